@@ -1,0 +1,60 @@
+# One target for each thing that a contributor does; `make` alone prints them.
+
+VENV := .venv
+PY := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all lint format nvcc gpu-prepare gpu-test gpu-bench bench clean
+
+help:  ## print this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+# Redone when the requirements change.
+$(STAMP): pyproject.toml
+	python3 -m venv $(VENV)
+	$(PY) -m pip install -q -e '.[dev]'
+	@touch $@
+
+demo: $(STAMP)  ## annotated matrix product to header, kernels, tree and manifest in out/demo
+	$(VENV)/bin/comprehensive demo specs/matmul.mf -o out/demo
+
+test: $(STAMP) nvcc  ## all tests that need no GPU, except the slow ones
+	$(PY) -m pytest -n $(WORKERS) -m 'not slow and not gpu'
+
+test-all: $(STAMP) nvcc  ## all tests that need no GPU
+	$(PY) -m pytest -n $(WORKERS) -m 'not gpu'
+
+lint: $(STAMP)  ## style, format and types
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m pyright
+
+format: $(STAMP)  ## rewrite the sources in the one format
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+# Tests that compile CUDA take nvcc from the PyPI wheels where no toolkit is installed. Where there is
+# no wheel either, they are skipped and pytest says so.
+nvcc: $(STAMP)
+	@$(PY) -m comprehensive.toolchain.find nvcc >/dev/null 2>&1 \
+	  || $(PY) -m pip install -q -e '.[dev,cuda]' \
+	  || echo 'nvcc: not found and not installable; tests that need it will be skipped' >&2
+
+gpu-prepare: $(STAMP)  ## generate what gpu-test and gpu-bench compile, into build/gpu
+	$(PY) tests/gpu/prepare.py
+
+# Meant for a machine with nvcc, a GPU and a plain python3: no environment, no third-party package.
+gpu-test:  ## compile build/gpu on this machine and compare with the serial C
+	python3 tests/gpu/run.py
+
+gpu-bench:  ## time the generated kernels on this machine's GPU
+	python3 benchmarks/gpu.py
+
+bench: $(STAMP)  ## time the generator itself
+	$(PY) benchmarks/host.py
+
+clean:  ## remove outputs and caches, keep the environment
+	rm -rf build dist out .hypothesis .pytest_cache .ruff_cache *.egg-info
+	find comprehensive tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,34 @@
+"""Exact polynomials and semi-algebraic systems: what the decision tree reasons with.
+
+`Polynomial` and `RationalFunction` (python-flint) -> `Atom` -> `System` -> `Solver.check` -> `Verdict`.
+The README of this package tells the steps of the solver. z3 is loaded only when one reaches it.
+"""
+
+from __future__ import annotations
+
+from comprehensive.algebra.atom import Atom, Relation, at_least, at_most, equal, less
+from comprehensive.algebra.polynomial import Polynomial, product_of, sum_of
+from comprehensive.algebra.rational import RationalFunction
+from comprehensive.algebra.solver import PortfolioSolver, Solver
+from comprehensive.algebra.system import System
+from comprehensive.algebra.verdict import Consistent, Inconsistent, Unknown, Verdict
+
+__all__ = [
+    "Atom",
+    "Consistent",
+    "Inconsistent",
+    "Polynomial",
+    "PortfolioSolver",
+    "RationalFunction",
+    "Relation",
+    "Solver",
+    "System",
+    "Unknown",
+    "Verdict",
+    "at_least",
+    "at_most",
+    "equal",
+    "less",
+    "product_of",
+    "sum_of",
+]

@@ -1,0 +1,126 @@
+"""Fourier-Motzkin elimination with sources: facts in, facts without a symbol out.
+
+    a*x + r >= 0  and  t - b*x > 0   with a, b > 0   -->   b*r + a*t > 0
+
+A `Fact` remembers which atoms of the original system it was derived from, so that a contradiction found
+among facts is a contradiction of known atoms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from comprehensive.algebra.atom import Atom, Relation
+from comprehensive.algebra.polynomial import Polynomial
+from comprehensive.algebra.signs import Sign, sign_on, split_linear
+
+Bounds = Mapping[str, tuple[Fraction, Atom]]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """An atom that follows from `sources`, which are atoms of the original system."""
+
+    atom: Atom
+    sources: tuple[Atom, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """`slope * x + rest REL 0` (from below) or `rest - slope * x REL 0` (from above), with slope > 0."""
+
+    slope: Polynomial
+    rest: Polynomial
+    strict: bool
+    sources: tuple[Atom, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """What facts say about one symbol.
+
+    Bounds from below, from above, the facts without it, and those that are no bound: not linear in it, or with
+    a slope of unknown sign.
+    """
+
+    below: tuple[Bound, ...]
+    above: tuple[Bound, ...]
+    others: tuple[Fact, ...]
+    unclear: tuple[Fact, ...]
+
+
+def originals(atoms: Iterable[Atom]) -> tuple[Fact, ...]:
+    """The atoms of a system as facts, each its own source."""
+    return tuple(Fact(atom, (atom,)) for atom in atoms)
+
+
+def joined(*groups: Iterable[Atom]) -> tuple[Atom, ...]:
+    """All the atoms once, in order of first appearance."""
+    return tuple(dict.fromkeys(atom for group in groups for atom in group))
+
+
+def bracket(facts: Iterable[Fact], name: str, bounds: Bounds) -> Bracket:
+    """Sorts the facts by what they say about `name`; an equation bounds from both sides.
+
+    `bounds` are the known lower bounds of the symbols in slopes; with none, only constant slopes have a sign.
+    """
+    below: list[Bound] = []
+    above: list[Bound] = []
+    others: list[Fact] = []
+    unclear: list[Fact] = []
+    for fact in facts:
+        if name not in fact.atom.symbols:
+            others.append(fact)
+            continue
+        split = split_linear(fact.atom.polynomial, name)
+        sign = Sign.UNKNOWN if split is None else sign_on(split.coefficient, bounds)
+        if split is None or sign not in (Sign.POSITIVE, Sign.NEGATIVE):
+            unclear.append(fact)
+            continue
+        # The sign of the slope rests on the bounds of its symbols, so these become sources too.
+        sources = joined(fact.sources, (bounds[symbol][1] for symbol in split.coefficient.symbols))
+        slope, rest = split.coefficient, split.rest
+        positive = sign is Sign.POSITIVE
+        if not positive:
+            slope = -slope
+        strict = fact.atom.relation is Relation.GT
+        if positive or fact.atom.relation is Relation.EQ:
+            below.append(Bound(slope, rest if positive else -rest, strict, sources))
+        if not positive or fact.atom.relation is Relation.EQ:
+            above.append(Bound(slope, -rest if positive else rest, strict, sources))
+    return Bracket(tuple(below), tuple(above), tuple(others), tuple(unclear))
+
+
+def combine(below: Bound, above: Bound) -> Fact:
+    """What a bound from below and one from above say together: the symbol lies between them."""
+    atom = _crossed(below.slope, below.rest, above.slope, above.rest, below.strict or above.strict)
+    return Fact(atom, joined(below.sources, above.sources))
+
+
+def eliminate(found: Bracket) -> tuple[Fact, ...]:
+    """The facts without the symbol: exact, a point of the result extends to a real value of the symbol.
+
+    Meant for a bracket in which nothing is unclear; unclear facts are left out.
+    """
+    facts = [*found.others, *(combine(low, high) for low in found.below for high in found.above)]
+    return strongest(facts)
+
+
+def strongest(facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """The facts without repetition; the one with the fewest sources stays. True constants are dropped."""
+    best: dict[Atom, Fact] = {}
+    for fact in facts:
+        if fact.atom.truth is True:
+            continue
+        known = best.get(fact.atom)
+        if known is None or len(fact.sources) < len(known.sources):
+            best[fact.atom] = fact
+    return tuple(best.values())
+
+
+@lru_cache(maxsize=1 << 16)
+def _crossed(a: Polynomial, r: Polynomial, b: Polynomial, t: Polynomial, strict: bool) -> Atom:
+    return Atom(b * r + a * t, Relation.GT if strict else Relation.GE)

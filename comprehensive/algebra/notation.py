@@ -1,0 +1,62 @@
+"""Polynomials as text, in the notation of the paper: terms in, `2*s*B + 2` out.
+
+>>> from comprehensive.algebra.polynomial import Polynomial
+>>> s, B = Polynomial.symbol("s"), Polynomial.symbol("B")
+>>> (2 * B * s + 2).format(("s", "B"))
+'2*s*B + 2'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """`coefficient * product of name**power`; powers are positive and sorted by name."""
+
+    coefficient: Fraction
+    powers: tuple[tuple[str, int], ...]
+
+    @property
+    def total_degree(self) -> int:
+        """Sum of the powers: 0 for a constant."""
+        return sum(power for _, power in self.powers)
+
+
+def format_terms(terms: Sequence[Term], order: Sequence[str] = ()) -> str:
+    """The sum of the terms as text, higher total degree first.
+
+    `order` names the symbols that come first in a product; the others follow, sorted without regard to case.
+    Among terms of one degree those with the earlier symbols come first.
+    """
+    if not terms:
+        return "0"
+    named = {name: position for position, name in enumerate(order)}
+    symbols = sorted(
+        {name for term in terms for name, _ in term.powers},
+        key=lambda name: (named.get(name, len(named)), name.casefold(), name),
+    )
+    rank = {name: position for position, name in enumerate(symbols)}
+
+    def precedence(term: Term) -> tuple[int, tuple[int, ...]]:
+        powers = dict(term.powers)
+        return -term.total_degree, tuple(-powers.get(name, 0) for name in symbols)
+
+    pieces: list[str] = []
+    for term in sorted(terms, key=precedence):
+        body = _format_product(abs(term.coefficient), sorted(term.powers, key=lambda item: rank[item[0]]))
+        if not pieces:
+            pieces.append(f"-{body}" if term.coefficient < 0 else body)
+        else:
+            pieces.append(f"{'-' if term.coefficient < 0 else '+'} {body}")
+    return " ".join(pieces)
+
+
+def _format_product(magnitude: Fraction, powers: Sequence[tuple[str, int]]) -> str:
+    factors = [name if power == 1 else f"{name}^{power}" for name, power in powers]
+    if magnitude != 1 or not factors:
+        factors.insert(0, str(magnitude))
+    return "*".join(factors)

@@ -1,0 +1,150 @@
+"""z3 as the last step of the portfolio: atoms in, a model, a core or a reason out.
+
+This is the only module that imports z3, and only when a question is asked: z3 costs time and memory to load.
+There is one z3 context, its own, behind a lock. `rlimit` makes answers repeatable; since z3 can overrun it
+(and its own timeout), a watchdog interrupts the context after a wall-clock limit.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from comprehensive.algebra.atom import Atom, Relation
+
+_lock = threading.RLock()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`resources` is z3's rlimit (about 3 million a second); `seconds` is the watchdog's."""
+
+    resources: int = 3_000_000
+    seconds: float = 4.0
+
+    def divided(self, parts: int) -> Limits:
+        """A part of these limits, for a question that is worth less."""
+        return Limits(self.resources // parts, self.seconds / parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A satisfying assignment; a value that is not rational is given by a rational close to it."""
+
+    values: Mapping[str, Fraction]
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """Atoms of the question that contradict each other."""
+
+    atoms: tuple[Atom, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """z3 gave up; why, in its words."""
+
+    reason: str
+
+
+Answer = Model | Core | Undecided
+
+
+def solve(atoms: Sequence[Atom], integers: Iterable[str] = (), limits: Limits | None = None) -> Answer:
+    """Asks z3 for real values of the symbols, integer ones for those in `integers`."""
+    limits = limits or Limits()
+    with _lock:
+        z3, context = _loaded()
+        whole = frozenset(integers)
+        names = sorted({name for atom in atoms for name in atom.symbols})
+        variables = {name: (z3.Int if name in whole else z3.Real)(name, ctx=context) for name in names}
+        solver = z3.Solver(ctx=context)
+        solver.set("rlimit", limits.resources)
+        solver.set("timeout", max(1, int(limits.seconds * 1000)))
+        marks = [z3.Bool(f"atom!{index}", ctx=context) for index in range(len(atoms))]
+        for atom, mark in zip(atoms, marks, strict=True):
+            solver.assert_and_track(_translated(z3, context, atom, variables), mark)
+        with _watchdog(context, limits.seconds):
+            try:
+                answer = solver.check()
+            except z3.Z3Exception as error:  # an interrupt can surface as an exception
+                return Undecided(str(error))
+        if answer == z3.sat:
+            return _verified(_model(z3, solver.model(), variables), atoms)
+        if answer == z3.unsat:
+            kept = {str(mark) for mark in solver.unsat_core()}
+            return Core(tuple(a for a, mark in zip(atoms, marks, strict=True) if str(mark) in kept))
+        return Undecided(str(solver.reason_unknown()))
+
+
+@lru_cache(maxsize=1)
+def _loaded() -> tuple[Any, Any]:
+    import z3  # pyright: ignore[reportMissingTypeStubs]  # z3 has no types; it stays within this module
+
+    return z3, z3.Context()
+
+
+@contextmanager
+def _watchdog(context: Any, seconds: float) -> Generator[None]:
+    finished = threading.Event()
+
+    def guard() -> None:
+        # An interrupt between two phases of z3 is lost, so it is repeated until the question is over.
+        wait = seconds * 1.5
+        while not finished.wait(wait):
+            context.interrupt()
+            wait = 0.05
+
+    watcher = threading.Thread(target=guard, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        finished.set()
+        watcher.join()  # an interrupt after this point would hit the next question
+
+
+def _translated(z3: Any, context: Any, atom: Atom, variables: Mapping[str, Any]) -> Any:
+    total: Any = z3.RealVal(0, ctx=context)
+    if all(variables[name].is_int() for name in atom.symbols):
+        total = z3.IntVal(0, ctx=context)
+    for term in atom.polynomial.terms():
+        # Coefficients are integers in the normal form of an atom, so no division is involved.
+        product: Any = z3.IntVal(term.coefficient.numerator, ctx=context)
+        for name, power in term.powers:
+            for _ in range(power):
+                product = product * variables[name]
+        total = total + product
+    match atom.relation:
+        case Relation.GE:
+            return total >= 0
+        case Relation.GT:
+            return total > 0
+        case Relation.EQ:
+            return total == 0
+
+
+def _verified(model: Model, atoms: Sequence[Atom]) -> Answer:
+    # An interrupt that arrives while z3 completes a model has been seen to leave wrong values in it.
+    if model.exact and not all(atom.holds(model.values) for atom in atoms):
+        return Undecided("the model is not one")
+    return model
+
+
+def _model(z3: Any, model: Any, variables: Mapping[str, Any]) -> Model:
+    values: dict[str, Fraction] = {}
+    exact = True
+    for name, variable in variables.items():
+        value = model.eval(variable, model_completion=True)
+        if z3.is_algebraic_value(value):
+            value = value.approx(20)
+            exact = False
+        values[name] = Fraction(value.as_string())
+    return Model(values, exact)

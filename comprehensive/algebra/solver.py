@@ -1,0 +1,242 @@
+"""Decides systems: a system in, a verdict out, by a portfolio of steps, cheapest first.
+
+    >>> B, Z = Polynomial.symbol("B"), Polynomial.symbol("Z_B")
+    >>> PortfolioSolver().check(System((at_least(B, 1),), (at_most(2 * B, Z), less(Z, 2))))
+    Inconsistent(core=(...))
+
+The reals decide, as in the paper; points are integer ones whenever one is found. Every point is verified
+exactly before it is returned, whichever step found it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from math import ceil, floor
+from typing import Protocol
+
+from comprehensive.algebra import smt
+from comprehensive.algebra.atom import Atom, Relation
+from comprehensive.algebra.points import (
+    Plan,
+    Point,
+    candidates,
+    complete,
+    is_integer_symbol,
+    is_integral,
+    plan_for,
+)
+from comprehensive.algebra.refute import refute_by_elimination, refute_by_sign
+from comprehensive.algebra.signs import constant_bound, lower_bounds, proves
+from comprehensive.algebra.system import System
+from comprehensive.algebra.verdict import Consistent, Inconsistent, Unknown, Verdict
+
+_POOL_SIZE = 32
+_MEMO_SIZE = 1 << 14
+# A whole point is a nicety once a rational one is known, so the search for it gets a small part.
+_WHOLE_PART = 6
+
+
+class Solver(Protocol):
+    """Decides whether systems have points."""
+
+    def check(self, system: System) -> Verdict:
+        """A point, a core, or why neither was found."""
+        ...
+
+    def implies(self, system: System, atom: Atom) -> bool | None:
+        """Whether the atom holds at every real point of the system; None when undecided."""
+        ...
+
+
+class PortfolioSolver:
+    """Points found before, sign comparison, candidate points, elimination, then z3.
+
+    `use_smt=False` leaves z3 out. Points found are kept to be tried first on the next system, so which point is
+    returned (never the verdict, unless z3 gives up) depends on what was asked before.
+    """
+
+    def __init__(self, *, use_smt: bool = True, limits: smt.Limits | None = None) -> None:
+        self._use_smt = use_smt
+        self._limits = limits or smt.Limits()
+        self._pool: deque[Point] = deque(maxlen=_POOL_SIZE)
+        self._memo: dict[System, Verdict] = {}
+        self._decided: Counter[str] = Counter()
+
+    @property
+    def decided_by(self) -> Mapping[str, int]:
+        """How many systems each step decided, by its name, in sorted order."""
+        return dict(sorted(self._decided.items()))
+
+    def check(self, system: System) -> Verdict:
+        """A point, a core, or why neither was found."""
+        known = self._memo.get(system)
+        if known is not None:
+            self._decided["memo"] += 1
+            return known
+        step, verdict = self._decide(system)
+        self._decided[step] += 1
+        if len(self._memo) >= _MEMO_SIZE:
+            self._memo.clear()
+        self._memo[system] = verdict
+        if isinstance(verdict, Consistent):
+            assert system.holds(verdict.point), f"step {step!r} gave a point outside of the system"
+            self._remember(dict(verdict.point))
+        return verdict
+
+    def implies(self, system: System, atom: Atom) -> bool | None:
+        """Whether the atom holds at every real point of the system; None when undecided."""
+        atoms = system.all_atoms
+        if atom.truth is True or atom in atoms or proves(atom, lower_bounds(atoms)):
+            return True
+        verdicts = [self.check(system.add(complement)) for complement in atom.complements()]
+        if any(isinstance(verdict, Consistent) for verdict in verdicts):
+            return False
+        return True if all(isinstance(verdict, Inconsistent) for verdict in verdicts) else None
+
+    def _remember(self, point: Point) -> None:
+        if point in self._pool:
+            self._pool.remove(point)
+        self._pool.appendleft(point)
+
+    def _decide(self, system: System) -> tuple[str, Verdict]:
+        atoms = system.all_atoms
+        for atom in atoms:
+            if atom.truth is False:
+                return "constant", Inconsistent((atom,))
+        plan = plan_for(atoms)
+        rational: Point | None = None
+        for point in self._pooled(atoms, plan):
+            if is_integral(point):
+                return "pool", Consistent(point)
+            rational = rational or point
+        if rational is None:
+            core = refute_by_sign(atoms)
+            if core is not None:
+                return "sign", Inconsistent(core)
+        if rational is None or not _has_gap(atoms):
+            for given in candidates(atoms, plan.free):
+                point = complete(plan, given)
+                if point is not None and is_integral(point):
+                    return "candidates", Consistent(point)
+                rational = rational or point
+        if rational is None:
+            core = refute_by_elimination(atoms)
+            if core is not None:
+                return "elimination", Inconsistent(_minimised(core, refute_by_elimination))
+        if rational is not None:
+            whole = None if _has_gap(atoms) else self._whole_point(atoms, plan)
+            return ("candidates", Consistent(rational)) if whole is None else ("smt", Consistent(whole))
+        if not self._use_smt:
+            return "undecided", Unknown("no cheap step decides the system and the SMT solver is switched off")
+        return self._ask_smt(atoms, plan)
+
+    def _pooled(self, atoms: Sequence[Atom], plan: Plan) -> Iterator[Point]:
+        """Known points, completed: symbols they do not give start at their lower bound."""
+        if not plan.free:
+            return
+        start = {name: Fraction(ceil(value)) for name, (value, _) in lower_bounds(atoms).items()}
+        tried: set[tuple[Fraction, ...]] = set()
+        for known in tuple(self._pool):
+            given = {name: known.get(name, start.get(name, Fraction(1))) for name in plan.free}
+            key = tuple(given.values())
+            if key not in tried:
+                tried.add(key)
+                point = complete(plan, given)
+                if point is not None:
+                    yield point
+
+    def _ask_smt(self, atoms: Sequence[Atom], plan: Plan) -> tuple[str, Verdict]:
+        answer = smt.solve(atoms, limits=self._limits)
+        if isinstance(answer, smt.Core):
+            return "smt", Inconsistent(_minimised(answer.atoms, self._refute_by_any))
+        near = answer.values if isinstance(answer, smt.Model) else None
+        rational = near if isinstance(answer, smt.Model) and answer.exact else None
+        if rational is not None and is_integral(rational):
+            return "smt", Consistent(rational)
+        if near is not None:
+            for given in _roundings(near, plan.free):
+                point = complete(plan, given)
+                if point is not None and is_integral(point):
+                    return "smt", Consistent(point)
+                rational = rational or point
+        whole = None if _has_gap(atoms) else self._whole_point(atoms, plan)
+        if whole is not None:
+            return "smt", Consistent(whole)
+        rational = rational or self._interior_point(atoms)
+        if rational is not None:
+            return "smt", Consistent(rational)
+        if isinstance(answer, smt.Undecided):
+            return "undecided", Unknown(f"the SMT solver gave up: {answer.reason}")
+        return "undecided", Unknown("the points that were found have irrational coordinates")
+
+    def _whole_point(self, atoms: Sequence[Atom], plan: Plan) -> Point | None:
+        if not self._use_smt:
+            return None
+        names = {name for atom in atoms for name in atom.symbols}
+        answer = smt.solve(atoms, filter(is_integer_symbol, names), self._limits.divided(_WHOLE_PART))
+        if not isinstance(answer, smt.Model):
+            return None
+        if answer.exact:
+            return dict(answer.values)
+        return complete(plan, answer.values)
+
+    def _interior_point(self, atoms: Sequence[Atom]) -> Point | None:
+        """A point where inequalities hold strictly: an open set has rational points, and z3 takes those."""
+        strict = [
+            atom if atom.relation is Relation.EQ else Atom(atom.polynomial, Relation.GT) for atom in atoms
+        ]
+        answer = smt.solve(strict, limits=self._limits)
+        return dict(answer.values) if isinstance(answer, smt.Model) and answer.exact else None
+
+    def _refute_by_any(self, atoms: Sequence[Atom]) -> tuple[Atom, ...] | None:
+        core = refute_by_sign(atoms) or refute_by_elimination(atoms)
+        if core is not None:
+            return core
+        answer = smt.solve(atoms, limits=self._limits.divided(_WHOLE_PART))
+        return answer.atoms if isinstance(answer, smt.Core) else None
+
+
+class _Refuter(Protocol):
+    def __call__(self, atoms: Sequence[Atom], /) -> tuple[Atom, ...] | None: ...
+
+
+def _minimised(core: tuple[Atom, ...], refute: _Refuter) -> tuple[Atom, ...]:
+    """The core without the atoms that the refuter can do without, one after the other."""
+    for atom in core:
+        if atom in core:
+            smaller = refute([other for other in core if other != atom])
+            core = smaller if smaller is not None else core
+    return core
+
+
+def _has_gap(atoms: Sequence[Atom]) -> bool:
+    """Whether the constant bounds of an integer symbol leave no integer, as in 5 < R and R < 6."""
+    low: dict[str, int] = {}
+    high: dict[str, int] = {}
+    for atom in atoms:
+        bound = constant_bound(atom)
+        if bound is None or not is_integer_symbol(atom.symbols[0]):
+            continue
+        name, (side, value) = atom.symbols[0], bound
+        strict = atom.relation is Relation.GT
+        if side > 0 or atom.relation is Relation.EQ:
+            least = floor(value) + 1 if strict else ceil(value)
+            low[name] = max(least, low.get(name, least))
+        if side < 0 or atom.relation is Relation.EQ:
+            most = ceil(value) - 1 if strict else floor(value)
+            high[name] = min(most, high.get(name, most))
+    return any(name in high and low[name] > high[name] for name in low)
+
+
+def _roundings(values: Mapping[str, Fraction], free: Sequence[str]) -> Iterator[Point]:
+    """The free symbols rounded up, down, and to ever finer fractions."""
+    for rounded in (ceil, floor, round):
+        yield {
+            name: Fraction(rounded(values[name])) if is_integer_symbol(name) else values[name]
+            for name in free
+        }
+    for denominator in (8, 1024, 1 << 20):
+        yield {name: values[name].limit_denominator(denominator) for name in free}
+    yield {name: values[name] for name in free}

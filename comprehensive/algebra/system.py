@@ -1,0 +1,76 @@
+"""A semi-algebraic system: atoms in, a frozen ordered set that holds, grows, compares and prints out.
+
+    >>> B, Z = Polynomial.symbol("B"), Polynomial.symbol("Z_B")
+    >>> System((at_least(B, 1),), (at_most(2 * B + 2, Z),)).format(isolate=("Z_B",))
+    ('2*B + 2 <= Z_B',)
+
+Assumptions are what always holds (`B >= 1`, `Z_B >= 0`); the atoms are what the decisions added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from comprehensive.algebra.atom import Atom
+from comprehensive.algebra.polynomial import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """The conjunction of `assumptions` and `atoms`.
+
+    Both are kept sorted and without duplicates; an atom that is also an assumption, or that is true for its
+    constant alone, is dropped. So systems with equal sets are equal values and print alike.
+    """
+
+    assumptions: tuple[Atom, ...] = ()
+    atoms: tuple[Atom, ...] = ()
+
+    def __post_init__(self) -> None:
+        assumed = {atom for atom in self.assumptions if atom.truth is not True}
+        added = {atom for atom in self.atoms if atom.truth is not True} - assumed
+        object.__setattr__(self, "assumptions", _sorted(assumed))
+        object.__setattr__(self, "atoms", _sorted(added))
+
+    def add(self, *atoms: Atom) -> System:
+        """This system and the given atoms."""
+        return System(self.assumptions, self.atoms + atoms)
+
+    def assume(self, *atoms: Atom) -> System:
+        """This system with more assumptions."""
+        return System(self.assumptions + atoms, self.atoms)
+
+    @property
+    def all_atoms(self) -> tuple[Atom, ...]:
+        """Assumptions, then atoms."""
+        return self.assumptions + self.atoms
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The names that occur, sorted."""
+        return tuple(sorted({name for atom in self.all_atoms for name in atom.symbols}))
+
+    def holds(self, point: Mapping[str, Scalar]) -> bool:
+        """Whether everything holds at a point. KeyError names a symbol that the point does not give."""
+        return all(atom.holds(point) for atom in self.all_atoms)
+
+    def format(self, order: Sequence[str] = (), isolate: Sequence[str] = ()) -> tuple[str, ...]:
+        """The atoms, without the assumptions, as in figure 7 of the paper.
+
+        Sorted by the first symbol of `isolate` that they contain, bounds from below before bounds from above;
+        atoms without such a symbol come last.
+        """
+
+        def place(atom: Atom) -> tuple[int, bool, str]:
+            first = next((i for i, name in enumerate(isolate) if name in atom.symbols), len(isolate))
+            return first, not atom.is_bound_from_below(isolate), atom.format(order, isolate)
+
+        return tuple(atom.format(order, isolate) for atom in sorted(self.atoms, key=place))
+
+    def __str__(self) -> str:
+        return "{" + ", ".join(self.format()) + "}"
+
+
+def _sorted(atoms: Iterable[Atom]) -> tuple[Atom, ...]:
+    return tuple(sorted(atoms, key=lambda atom: atom.sort_key))

@@ -1,0 +1,36 @@
+"""Where the data files of the tool are.
+
+In: nothing.  Out: the directories ``templates/`` and ``specs/``, which are top level in the repository and stand
+in ``comprehensive/_data/`` of an installed wheel::
+
+    template_directory() / "cuda" / "header.h.jinja"
+    spec_directory() / "machines" / "sm_90.toml"
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def template_directory() -> Path:
+    """The directory of the text templates; raises FileNotFoundError in a broken installation."""
+    return _find("templates", _PACKAGE)
+
+
+def spec_directory() -> Path:
+    """The directory of examples and fact tables; raises FileNotFoundError in a broken installation."""
+    return _find("specs", _PACKAGE)
+
+
+def _find(name: str, package: Path) -> Path:
+    installed = package / "_data" / name
+    checkout = package.parent / name
+    for candidate in (installed, checkout):
+        if candidate.is_dir():
+            return candidate
+    raise FileNotFoundError(
+        f"the data directory '{name}' of comprehensive is neither at {installed} (wheel) "
+        f"nor at {checkout} (checkout); the installation is incomplete, install the package again"
+    )

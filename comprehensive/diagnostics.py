@@ -1,0 +1,188 @@
+"""Source text, positions in it, and what the tool says about them.
+
+In: offsets into a :class:`SourceFile`.  Out: :class:`Diagnostic` values, printed as compilers print them::
+
+    matmul.mf:7:13: error: array 'd' is not declared [CF0203]
+        7 |             d[i] = 0;
+          |             ^
+    help: declare it as a parameter of the function, or correct its name
+
+A diagnostic has a stable code, one main span, notes with spans of their own, and a help line.  Stages collect
+them in a :class:`DiagnosticSink`, so that one run reports several, and stop with :class:`CompileError`.
+"""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import lru_cache
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A text with the name under which people know it."""
+
+    path: str
+    text: str
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """The 1-based line and column of a 0-based character offset."""
+        starts = _line_starts(self.text)
+        line = bisect.bisect_right(starts, offset)
+        return line, offset - starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """The text of a 1-based line, without its end of line."""
+        starts = _line_starts(self.text)
+        end = starts[number] if number < len(starts) else len(self.text)
+        return self.text[starts[number - 1] : end].rstrip("\r\n")
+
+
+@lru_cache(maxsize=16)
+def _line_starts(text: str) -> tuple[int, ...]:
+    starts = [0]
+    position = text.find("\n")
+    while position >= 0:
+        starts.append(position + 1)
+        position = text.find("\n", position + 1)
+    return tuple(starts)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters ``start`` (included) to ``end`` (excluded) of a file."""
+
+    file: SourceFile = field(repr=False)
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        return self.file.text[self.start : self.end]
+
+    @property
+    def position(self) -> tuple[int, int]:
+        return self.file.position(self.start)
+
+    def to(self, other: Span) -> Span:
+        """From the start of this span to the end of another one."""
+        return Span(self.file, self.start, other.end)
+
+    def __str__(self) -> str:
+        line, column = self.position
+        return f"{self.file.path}:{line}:{column}"
+
+
+GENERATED = Span(SourceFile("<generated>", ""), 0, 0)
+"""The span of what no source text stands for."""
+
+
+class Severity(Enum):
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A further remark, with a place of its own or none."""
+
+    message: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One thing the tool has to say; ``code`` is stable across versions (``CF0203``)."""
+
+    severity: Severity
+    code: str
+    message: str
+    span: Span | None
+    notes: tuple[Note, ...] = ()
+    help: str | None = None
+
+
+class CompileError(Exception):
+    """The input has errors; carries every diagnostic of the run, warnings included."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        super().__init__("\n".join(render(d) for d in diagnostics))
+        self.diagnostics = diagnostics
+
+
+class DiagnosticSink:
+    """Collects the diagnostics of a run in the order in which they are met, each once."""
+
+    def __init__(self) -> None:
+        self._diagnostics: dict[Diagnostic, None] = {}
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        return tuple(self._diagnostics)
+
+    @property
+    def has_errors(self) -> bool:
+        return any(d.severity is Severity.ERROR for d in self._diagnostics)
+
+    def error(
+        self, code: str, message: str, span: Span | None, *, notes: tuple[Note, ...] = (), help: str | None = None
+    ) -> None:
+        self._diagnostics[Diagnostic(Severity.ERROR, code, message, span, notes, help)] = None
+
+    def warning(
+        self, code: str, message: str, span: Span | None, *, notes: tuple[Note, ...] = (), help: str | None = None
+    ) -> None:
+        self._diagnostics[Diagnostic(Severity.WARNING, code, message, span, notes, help)] = None
+
+    def stop_on_errors(self, *, warnings_are_errors: bool = False) -> None:
+        """Raises CompileError with everything collected if there is an error among it."""
+        if self.has_errors or (warnings_are_errors and self._diagnostics):
+            raise CompileError(self.diagnostics)
+
+
+def render(diagnostic: Diagnostic) -> str:
+    """The diagnostic as text: head line, source line with caret, notes, help; no trailing newline."""
+    head = f"{diagnostic.severity.value}: {diagnostic.message} [{diagnostic.code}]"
+    lines = _with_excerpt(head, diagnostic.span)
+    for note in diagnostic.notes:
+        lines += _with_excerpt(f"note: {note.message}", note.span)
+    if diagnostic.help is not None:
+        lines.append(f"help: {diagnostic.help}")
+    return "\n".join(lines)
+
+
+def _with_excerpt(head: str, span: Span | None) -> list[str]:
+    if span is None or span is GENERATED:
+        return [head]
+    number, column = span.position
+    text = span.file.line(number)
+    # Long lines are cut around the caret: a 10 MB line must not fill the terminal.
+    left = max(0, column - 1 - 70)
+    shown = text[left : left + 140]
+    length = max(1, min(span.end, span.start + len(text) - column + 1) - span.start)
+    caret = "".join("\t" if c == "\t" else " " for c in shown[: column - 1 - left])
+    marks = "^" + "~" * (min(length, len(shown) - (column - 1 - left)) - 1)
+    printable = "".join(c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in shown)
+    return [f"{span}: {head}", f"{number:5d} | {printable}", f"      | {caret}{marks}"]
+
+
+def to_json(diagnostic: Diagnostic) -> dict[str, Any]:
+    """The diagnostic as plain data: severity, code, message, place, notes, help, rendered text."""
+    return {
+        "severity": diagnostic.severity.value,
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "span": _span_to_json(diagnostic.span),
+        "notes": [{"message": n.message, "span": _span_to_json(n.span)} for n in diagnostic.notes],
+        "help": diagnostic.help,
+        "rendered": render(diagnostic),
+    }
+
+
+def _span_to_json(span: Span | None) -> dict[str, Any] | None:
+    if span is None or span is GENERATED:
+        return None
+    line, column = span.position
+    return {"file": span.file.path, "line": line, "column": column, "start": span.start, "end": span.end}

@@ -1,0 +1,263 @@
+"""Descriptions of devices, read from ``specs/machines/*.toml``.
+
+In: the name of an architecture or product, or the path of a TOML file of the same form.  Out: a frozen
+:class:`Device`::
+
+    load_device("sm_90").parameters()["Z_B"]      # 58112 words
+    load_device("h200").multiprocessors           # 132
+
+A file may name another one as ``base`` and state only what differs.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Any, cast
+
+from comprehensive.data import spec_directory
+from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile, Span
+from comprehensive.machine.parameters import WORD_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """Limits of one device; a kibibyte is 1024 bytes, a register has 32 bits."""
+
+    name: str
+    arch: str
+    compute_capability: int
+    """Ten times the compute capability: 90 for 9.0."""
+    warp_threads: int
+    sub_partitions: int
+    """Warp schedulers of a multiprocessor, each with its share of the registers."""
+
+    registers_per_sm: int
+    registers_per_block: int
+    max_registers_per_thread: int
+    register_unit_per_warp: int
+    """Registers are given to a warp in multiples of this."""
+    register_granularity_per_thread: int
+
+    max_threads_per_block: int
+    max_threads_per_sm: int
+    max_warps_per_sm: int
+    max_blocks_per_sm: int
+    barrier_slots_per_sm: int
+
+    shared_bytes_per_sm: int
+    static_shared_bytes_per_block: int
+    optin_shared_bytes_per_block: int
+    """The most dynamic shared memory that a kernel can ask for."""
+    reserved_shared_bytes_per_block: int
+    """Taken by the system from the multiprocessor's memory, on top of what the block asks for."""
+    shared_granularity_bytes: int
+    shared_carveouts_kib: tuple[int, ...]
+
+    has_cluster: bool
+    has_redux: bool
+    has_cp_async: bool
+    has_tma: bool
+    has_elect: bool
+
+    multiprocessors: int | None = None
+    """None for an architecture, which comes in several sizes."""
+    l2_mib: int | None = None
+    dram_gb: int | None = None
+    dram_gb_per_s: int | None = None
+    throughput_per_clock_per_sm: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    """Results per clock and multiprocessor, by kind of instruction; empty where not known."""
+    memory_latency_cycles: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    issue_distance_cycles: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    """Least distance in issue of ``PRODUCER_CONSUMER`` pairs of SASS instructions; empty where not known."""
+
+    def parameters(self) -> Mapping[str, int]:
+        """The values of the machine parameters on this device, in the order of ``MACHINE_PARAMETERS``."""
+        return {
+            "R_B": self.max_registers_per_thread,
+            "Z_B": self.optin_shared_bytes_per_block // WORD_BYTES,
+            "T_B": self.max_threads_per_block,
+            "R_SM": self.registers_per_sm,
+            "Z_SM": self.shared_bytes_per_sm // WORD_BYTES,
+            "T_SM": self.max_threads_per_sm,
+            "W_SM": self.max_warps_per_sm,
+            "B_SM": self.max_blocks_per_sm,
+        }
+
+
+def device_names() -> tuple[str, ...]:
+    """The names that :func:`load_device` knows: architectures by age, then products by name."""
+    names = [path.stem for path in (spec_directory() / "machines").glob("*.toml")]
+    return tuple(sorted(names, key=_by_age))
+
+
+def devices() -> tuple[Device, ...]:
+    """Every device of the table, in the order of :func:`device_names`."""
+    return tuple(load_device(name) for name in device_names())
+
+
+def load_device(name_or_path: str | Path) -> Device:
+    """The device of that name (``sm_90``, ``h200``; case does not matter), or the one a ``.toml`` file describes.
+
+    Raises CompileError for an unknown name, an unreadable file, text that is not TOML, and for fields that are
+    missing, unknown or of the wrong type.
+    """
+    path = _locate(name_or_path, None)
+    values = _with_base(path, ())
+    return Device(**{key: value for key, (value, _) in values.items()})
+
+
+def _by_age(name: str) -> tuple[bool, int, str]:
+    match = re.fullmatch(r"sm_(\d+)", name)
+    return (match is None, int(match[1]) if match else 0, name)
+
+
+def _locate(name_or_path: str | Path, mention: Span | None) -> Path:
+    text = str(name_or_path)
+    if isinstance(name_or_path, Path) or text.endswith(".toml"):
+        return Path(text)
+    known = device_names()
+    for name in known:
+        if name.lower() == text.lower():
+            return spec_directory() / "machines" / f"{name}.toml"
+    raise _error(
+        "CF0801",
+        f"device '{text}' is not known",
+        mention,
+        f"name one of {', '.join(known)}, or give the path of a .toml file of the same form",
+    )
+
+
+_Values = dict[str, tuple[Any, Span | None]]
+
+
+def _with_base(path: Path, seen: tuple[Path, ...]) -> _Values:
+    """The checked fields of a file over those of its bases, with the span where each is stated."""
+    values = _read(path)
+    if "base" in values:
+        base, span = values.pop("base")
+        base_path = _locate(path.parent / base if str(base).endswith(".toml") else str(base), span)
+        chain = (*seen, path.resolve())
+        if base_path.resolve() in chain:
+            raise _error("CF0805", f"device '{base}' is its own base", span, "name another base, or none")
+        inherited = _with_base(base_path, chain)
+        values = inherited | values
+    if not seen:
+        _require_all(path, values)
+    return values
+
+
+def _read(path: Path) -> _Values:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
+        raise _error(
+            "CF0802", f"cannot read device file '{path}': {reason}", None, "check the path and its rights"
+        ) from None
+    file = SourceFile(str(path), text)
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise _not_toml(file, problem) from None
+    return {key: (_checked(file, key, value), _key_span(file, key)) for key, value in table.items()}
+
+
+def _not_toml(file: SourceFile, problem: tomllib.TOMLDecodeError) -> CompileError:
+    # Python 3.11 gives the place only in the message: "... (at line 3, column 7)" or "(at end of document)".
+    message = str(problem)
+    at = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", message)
+    span = Span(file, len(file.text), len(file.text))
+    if at and at[1]:
+        lines = file.text.splitlines(keepends=True)
+        offset = sum(len(line) for line in lines[: int(at[1]) - 1]) + int(at[2]) - 1
+        span = Span(file, offset, offset + 1)
+    reason = message[: at.start()] if at else message
+    help = "write the file in TOML, as the files in specs/machines are"
+    return _error("CF0803", f"not a TOML file: {reason[:1].lower()}{reason[1:]}", span, help)
+
+
+_FIELDS = {f.name: f for f in fields(Device)}
+
+# The occupancy calculator divides by these.
+_DIVISORS = frozenset(
+    {
+        "warp_threads",
+        "sub_partitions",
+        "register_unit_per_warp",
+        "max_warps_per_sm",
+        "shared_granularity_bytes",
+    }
+)
+
+
+def _checked(file: SourceFile, key: str, value: object) -> object:
+    """The value as ``Device`` stores it, if its type is the field's."""
+    if key == "base":
+        if isinstance(value, str):
+            return value
+        raise _wrong_type(file, key, "a string")
+    if key not in _FIELDS:
+        raise _error(
+            "CF0804",
+            f"'{key}' is not a field of a device",
+            _key_span(file, key),
+            "correct its name; the fields are those of the files in specs/machines",
+        )
+    match _FIELDS[key].type:
+        case "str":
+            if isinstance(value, str):
+                return value
+            raise _wrong_type(file, key, "a string")
+        case "bool":
+            if isinstance(value, bool):
+                return value
+            raise _wrong_type(file, key, "true or false")
+        case "int" | "int | None":
+            if _is_count(value) and not (value == 0 and key in _DIVISORS):
+                return value
+            expected = "a positive integer" if key in _DIVISORS else "an integer that is not negative"
+            raise _wrong_type(file, key, expected)
+        case "tuple[int, ...]":
+            if isinstance(value, list) and all(map(_is_count, cast("list[object]", value))):
+                return tuple(cast("list[int]", value))
+            raise _wrong_type(file, key, "a list of integers that are not negative")
+        case _:
+            if isinstance(value, dict) and all(map(_is_count, cast("dict[str, object]", value).values())):
+                return cast("dict[str, int]", value)
+            raise _wrong_type(file, key, "a table of integers that are not negative")
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _require_all(path: Path, values: _Values) -> None:
+    missing = [
+        f.name
+        for f in fields(Device)
+        if f.default is MISSING and f.default_factory is MISSING and f.name not in values
+    ]
+    if missing:
+        raise _error(
+            "CF0806",
+            f"device file '{path}' lacks {', '.join(missing)}",
+            None,
+            "add the fields, or name a device that has them as 'base'",
+        )
+
+
+def _wrong_type(file: SourceFile, key: str, expected: str) -> CompileError:
+    return _error("CF0807", f"'{key}' must be {expected}", _key_span(file, key), f"write {expected}")
+
+
+def _key_span(file: SourceFile, key: str) -> Span | None:
+    found = re.search(rf"^[ \t]*\[?[ \t]*(\"?{re.escape(key)}\"?)[ \t]*[=\].]", file.text, re.MULTILINE)
+    return Span(file, found.start(1), found.end(1)) if found else None
+
+
+def _error(code: str, message: str, span: Span | None, help: str) -> CompileError:
+    return CompileError((Diagnostic(Severity.ERROR, code, message, span, help=help),))

@@ -1,0 +1,47 @@
+"""Machine parameters: the symbols of a case discussion that only the device gives a value.
+
+In: nothing.  Out: :data:`MACHINE_PARAMETERS`, in the order in which they are printed::
+
+    MACHINE_PARAMETERS["Z_B"].unit        # "words of 4 bytes"
+
+They are the resource limits R_1, ..., R_s of the comprehensive optimization paper (section 3.1); a leaf's system
+bounds a counter by one of them, as in ``2*s*B0 + 2 <= Z_B``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+WORD_BYTES = 4
+"""Shared memory is counted in words, the width of a bank."""
+
+
+@dataclass(frozen=True, slots=True)
+class MachineParameter:
+    """A symbol with its meaning; every device has at least ``minimum`` of it (an integer, in ``unit``)."""
+
+    symbol: str
+    meaning: str
+    unit: str
+    minimum: int
+
+
+def _table(*parameters: MachineParameter) -> Mapping[str, MachineParameter]:
+    return MappingProxyType({p.symbol: p for p in parameters})
+
+
+# The minima hold for every CUDA device since compute capability 3.5, so that a solver may use them as facts.
+MACHINE_PARAMETERS = _table(
+    MachineParameter("R_B", "registers that one thread may use", "registers of 32 bits", 255),
+    MachineParameter(
+        "Z_B", "shared memory that one thread block may use (opt-in limit)", "words of 4 bytes", 12288
+    ),
+    MachineParameter("T_B", "threads of one thread block", "threads", 1024),
+    MachineParameter("R_SM", "registers of one multiprocessor", "registers of 32 bits", 65536),
+    MachineParameter("Z_SM", "shared memory of one multiprocessor", "words of 4 bytes", 12288),
+    MachineParameter("T_SM", "threads resident on one multiprocessor", "threads", 1024),
+    MachineParameter("W_SM", "warps resident on one multiprocessor", "warps", 32),
+    MachineParameter("B_SM", "thread blocks resident on one multiprocessor", "thread blocks", 16),
+)

@@ -1,0 +1,59 @@
+"""What every test shares: modest property tests, no cache of the user, tools that may be absent."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from comprehensive.toolchain.find import Found, Missing, find_tool
+from comprehensive.toolchain.nvcc import Tool, load_tool
+
+# `make test` shares its machine; a test that wants more examples says so itself.
+settings.register_profile(
+    "default", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("thorough", max_examples=1000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_cache(tmp_path_factory: pytest.TempPathFactory):
+    """Results of tools are remembered within a run, never from one run to the next or in the user's cache."""
+    before = os.environ.get("COMPREHENSIVE_CACHE")
+    os.environ["COMPREHENSIVE_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    yield
+    if before is None:
+        del os.environ["COMPREHENSIVE_CACHE"]
+    else:
+        os.environ["COMPREHENSIVE_CACHE"] = before
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skips tests marked `toolchain` where the tool is missing, and says where it was looked for."""
+    marked = [item for item in items if item.get_closest_marker("toolchain")]
+    if not marked:
+        return
+    search = find_tool("nvcc")
+    if isinstance(search, Missing):
+        reason = "needs nvcc; " + "; ".join(str(step) for step in search.steps)
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _tool(name: str) -> Tool:
+    search = find_tool(name)
+    if isinstance(search, Found):
+        return load_tool(search)
+    pytest.skip(f"needs {name}; " + "; ".join(str(step) for step in search.steps))
+
+
+@pytest.fixture(scope="session")
+def nvcc() -> Tool:
+    return _tool("nvcc")
+
+
+@pytest.fixture(scope="session")
+def ptxas() -> Tool:
+    return _tool("ptxas")
