@@ -1,0 +1,323 @@
+"""The syntax tree of a `.mf` file.
+
+A :class:`Program` is the text of the file cut into host text, kept to the byte, and functions that hold regions.
+Inside a region everything is parsed.  Every node is a frozen value and carries its :class:`Span`, which takes no
+part in comparison: two trees are equal when they mean the same text, wherever it stands.
+
+Normalised while parsing: ``int a = 1, b = 2;`` is two :class:`Declare`; ``i++`` is ``i += 1``; parentheses leave
+no node.  Example: ``c[i*N + j] += 1`` is ``Assign(Index("c", (Binary("+", ...),)), "+=", IntLiteral(1))``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from comprehensive.diagnostics import GENERATED, SourceFile, Span
+
+
+def _span() -> Span:
+    return field(default=GENERATED, compare=False, repr=False)
+
+
+class ScalarType(Enum):
+    """The element types of the language, by their C spelling."""
+
+    INT = "int"
+    UNSIGNED = "unsigned"
+    LONG = "long"
+    UNSIGNED_CHAR = "unsigned char"
+    FLOAT = "float"
+    DOUBLE = "double"
+
+    @property
+    def is_integer(self) -> bool:
+        return self not in (ScalarType.FLOAT, ScalarType.DOUBLE)
+
+    @property
+    def size_bytes(self) -> int:
+        """Size on the device; ``long`` is 64 bit (LP64, the data model of CUDA on Linux)."""
+        return {"int": 4, "unsigned": 4, "long": 8, "unsigned char": 1, "float": 4, "double": 8}[self.value]
+
+
+# --- expressions ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class IntLiteral:
+    value: int
+    type: ScalarType = ScalarType.INT
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class FloatLiteral:
+    """``text`` is the literal as written, without its suffix; ``type`` is FLOAT for an ``f`` suffix."""
+
+    text: str
+    type: ScalarType
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    identifier: str
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """``array[subscripts[0]][subscripts[1]]...``; ``array`` names a data array or a local array."""
+
+    array: str
+    subscripts: tuple[Expr, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """``operator`` is one of ``- + ! ~``."""
+
+    operator: str
+    operand: Expr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """``operator`` is one of ``+ - * / % << >> & | ^ < <= > >= == != && ||``."""
+
+    operator: str
+    left: Expr
+    right: Expr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """``condition ? then : otherwise``"""
+
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    type: ScalarType
+    operand: Expr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a known pure function of the C library (``sqrtf``, ``fminf``, ``abs``...)."""
+
+    function: str
+    arguments: tuple[Expr, ...]
+    span: Span = _span()
+
+
+Expr: TypeAlias = IntLiteral | FloatLiteral | Name | Index | Unary | Binary | Conditional | Cast | Call
+
+# --- statements ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Declare:
+    """A local scalar (``dims`` empty) or a local array of constant size; ``initial`` only for scalars."""
+
+    type: ScalarType
+    name: str
+    dims: tuple[Expr, ...] = ()
+    initial: Expr | None = None
+    const: bool = False
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """``operator`` is ``=`` or a compound assignment ``+= -= *= /= %= &= |= ^= <<= >>=``."""
+
+    target: Name | Index
+    operator: str
+    value: Expr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Expr
+    then: tuple[Stmt, ...]
+    otherwise: tuple[Stmt, ...] = ()
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """``for (type iterator = start; iterator relation bound; iterator += step) body``
+
+    ``type`` is None where the header assigns an outer variable instead of declaring one.  ``relation`` is one of
+    ``< <= > >= !=``.  ``step`` is the signed increment (``i--`` has ``IntLiteral(-1)``; ``i -= e`` has
+    ``Unary("-", e)``).
+    """
+
+    type: ScalarType | None
+    iterator: str
+    start: Expr
+    relation: str
+    bound: Expr
+    step: Expr
+    body: tuple[Stmt, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class MetaFor:
+    """A parallel loop; the fields are those of :class:`For`, and the header always declares the iterator."""
+
+    type: ScalarType
+    iterator: str
+    start: Expr
+    relation: str
+    bound: Expr
+    step: Expr
+    body: tuple[Stmt, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    condition: Expr
+    body: tuple[Stmt, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class DoWhile:
+    body: tuple[Stmt, ...]
+    condition: Expr
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Braces that open a scope of their own."""
+
+    body: tuple[Stmt, ...]
+    span: Span = _span()
+
+
+Stmt: TypeAlias = Declare | Assign | If | For | MetaFor | While | DoWhile | Break | Continue | Block
+
+# --- programs ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a function.
+
+    Scalars have ``pointer=False`` and ``dims == ()``.  Data is ``pointer=True`` (``const float *a``) or has dims
+    (``float a[n][n]``; the first may be None: ``float a[][n]``).
+    """
+
+    name: str
+    type: ScalarType
+    const: bool = False
+    pointer: bool = False
+    dims: tuple[Expr | None, ...] = ()
+    span: Span = _span()
+
+    @property
+    def is_data(self) -> bool:
+        return self.pointer or bool(self.dims)
+
+
+@dataclass(frozen=True, slots=True)
+class HostScalar:
+    """A scalar that host code defines before a region.
+
+    ``value`` is its defining expression in terms of parameters and earlier host scalars, where that is the only
+    definition that reaches the region; None for a time-loop variable, for a variable assigned more than once and
+    for what is not in the language: the region then takes the value as it is at the launch.
+    """
+
+    name: str
+    type: ScalarType
+    value: Expr | None
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class HostArray:
+    """An array that host code declares (``int a[2*N];``), used as data by a region."""
+
+    name: str
+    type: ScalarType
+    dims: tuple[Expr, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class MetaSchedule:
+    """``meta_schedule cache(a, b) { body }``; ``cache`` is None where the clause is absent.
+
+    ``scalars``, ``arrays`` and ``preconditions`` (the conditions of ``assert(...)``) are what the host code before
+    the region establishes, in order of appearance.
+    """
+
+    cache: tuple[str, ...] | None
+    body: tuple[Stmt, ...]
+    scalars: tuple[HostScalar, ...] = ()
+    arrays: tuple[HostArray, ...] = ()
+    preconditions: tuple[Expr, ...] = ()
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class HostAssert:
+    """An ``assert(condition);`` of the host code; ``condition`` is None where it is outside the language."""
+
+    condition: Expr | None
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A host function that holds at least one region.
+
+    ``parts`` are the text of the body between its braces, in order and complete: host text (as spans), asserts
+    and regions.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    parts: tuple[Span | HostAssert | MetaSchedule, ...]
+    span: Span = _span()
+    """From the first character of the return type to the closing brace."""
+    body_span: Span = _span()
+    """Between the braces, exclusive."""
+
+    @property
+    def regions(self) -> tuple[MetaSchedule, ...]:
+        return tuple(part for part in self.parts if isinstance(part, MetaSchedule))
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A whole file: everything outside ``functions`` is host text that the tool never looks at."""
+
+    file: SourceFile
+    functions: tuple[Function, ...]

@@ -1,0 +1,441 @@
+"""The actions of the grammar: what each rule of ``specs/metafork.lark`` becomes.
+
+In: the values of the parts of a rule, punctuation included.  Out: a node of the tree, or one of the small records
+below for what is part of a node.  Every function is pure but for errors, which go to the sink that the tokens
+carry::
+
+    statement FOR LPAR header RPAR statement  -->  For(...)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeAlias
+
+from comprehensive.diagnostics import Span
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Conditional,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    MetaFor,
+    Name,
+    Parameter,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+from comprehensive.metafork.headers import Header, loop_header
+from comprehensive.metafork.literals import (
+    SUPPORTED_TYPES,
+    float_literal,
+    integer_literal,
+    scalar_type,
+    type_to_use,
+)
+from comprehensive.metafork.precedence import PRECEDENCE
+from comprehensive.metafork.tokens import Token
+
+
+class TypeName(NamedTuple):
+    """``[const] type`` with the other qualifiers that stood there."""
+
+    type: ScalarType
+    const: bool
+    span: Span
+
+
+class Part(NamedTuple):
+    """A statement on its way up: nothing for ``;``, several declarations for ``int a, b;``."""
+
+    statements: tuple[Stmt, ...]
+    span: Span
+    kind: str
+    """"block", "declaration" or "other"."""
+
+
+class Declarator(NamedTuple):
+    name: Token
+    dims: tuple[Expr, ...]
+    initial: Expr | None
+    span: Span
+
+
+class Dimension(NamedTuple):
+    expression: Expr | None
+    span: Span
+
+
+class Assignment(NamedTuple):
+    target: Expr
+    operator: str
+    value: Expr
+    span: Span
+    sign: Token
+
+
+Children: TypeAlias = Sequence[Any]
+"""The values of the parts of a rule: tokens and what the actions return; the grammar says which stands where."""
+
+
+def _span(children: Children) -> Span:
+    return children[0].span.to(children[-1].span)
+
+
+def _body(part: Part, keyword: Token) -> tuple[Stmt, ...]:
+    if part.kind == "declaration":
+        keyword.origin.sink.error(
+            "CF0126",
+            f"a declaration cannot be the body of '{keyword.text}'",
+            part.span,
+            help="put braces around it, or remove it",
+        )
+    match part:
+        case Part((Block(body),), kind="block"):
+            return body
+        case _:
+            return part.statements
+
+
+# --- statements ----------------------------------------------------------------------------------------------
+
+
+def region(children: Children) -> tuple[Stmt, ...]:
+    return tuple(statement for part in children for statement in part.statements)
+
+
+def declare(children: Children) -> Part:
+    statements: tuple[Declare, ...] = children[0]
+    return Part(statements, statements[0].span.to(children[1].span), "declaration")
+
+
+def declaration(children: Children) -> tuple[Declare, ...]:
+    head: TypeName = children[0]
+    declarators: list[Declarator] = [child for child in children[1:] if isinstance(child, Declarator)]
+    for declarator in declarators:
+        if declarator.dims and declarator.initial is not None:
+            declarator.name.origin.sink.error(
+                "CF0218",
+                f"the local array '{declarator.name.text}' cannot be initialised where it is declared",
+                declarator.span,
+                help="assign its elements one by one",
+            )
+    return tuple(
+        Declare(
+            head.type, d.name.text, d.dims, d.initial, head.const, head.span.to(d.span) if k == 0 else d.span
+        )
+        for k, d in enumerate(declarators)
+    )
+
+
+def bare_declarator(children: Children) -> Declarator:
+    return Declarator(children[0], tuple(d.expression for d in children[1:]), None, _span(children))
+
+
+def initialised_declarator(children: Children) -> Declarator:
+    return Declarator(children[0], tuple(d.expression for d in children[1:-2]), children[-1], _span(children))
+
+
+def type_name(children: Children) -> TypeName:
+    words = [token.text for token in children if token.type == "TYPE_WORD"]
+    qualifiers = [token for token in children if token.type == "QUALIFIER"]
+    sink = children[0].origin.sink
+    for token in qualifiers:
+        if token.text not in ("const", "register"):
+            sink.error(
+                "CF0125",
+                f"'{token.text}' is not supported here",
+                token.span,
+                help="remove it; const is the only qualifier of local variables and scalar parameters",
+            )
+    found = scalar_type(words)
+    if found is None:
+        shown = " ".join(token.text for token in children)
+        if words:
+            sink.error("CF0117", f"type '{shown}' is not supported", _span(children), help=type_to_use(shown))
+        else:
+            help_text = f"name the type: {SUPPORTED_TYPES}"
+            sink.error("CF0117", f"'{shown}' alone names no type", _span(children), help=help_text)
+    return TypeName(found or ScalarType.INT, any(q.text == "const" for q in qualifiers), _span(children))
+
+
+def assign(children: Children) -> Part:
+    assignment: Assignment = children[0]
+    target = _target(assignment)
+    statement = Assign(target, assignment.operator, assignment.value, assignment.span)
+    return Part((statement,), _span(children), "other")
+
+
+def _target(assignment: Assignment) -> Name | Index:
+    match assignment.target:
+        case Name() | Index():
+            return assignment.target
+        case other:
+            assignment.sign.origin.sink.error(
+                "CF0121",
+                "only a variable or an element of an array can be assigned",
+                other.span,
+                help="write the name of a variable, or an array with its subscripts, to the left of the sign",
+            )
+            return Name("?", other.span)
+
+
+def plain_assignment(children: Children) -> Assignment:
+    target, sign, value = children
+    return Assignment(target, sign.text, value, _span(children), sign)
+
+
+def postfix_step(children: Children) -> Assignment:
+    target, sign = children
+    return Assignment(target, sign.text[0] + "=", IntLiteral(1, span=sign.span), _span(children), sign)
+
+
+def prefix_step(children: Children) -> Assignment:
+    sign, target = children
+    return Assignment(target, sign.text[0] + "=", IntLiteral(1, span=sign.span), _span(children), sign)
+
+
+def empty(children: Children) -> Part:
+    return Part((), children[0].span, "other")
+
+
+def block(children: Children) -> Part:
+    span = _span(children)
+    return Part((Block(region(children[1:-1]), span),), span, "block")
+
+
+def if_then(children: Children) -> Part:
+    keyword, _, condition, _, then = children
+    span = _span(children)
+    return Part((If(condition, _body(then, keyword), (), span),), span, "other")
+
+
+def if_else(children: Children) -> Part:
+    keyword, _, condition, _, then, other_keyword, otherwise = children
+    span = _span(children)
+    statement = If(condition, _body(then, keyword), _body(otherwise, other_keyword), span)
+    return Part((statement,), span, "other")
+
+
+def loop(children: Children) -> Part:
+    keyword, _, _, _, body = children
+    header: Header = children[2]
+    span = _span(children)
+    if keyword.type == "META_FOR" and header.type is None:
+        keyword.origin.sink.error(
+            "CF0122",
+            "a meta_for declares its iterator",
+            header.span,
+            help=f"write 'meta_for (int {header.iterator} = ...'",
+        )
+    inner = _body(body, keyword)
+    fields = (header.iterator, header.start, header.relation, header.bound, header.step, inner, span)
+    if keyword.type == "META_FOR":
+        return Part((MetaFor(header.type or ScalarType.INT, *fields),), span, "other")
+    return Part((For(header.type, *fields),), span, "other")
+
+
+def while_loop(children: Children) -> Part:
+    keyword, _, condition, _, body = children
+    span = _span(children)
+    return Part((While(condition, _body(body, keyword), span),), span, "other")
+
+
+def do_while(children: Children) -> Part:
+    keyword, body, _, _, condition, _, _ = children
+    span = _span(children)
+    return Part((DoWhile(_body(body, keyword), condition, span),), span, "other")
+
+
+def break_loop(children: Children) -> Part:
+    return Part((Break(children[0].span),), _span(children), "other")
+
+
+def continue_loop(children: Children) -> Part:
+    return Part((Continue(children[0].span),), _span(children), "other")
+
+
+def header_with_type(children: Children) -> Header:
+    head: TypeName = children[0]
+    return _header(head.type, children[1:], _span(children))
+
+
+def header_without_type(children: Children) -> Header:
+    return _header(None, children, _span(children))
+
+
+def _header(kind: ScalarType | None, children: Children, span: Span) -> Header:
+    iterator, _, start, _, condition, _, step = children
+    return loop_header(
+        kind, iterator, start, condition, (step.target, step.operator, step.value, step.span), span
+    )
+
+
+# --- parameters ----------------------------------------------------------------------------------------------
+
+
+def scalar_parameter(children: Children) -> Parameter:
+    head, name = children
+    return Parameter(name.text, head.type, head.const, span=_span(children))
+
+
+def pointer_parameter(children: Children) -> Parameter:
+    head, name = children[0], children[-1]
+    return Parameter(name.text, head.type, head.const, pointer=True, span=_span(children))
+
+
+def array_parameter(children: Children) -> Parameter:
+    head, name, *dims = children
+    shape = tuple(d.expression for d in dims)
+    return Parameter(name.text, head.type, head.const, dims=shape, span=_span(children))
+
+
+def row_pointer_parameter(children: Children) -> Parameter:
+    """``float (*a)[n]`` is ``float a[][n]``"""
+    name = next(child for child in children if isinstance(child, Token) and child.type == "NAME")
+    shape = (None, *(child.expression for child in children if isinstance(child, Dimension)))
+    return Parameter(name.text, children[0].type, children[0].const, dims=shape, span=_span(children))
+
+
+def dimension(children: Children) -> Dimension:
+    return Dimension(children[1], _span(children))
+
+
+def open_dimension(children: Children) -> Dimension:
+    return Dimension(None, _span(children))
+
+
+def given_dimension(children: Children) -> Dimension:
+    return Dimension(children[-2], _span(children))
+
+
+# --- expressions ---------------------------------------------------------------------------------------------
+
+
+def condition(children: Children) -> Expr:
+    return children[0]
+
+
+def conditional(children: Children) -> Expr:
+    test, _, then, _, otherwise = children
+    return Conditional(test, then, otherwise, _span(children))
+
+
+def operation(children: Children) -> Expr:
+    """``unary (operator unary)*`` folded by precedence; every binary operator of C associates to the left."""
+    operands: list[Expr] = [children[0]]
+    pending: list[str] = []
+
+    def fold(level: int) -> None:
+        while pending and PRECEDENCE[pending[-1]] >= level:
+            right, left = operands.pop(), operands.pop()
+            operands.append(Binary(pending.pop(), left, right, left.span.to(right.span)))
+
+    for k in range(1, len(children), 2):
+        sign: str = children[k].text
+        fold(PRECEDENCE[sign])
+        pending.append(sign)
+        operands.append(children[k + 1])
+    fold(0)
+    return operands[0]
+
+
+def unary_operation(children: Children) -> Expr:
+    return Unary(children[0].text, children[1], _span(children))
+
+
+def cast(children: Children) -> Expr:
+    return Cast(children[1].type, children[3], _span(children))
+
+
+def name(children: Children) -> Expr:
+    return Name(children[0].text, children[0].span)
+
+
+def index(children: Children) -> Expr:
+    return Index(children[0].text, tuple(d.expression for d in children[1:]), _span(children))
+
+
+def call(children: Children) -> Expr:
+    return Call(children[0].text, tuple(children[2:-1:2]), _span(children))
+
+
+def integer(children: Children) -> Expr:
+    token: Token = children[0]
+    return _literal(token, integer_literal(token.text, token.span))
+
+
+def floating(children: Children) -> Expr:
+    token: Token = children[0]
+    return _literal(token, float_literal(token.text, token.span))
+
+
+def _literal(token: Token, found: Expr | str) -> Expr:
+    if not isinstance(found, str):
+        return found
+    help_text = "integers are decimal, hexadecimal or octal with suffix u or l; floats have suffix f or none"
+    token.origin.sink.error("CF0123", found, token.span, help=help_text)
+    return IntLiteral(0, span=token.span)
+
+
+def parenthesised(children: Children) -> Expr:
+    return replace(children[1], span=_span(children))
+
+
+ACTIONS: dict[str, Callable[[Children], Any]] = {
+    action.__name__: action
+    for action in (
+        region,
+        declare,
+        declaration,
+        bare_declarator,
+        initialised_declarator,
+        assign,
+        plain_assignment,
+        postfix_step,
+        prefix_step,
+        empty,
+        block,
+        if_then,
+        if_else,
+        loop,
+        while_loop,
+        do_while,
+        break_loop,
+        continue_loop,
+        header_with_type,
+        header_without_type,
+        scalar_parameter,
+        pointer_parameter,
+        array_parameter,
+        row_pointer_parameter,
+        dimension,
+        open_dimension,
+        given_dimension,
+        condition,
+        conditional,
+        operation,
+        unary_operation,
+        cast,
+        name,
+        index,
+        call,
+        integer,
+        floating,
+        parenthesised,
+    )
+} | {"type": type_name}
+"""The action of each rule, by the name of the rule or of its alternative."""

@@ -1,0 +1,185 @@
+"""Expressions: names, ranks and types.
+
+In: an expression and the scope in which it stands.  Out: its type, or None after errors (CF0201-CF0206, CF0212,
+CF0214), each reported once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from comprehensive.diagnostics import DiagnosticSink, Note
+from comprehensive.metafork.ast import (
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Expr,
+    FloatLiteral,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Unary,
+)
+from comprehensive.metafork.functions import MATH
+from comprehensive.metafork.literals import shorten
+from comprehensive.metafork.precedence import INTEGER_ONLY, LOGICAL
+from comprehensive.metafork.scope import Scope
+from comprehensive.metafork.types import common_type, promoted, result_type
+
+
+@dataclass(frozen=True, slots=True)
+class NamesOutside:
+    """Names that are there but that a region cannot use: declared in other words of C, or macros."""
+
+    opaque: frozenset[str]
+    macros: frozenset[str]
+
+    def help_for(self, name: str, otherwise: str) -> str:
+        if name in self.macros:
+            return "regions are not preprocessed: make the macro a parameter, or write its value"
+        if name in self.opaque:
+            return "its declaration is not one that regions can use; the types are those of parameters"
+        return otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionChecker:
+    outside: NamesOutside
+    sink: DiagnosticSink
+
+    def integer(self, expression: Expr, scope: Scope, what: str) -> None:
+        """An expression that must have an integer type; ``what`` it is begins the message."""
+        kind = self.type_of(expression, scope)
+        if kind is not None and not kind.is_integer:
+            text = f"{what} must be an integer, this is {kind.value}"
+            self.sink.error("CF0212", text, expression.span, help="cast it: (int)(...)")
+
+    def type_of(self, expression: Expr, scope: Scope) -> ScalarType | None:
+        match expression:
+            case IntLiteral(_, kind) | FloatLiteral(_, kind):
+                return kind
+            case Name():
+                return self._name(expression, scope)
+            case Index():
+                return self._index(expression, scope)
+            case Unary(operator, operand):
+                kind = self.type_of(operand, scope)
+                self._needs_integers(operator, (operand, kind))
+                return ScalarType.INT if operator in LOGICAL else None if kind is None else promoted(kind)
+            case Binary(operator, left, right):
+                first, second = self.type_of(left, scope), self.type_of(right, scope)
+                self._needs_integers(operator, (left, first), (right, second))
+                return None if first is None or second is None else result_type(operator, first, second)
+            case Conditional(condition, then, otherwise):
+                self.type_of(condition, scope)
+                first, second = self.type_of(then, scope), self.type_of(otherwise, scope)
+                return None if first is None or second is None else common_type(first, second)
+            case Cast(kind, operand):
+                self.type_of(operand, scope)
+                return kind
+            case Call():
+                return self._call(expression, scope)
+            case _:
+                assert_never(expression)
+
+    def _needs_integers(self, operator: str, *operands: tuple[Expr, ScalarType | None]) -> None:
+        if operator not in INTEGER_ONLY:
+            return
+        for operand, kind in operands:
+            if kind is not None and not kind.is_integer:
+                text = f"'{operator}' needs integers, this is {kind.value}"
+                help_text = "cast to int, or use another operation"
+                self.sink.error("CF0212", text, operand.span, help=help_text)
+
+    def _name(self, name: Name, scope: Scope) -> ScalarType | None:
+        symbol = scope.get(name.identifier)
+        if symbol is None:
+            self.sink.error(
+                "CF0201",
+                f"'{shorten(name.identifier)}' is not declared",
+                name.span,
+                help=self.outside.help_for(
+                    name.identifier, "declare it as a parameter of the function, or correct its name"
+                ),
+            )
+            return None
+        if symbol.is_array:
+            self.sink.error(
+                "CF0205",
+                f"the array '{name.identifier}' is used without subscripts",
+                name.span,
+                notes=(Note("declared here", symbol.span),),
+                help=f"write {_subscripted(name.identifier, symbol.rank)}",
+            )
+            return None
+        return symbol.type
+
+    def _index(self, index: Index, scope: Scope) -> ScalarType | None:
+        for subscript in index.subscripts:
+            self.integer(subscript, scope, "a subscript")
+        symbol = scope.get(index.array)
+        if symbol is None:
+            self.sink.error(
+                "CF0203",
+                f"array '{shorten(index.array)}' is not declared",
+                index.span,
+                help=self.outside.help_for(
+                    index.array, "declare it as a parameter of the function, or correct its name"
+                ),
+            )
+            return None
+        if not symbol.is_array:
+            self.sink.error(
+                "CF0206",
+                f"'{index.array}' is a scalar and takes no subscripts",
+                index.span,
+                notes=(Note("declared here", symbol.span),),
+                help="remove the subscripts, or declare it as an array",
+            )
+            return None
+        if len(index.subscripts) != symbol.rank:
+            given = len(index.subscripts)
+            self.sink.error(
+                "CF0204",
+                f"the array '{index.array}' takes {symbol.rank} subscript{'s' * (symbol.rank != 1)}, not {given}",
+                index.span,
+                notes=(Note("declared here", symbol.span),),
+                help=f"write {_subscripted(index.array, symbol.rank)}",
+            )
+        return symbol.type
+
+    def _call(self, call: Call, scope: Scope) -> ScalarType | None:
+        for argument in call.arguments:
+            self.type_of(argument, scope)
+        signature = MATH.get(call.function)
+        if signature is None:
+            if call.function == "assert":
+                help_text = "put the assert before the region"
+            else:
+                help_text = f"the functions are {', '.join(sorted(MATH))}"
+            self.sink.error(
+                "CF0202", f"function '{shorten(call.function)}' is not known", call.span, help=help_text
+            )
+            return None
+        wanted, given = len(signature.arguments), len(call.arguments)
+        if wanted != given:
+            self.sink.error(
+                "CF0214",
+                f"'{call.function}' takes {wanted} argument{'s' * (wanted != 1)}, not {given}",
+                call.span,
+                help=f"its prototype is {_prototype(call.function)}",
+            )
+        return signature.result
+
+
+def _subscripted(name: str, rank: int) -> str:
+    """``a[i][j]``"""
+    return name + "".join(f"[{'ijklmnpq'[k % 8]}]" for k in range(rank))
+
+
+def _prototype(function: str) -> str:
+    arguments, result = MATH[function]
+    return f"{result.value} {function}({', '.join(kind.value for kind in arguments)})"

@@ -1,0 +1,36 @@
+"""The functions of the C library that a region may call: pure, and there on every device.
+
+In: a name.  Out: its signature; the device has all of them under the same name::
+
+    MATH["fmaf"] == Signature((FLOAT, FLOAT, FLOAT), FLOAT)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from comprehensive.metafork.ast import ScalarType
+
+_F, _D, _I = ScalarType.FLOAT, ScalarType.DOUBLE, ScalarType.INT
+
+
+class Signature(NamedTuple):
+    """Arguments are converted to these types, as by a prototype in C."""
+
+    arguments: tuple[ScalarType, ...]
+    result: ScalarType
+
+
+_ONE_ARGUMENT = ("sqrt", "fabs", "exp", "log", "sin", "cos", "tanh", "floor", "ceil")
+_TWO_ARGUMENTS = ("fmin", "fmax", "pow")
+
+MATH: dict[str, Signature] = {
+    **{f"{name}f": Signature((_F,), _F) for name in _ONE_ARGUMENT},
+    **{name: Signature((_D,), _D) for name in _ONE_ARGUMENT},
+    **{f"{name}f": Signature((_F, _F), _F) for name in _TWO_ARGUMENTS},
+    **{name: Signature((_D, _D), _D) for name in _TWO_ARGUMENTS},
+    "fmaf": Signature((_F, _F, _F), _F),
+    "fma": Signature((_D, _D, _D), _D),
+    "abs": Signature((_I,), _I),
+}
+"""By name."""

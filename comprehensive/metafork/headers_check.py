@@ -1,0 +1,128 @@
+"""Headers of parallel loops, and jumps out of them.
+
+In: loops of a region whose names are right.  Out: CF0311 where the range of a ``meta_for`` is not known at the
+launch, CF0317 where a step never reaches its bound, CF0313 for ``break`` and ``continue`` that belong to no serial
+loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import assert_never
+
+from comprehensive.diagnostics import DiagnosticSink
+from comprehensive.metafork.ast import (
+    Assign,
+    Block,
+    Break,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    For,
+    If,
+    Index,
+    MetaFor,
+    Name,
+    Stmt,
+    Unary,
+    While,
+)
+from comprehensive.metafork.constants import constant_value
+from comprehensive.metafork.walk import expressions, statements
+
+
+def check_header(loop: For | MetaFor, inside: Set[str], sink: DiagnosticSink) -> None:
+    """The range of a parallel loop reads parameters only; ``inside`` are the names declared in the region.
+
+    Of a serial loop only the direction of a constant step is checked.
+    """
+    step = constant_value(loop.step)
+    if step is not None:
+        _check_direction(loop, step, sink)
+    if isinstance(loop, For):
+        return
+    for part in (loop.start, loop.bound, loop.step):
+        for node in expressions(part):
+            if isinstance(node, Index):
+                what = f"elements of '{node.array}'"
+            elif isinstance(node, Name) and node.identifier in inside:
+                what = f"'{node.identifier}', which belongs to the region"
+            else:
+                continue
+            sink.error(
+                "CF0311",
+                f"the range of a meta_for depends on {what}",
+                node.span,
+                help="parallel loops have ranges fixed by parameters and host variables: take the largest range "
+                "and put an 'if' inside, or use a serial 'for'",
+            )
+    if step is None and not _is_parameter(loop.step):
+        sink.error(
+            "CF0317",
+            "the step of a meta_for is neither a constant nor a parameter",
+            loop.step.span,
+            help="step by a number or by one parameter",
+        )
+
+
+def _check_direction(loop: For | MetaFor, step: int, sink: DiagnosticSink) -> None:
+    wrong_way = (loop.relation in ("<", "<=") and step < 0) or (loop.relation in (">", ">=") and step > 0)
+    if step == 0 or wrong_way:
+        sink.error(
+            "CF0317",
+            f"a loop with step {step} and condition '{loop.iterator} {loop.relation} ...' does not end",
+            loop.step.span,
+            help="let the iterator run towards its bound",
+        )
+
+
+def _is_parameter(step: Expr) -> bool:
+    match step:
+        case Name():
+            return True
+        case Unary("-" | "+", operand):
+            return _is_parameter(operand)
+        case _:
+            return False
+
+
+def check_jumps(body: tuple[Stmt, ...], sink: DiagnosticSink) -> None:
+    """Every ``break`` and ``continue`` belongs to a serial loop that holds no parallel one."""
+    for statement in body:
+        _check_jump(statement, None, sink)
+
+
+def _check_jump(statement: Stmt, loop: Stmt | None, sink: DiagnosticSink) -> None:
+    match statement:
+        case Break() | Continue():
+            word = "break" if isinstance(statement, Break) else "continue"
+            if loop is None:
+                sink.error("CF0313", f"'{word}' outside of any loop", statement.span, help="remove it")
+            elif isinstance(loop, MetaFor):
+                sink.error(
+                    "CF0313",
+                    f"'{word}' would leave an iteration of a parallel loop",
+                    statement.span,
+                    help="use if/else: the iterations of a meta_for run to their end, in any order",
+                )
+            elif any(isinstance(s, MetaFor) for s in statements((loop,))):
+                sink.error(
+                    "CF0313",
+                    f"'{word}' would jump over parallel loops",
+                    statement.span,
+                    help="a block runs such a serial loop together: put the condition into its bounds",
+                )
+        case For(body=body) | MetaFor(body=body) | While(body=body) | DoWhile(body=body):
+            for inner in body:
+                _check_jump(inner, statement, sink)
+        case If(_, then, otherwise):
+            for inner in (*then, *otherwise):
+                _check_jump(inner, loop, sink)
+        case Block(body):
+            for inner in body:
+                _check_jump(inner, loop, sink)
+        case Declare() | Assign():
+            pass
+        case _:
+            assert_never(statement)

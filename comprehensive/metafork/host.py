@@ -1,0 +1,415 @@
+"""Host code around regions: what of it establishes something that a region can use.
+
+In: the tokens of a function body.  Out: for each region the scalars, arrays and asserts that are visible where it
+stands, and the asserts as parts of the body::
+
+    int dim = n / B; for (int t = 0; t < T; t++) meta_schedule { ... }
+        -->  HostScalar("dim", INT, n / B), HostScalar("t", INT, None)
+
+Statements are cut lexically and only declarations, loop headers and asserts are looked into; anything else is
+opaque and no error.  A definition counts only where it certainly reaches the region (see :mod:`stability`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from comprehensive.diagnostics import DiagnosticSink
+from comprehensive.metafork.ast import (
+    Call,
+    Expr,
+    HostArray,
+    HostAssert,
+    HostScalar,
+    Index,
+    Parameter,
+    ScalarType,
+)
+from comprehensive.metafork.functions import MATH
+from comprehensive.metafork.grammar import parse
+from comprehensive.metafork.limits import too_deep_in_text, too_deep_in_tree
+from comprehensive.metafork.literals import scalar_type
+from comprehensive.metafork.locate import FoundRegion
+from comprehensive.metafork.tokens import Origin, Token
+from comprehensive.metafork.walk import expressions, names
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A name that host code declares in a way that the language has no words for."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Precondition:
+    condition: Expr
+
+
+_LONGEST_EXPRESSION = 1000
+"""Tokens of the longest host expression that is looked into."""
+
+Item: TypeAlias = HostScalar | HostArray | Opaque | Precondition
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What host code establishes for one region."""
+
+    scalars: tuple[HostScalar, ...]
+    arrays: tuple[HostArray, ...]
+    preconditions: tuple[Expr, ...]
+    opaque: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class HostCode:
+    """``surroundings`` and ``asserts`` in the order of the text; ``definitions`` are positions of names."""
+
+    surroundings: tuple[Surroundings, ...]
+    asserts: tuple[HostAssert, ...]
+    definitions: frozenset[int]
+
+
+@dataclass(slots=True)
+class _Scope:
+    """``kind`` is "brace", "if", "switch" or "statement" (what a loop or an else governs)."""
+
+    kind: str
+    items: list[Item] = field(default_factory=lambda: [])
+
+
+def host_code(
+    tokens: Sequence[Token],
+    regions: tuple[FoundRegion, ...],
+    parameters: tuple[Parameter, ...],
+    changed: frozenset[str],
+) -> HostCode:
+    """Reads ``tokens``, the body of a function; the positions in ``regions`` are those of this sequence.
+
+    ``changed`` are the names whose value may change after their definition.
+    """
+    reader = _Reader(tokens, {r.keyword: r for r in regions}, parameters, changed)
+    position = 0
+    while position < len(tokens):
+        position = reader.statement(position)
+    return HostCode(tuple(reader.surroundings), tuple(reader.asserts), frozenset(reader.definitions))
+
+
+class _Reader:
+    """One pass over a body that keeps the open scopes."""
+
+    def __init__(
+        self,
+        tokens: Sequence[Token],
+        regions: dict[int, FoundRegion],
+        parameters: tuple[Parameter, ...],
+        changed: frozenset[str],
+    ) -> None:
+        self._tokens = tokens
+        self._regions = regions
+        self._scalars = {p.name for p in parameters if not p.is_data}
+        self._changed = changed
+        self._scopes = [_Scope("brace")]
+        self._bindings: dict[str, list[HostScalar | HostArray | Opaque]] = {}
+        self.surroundings: list[Surroundings] = []
+        self.asserts: list[HostAssert] = []
+        self.definitions: set[int] = set()
+
+    # --- statements --------------------------------------------------------------------------------------
+
+    def statement(self, position: int) -> int:
+        """Reads a statement, or as much of one as opens or closes a scope; the position after it."""
+        if position in self._regions:
+            self.surroundings.append(self._visible())
+            return self._ended(self._regions[position].closing + 1)
+        token = self._tokens[position]
+        match token.type:
+            case "DIRECTIVE":
+                return position + 1
+            case "SEMI":
+                return self._ended(position + 1)
+            case "LBRACE":
+                self._scopes.append(_Scope("brace"))
+                return position + 1
+            case "RBRACE":
+                while len(self._scopes) > 1 and self._leave() != "brace":
+                    pass
+                return self._ended(position + 1)
+            case "FOR":
+                return self._for(position)
+            case "IF":
+                return self._governed(position, "if")
+            case "WHILE":
+                return self._governed(position, "statement")
+            case "SWITCH" if token.text == "switch":
+                return self._governed(position, "switch")
+            case "ELSE" | "DO":
+                self._scopes.append(_Scope("statement"))
+                return position + 1
+            case _:
+                return self._simple(position)
+
+    def _ended(self, position: int) -> int:
+        """A statement has ended before ``position``: so have the loops and conditions that govern it."""
+        if position < len(self._tokens) and self._tokens[position].type == "ELSE":
+            while self._scopes[-1].kind in ("statement", "switch"):
+                self._leave()
+            if self._scopes[-1].kind == "if":
+                self._leave()
+            return position
+        while self._scopes[-1].kind != "brace":
+            self._leave()
+        return position
+
+    def _governed(self, position: int, kind: str) -> int:
+        self._scopes.append(_Scope(kind))
+        return self._after_group(position + 1)
+
+    def _for(self, position: int) -> int:
+        self._scopes.append(_Scope("statement"))
+        end = self._after_group(position + 1)
+        first = position + 2
+        last = first
+        while last < end and self._tokens[last].type != "SEMI":
+            last += 1
+        if first < last < end:
+            self._declare(first, last, keep_values=False)
+        return end
+
+    def _after_group(self, position: int) -> int:
+        """The position after a group in parentheses that opens at ``position``."""
+        depth = 0
+        while position < len(self._tokens) and position not in self._regions:
+            kind = self._tokens[position].type
+            depth += (kind == "LPAR") - (kind == "RPAR")
+            if depth <= 0 and kind != "RPAR":
+                return position  # no parenthesis where one belongs
+            position += 1
+            if depth == 0:
+                return position
+        return position
+
+    def _simple(self, position: int) -> int:
+        """A declaration, an assert or opaque text to its ``;`` or to a brace that opens a scope."""
+        start = position
+        depth = 0
+        is_type = self._tokens[start].type in ("STRUCT", "QUALIFIER")
+        while position < len(self._tokens) and position not in self._regions:
+            kind = self._tokens[position].type
+            if kind == "SEMI" and depth == 0:
+                self._understand(start, position)
+                return self._ended(position + 1)
+            if depth == 0 and kind == "RBRACE":
+                return position
+            if (
+                depth == 0
+                and kind == "LBRACE"
+                and not is_type
+                and self._tokens[position - 1].type != "ASSIGN"
+            ):
+                return position
+            depth += (kind in ("LPAR", "LSQB", "LBRACE")) - (kind in ("RPAR", "RSQB", "RBRACE"))
+            depth = max(0, depth)
+            position += 1
+        return position
+
+    def _understand(self, start: int, end: int) -> None:
+        first = self._tokens[start]
+        if first.type == "NAME" and first.text == "assert" and self._assertion(start, end):
+            return
+        self._declare(start, end, keep_values=all(scope.kind != "switch" for scope in self._scopes))
+
+    # --- asserts -----------------------------------------------------------------------------------------
+
+    def _assertion(self, start: int, end: int) -> bool:
+        if end - start < 4 or self._tokens[start + 1].type != "LPAR" or self._after_group(start + 1) != end:
+            return False
+        last = end - 1
+        if self._tokens[last - 1].type == "STRING" and self._tokens[last - 2].text == "&&":
+            last -= 2  # the message of assert(condition && "message")
+        condition = self._expression(start + 2, last)
+        span = self._tokens[start].span.to(self._tokens[end].span)
+        self.asserts.append(HostAssert(condition, span))
+        if condition is not None and self._is_stable(condition):
+            self._add(Precondition(condition))
+        return True
+
+    # --- declarations ------------------------------------------------------------------------------------
+
+    def _declare(self, start: int, end: int, keep_values: bool) -> None:
+        """``int i = 0, a[n]`` as items of the innermost scope; what is not understood leaves its names opaque."""
+        position = start
+        while position < end and self._tokens[position].type in ("TYPE_WORD", "QUALIFIER"):
+            position += 1
+        head = self._tokens[start:position]
+        if not any(token.type == "TYPE_WORD" for token in head):
+            self._opaque_declaration(start, end)
+            return
+        kind = scalar_type(token.text for token in head if token.type == "TYPE_WORD")
+        qualifiers = {token.text for token in head if token.type == "QUALIFIER"}
+        keep_values = keep_values and qualifiers <= {"const", "register"}
+        for first, last in self._commas(position, end):
+            self._declarator(kind, first, last, keep_values)
+
+    def _opaque_declaration(self, start: int, end: int) -> None:
+        """``size_t k = 0``, ``struct s *p``: a name after a word that can be a type."""
+        for position in range(start + 1, end):
+            token, before = self._tokens[position], self._tokens[position - 1]
+            if token.type != "NAME":
+                if token.type not in ("STAR", "QUALIFIER", "STRUCT"):
+                    return
+            elif before.type in ("NAME", "STAR"):
+                self._add(Opaque(token.text))
+
+    def _declarator(self, kind: ScalarType | None, first: int, last: int, keep_value: bool) -> None:
+        tokens = self._tokens
+        if first >= last:
+            return
+        name = tokens[first]
+        plain = name.type == "NAME" and kind is not None
+        dims: list[Expr | None] = []
+        position = first + 1
+        while plain and position < last and tokens[position].type == "LSQB":
+            closing = self._after_brackets(position, last)
+            dims.append(self._expression(position + 1, closing - 1))
+            position = closing
+        initialised = position < last and tokens[position].type == "ASSIGN"
+        if not plain or kind is None or (position < last and not initialised) or (dims and initialised):
+            names_here = [t.text for t in tokens[first:last] if t.type == "NAME"]
+            if names_here:
+                self._add(Opaque(names_here[0]))
+            return
+        self.definitions.add(first)
+        if not dims:
+            value = self._expression(position + 1, last) if initialised and keep_value else None
+            stable = value is not None and name.text not in self._changed and self._is_stable(value)
+            self._add(HostScalar(name.text, kind, value if stable else None, name.span))
+            return
+        known = tuple(dim for dim in dims if dim is not None and self._is_stable(dim))
+        if len(known) == len(dims):
+            self._add(HostArray(name.text, kind, known, name.span.to(tokens[position - 1].span)))
+        else:
+            self._add(Opaque(name.text))
+
+    def _commas(self, start: int, end: int) -> list[tuple[int, int]]:
+        """The ranges between the commas outside all brackets."""
+        ranges: list[tuple[int, int]] = []
+        depth, first = 0, start
+        for position in range(start, end):
+            kind = self._tokens[position].type
+            depth += (kind in ("LPAR", "LSQB", "LBRACE")) - (kind in ("RPAR", "RSQB", "RBRACE"))
+            if kind == "COMMA" and depth == 0:
+                ranges.append((first, position))
+                first = position + 1
+        return [*ranges, (first, end)]
+
+    def _after_brackets(self, position: int, end: int) -> int:
+        depth = 0
+        while position < end:
+            kind = self._tokens[position].type
+            depth += (kind == "LSQB") - (kind == "RSQB")
+            position += 1
+            if depth == 0:
+                break
+        return position
+
+    # --- values ------------------------------------------------------------------------------------------
+
+    def _expression(self, start: int, end: int) -> Expr | None:
+        """The expression at these positions if it is in the language and reads visible scalars only."""
+        if not 0 < end - start <= _LONGEST_EXPRESSION:
+            return None
+        quiet = DiagnosticSink()
+        origin = Origin(self._tokens[start].origin.file, quiet)
+        tokens = [token._replace(origin=origin) for token in self._tokens[start:end]]
+        if too_deep_in_text(tokens) is not None:
+            return None
+        last = tokens[-1].end
+        found: Expr | None = parse("condition", tokens, Token("$END", "", last, last, origin))
+        if found is None or quiet.has_errors or too_deep_in_tree((found,)) is not None:
+            return None
+        for node in expressions(found):
+            if isinstance(node, Index):
+                return None
+            if isinstance(node, Call) and (
+                node.function not in MATH or len(MATH[node.function].arguments) != len(node.arguments)
+            ):
+                return None
+        return found if all(self._is_scalar(name) for name in names(found)) else None
+
+    def _is_stable(self, expression: Expr) -> bool:
+        """Whether an expression keeps its value: nothing that it reads changes or is set by a loop."""
+        for name in names(expression):
+            item = self._binding(name)
+            if name in self._changed or (isinstance(item, HostScalar) and item.value is None):
+                return False
+        return True
+
+    # --- scopes ------------------------------------------------------------------------------------------
+
+    def _binding(self, name: str) -> HostScalar | HostArray | Opaque | None:
+        stack = self._bindings.get(name)
+        return stack[-1] if stack else None
+
+    def _is_scalar(self, name: str) -> bool:
+        item = self._binding(name)
+        return name in self._scalars if item is None else isinstance(item, HostScalar)
+
+    def _add(self, item: Item) -> None:
+        self._scopes[-1].items.append(item)
+        if not isinstance(item, Precondition):
+            self._bindings.setdefault(item.name, []).append(item)
+
+    def _leave(self) -> str:
+        """Closes the innermost scope; its kind."""
+        scope = self._scopes.pop()
+        for item in scope.items:
+            if not isinstance(item, Precondition):
+                self._bindings[item.name].pop()
+        return scope.kind
+
+    def _visible(self) -> Surroundings:
+        """The items in force here: a name hides an outer one, and what was said in terms of that one."""
+        items: dict[int, Item] = {}
+        speaking_of: dict[str, list[int]] = {}
+        for number, item in enumerate(item for scope in self._scopes for item in scope.items):
+            if not isinstance(item, Precondition):
+                for earlier in speaking_of.pop(item.name, []):
+                    _hide(items, earlier, item.name)
+            items[number] = item
+            for name in _mentioned(item):
+                speaking_of.setdefault(name, []).append(number)
+        return Surroundings(
+            tuple(item for item in items.values() if isinstance(item, HostScalar)),
+            tuple(item for item in items.values() if isinstance(item, HostArray)),
+            tuple(item.condition for item in items.values() if isinstance(item, Precondition)),
+            frozenset(item.name for item in items.values() if isinstance(item, Opaque)),
+        )
+
+
+def _mentioned(item: Item) -> set[str]:
+    match item:
+        case HostScalar(name, _, value):
+            return {name, *(() if value is None else names(value))}
+        case HostArray(name, _, dims):
+            return {name, *(read for dim in dims for read in names(dim))}
+        case Opaque(name):
+            return {name}
+        case Precondition(condition):
+            return set(names(condition))
+
+
+def _hide(items: dict[int, Item], number: int, name: str) -> None:
+    """What becomes of an item when a new ``name`` hides an outer one."""
+    match items.get(number):
+        case HostScalar(own) as scalar if own != name:
+            items[number] = replace(scalar, value=None)
+        case HostArray(own) if own != name:
+            items[number] = Opaque(own)
+        case None:
+            pass
+        case _:
+            del items[number]

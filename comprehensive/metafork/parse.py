@@ -1,0 +1,281 @@
+"""The front end: a file to a checked program.
+
+In: a :class:`SourceFile` and a sink.  Out: a :class:`Program`; on errors the sink has them, and the program holds
+what could be understood::
+
+    parse(read_source("matmul.mf"), sink).functions[0].name == "matmul"
+
+Stages: tokens, functions and regions (lexically), parameters, host code, regions, checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from comprehensive.diagnostics import DiagnosticSink, Note, SourceFile, Span
+from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Parameter, Program, Stmt
+from comprehensive.metafork.check import HostNames, check_function
+from comprehensive.metafork.grammar import parse as parse_tokens
+from comprehensive.metafork.host import HostCode, Surroundings, host_code
+from comprehensive.metafork.limits import (
+    MAXIMUM_DEPTH,
+    MAXIMUM_TOKENS,
+    too_deep_in_text,
+    too_deep_in_tree,
+)
+from comprehensive.metafork.literals import SUPPORTED_TYPES
+from comprehensive.metafork.locate import FoundFunction, FoundRegion, locate
+from comprehensive.metafork.stability import changed_names, macro_names, names_in_macros
+from comprehensive.metafork.tokens import Origin, Token, is_closed, tokens, unterminated_comment
+
+MAXIMUM_ERRORS = 100
+"""Errors after which the rest of a file is left unread."""
+
+
+def parse(source: SourceFile, sink: DiagnosticSink) -> Program:
+    """The checked program of a file; nothing is raised for wrong input."""
+    origin = Origin(source, sink)
+    nothing = Program(source, ())
+    comment = unterminated_comment(origin)
+    if comment is not None:
+        sink.error("CF0105", "this comment is never closed", comment, help="close it with '*/'")
+        return nothing
+    all_tokens = list(tokens(origin)) if "meta_schedule" in source.text else []
+    if all(token.type != "META_SCHEDULE" for token in all_tokens):
+        sink.error(
+            "CF0104",
+            f"'{source.path}' has no meta_schedule: there is nothing to optimize",
+            None,
+            help="put 'meta_schedule { ... }' around the parallel loops of a C function",
+        )
+        return nothing
+    found = locate(all_tokens)
+    if not found and not sink.has_errors:
+        sink.error(
+            "CF0104",
+            f"every meta_schedule of '{source.path}' is switched off by '#if 0'",
+            None,
+            help="remove the '#if 0' around it",
+        )
+    directives = [token for token in all_tokens if token.type == "DIRECTIVE"]
+    reader = _FunctionReader(all_tokens, macro_names(directives), names_in_macros(directives))
+    functions: list[Function] = []
+    for function in found:
+        if len(sink.diagnostics) > MAXIMUM_ERRORS:
+            break
+        functions.append(reader.read(function))
+    return Program(source, tuple(functions))
+
+
+class _FunctionReader:
+    """Turns what the lexical finder found into trees."""
+
+    def __init__(
+        self, all_tokens: Sequence[Token], macros: frozenset[str], in_macros: frozenset[str]
+    ) -> None:
+        self._tokens = all_tokens
+        self._macros = macros
+        self._in_macros = in_macros
+        self._origin = all_tokens[0].origin
+
+    def read(self, found: FoundFunction) -> Function:
+        sink = self._origin.sink
+        parameters, understood = self._parameters(found)
+        body, host, regions = self._body_tokens(found)
+        _report_jumps(host)
+        # Twice: which definitions there are decides which names change, and that which definitions count.
+        definitions = host_code(body, regions, parameters, frozenset()).definitions
+        changed = changed_names(host, definitions, self._macros) | self._in_macros
+        code = host_code(body, regions, parameters, changed)
+        schedules: list[MetaSchedule] = []
+        readable = understood
+        for region, around in zip(found.regions, code.surroundings, strict=True):
+            errors = len(sink.diagnostics)
+            if errors > MAXIMUM_ERRORS:
+                readable = False
+                break
+            schedules.append(self._region(region, around))
+            readable &= len(sink.diagnostics) == errors
+        function = self._assemble(found, parameters, code, schedules)
+        if readable:
+            opaque = frozenset(name for around in code.surroundings for name in around.opaque)
+            host_names = _first_mentions(host, definitions)
+            check_function(function, HostNames(host_names, opaque, self._macros), sink)
+        return function
+
+    # --- heads -------------------------------------------------------------------------------------------
+
+    def _parameters(self, found: FoundFunction) -> tuple[tuple[Parameter, ...], bool]:
+        sink = self._origin.sink
+        parameters: list[Parameter] = []
+        understood = True
+        for first, last in _split(self._tokens, found.parameters):
+            words = self._tokens[first:last]
+            if [word.text for word in words] == ["void"] and len(found.parameters) == 1:
+                continue
+            span = words[0].span.to(words[-1].span) if words else self._tokens[last].span
+            quiet = Origin(span.file, DiagnosticSink())
+            parameter: Parameter | None = None
+            if words and too_deep_in_text(words) is None:
+                own = [token._replace(origin=quiet) for token in words]
+                parameter = parse_tokens("parameter", own, Token("$END", "", span.end, span.end, quiet))
+            dims = () if parameter is None else tuple(d for d in parameter.dims if d is not None)
+            if parameter is None or quiet.sink.has_errors or too_deep_in_tree(dims) is not None:
+                understood = False
+                reasons = tuple(Note(d.message, d.span) for d in quiet.sink.diagnostics if d.code == "CF0117")
+                sink.error(
+                    "CF0216",
+                    f"a parameter of '{found.name}', which holds a region, is not understood",
+                    span,
+                    notes=reasons,
+                    help="parameters are 'int n', 'float a[n][m]' or 'const float *a', with the types "
+                    + SUPPORTED_TYPES,
+                )
+            else:
+                parameters.append(parameter)
+        return tuple(parameters), understood
+
+    def _body_tokens(
+        self, found: FoundFunction
+    ) -> tuple[Sequence[Token], Sequence[Token], tuple[FoundRegion, ...]]:
+        """The tokens of the body, the same with its regions blanked, and the regions relative to these."""
+        first = found.opening + 1
+        body = self._tokens[first : found.closing]
+        host = list(body)
+        regions: list[FoundRegion] = []
+        for region in found.regions:
+            relative = FoundRegion(region.keyword - first, region.opening - first, region.closing - first)
+            for position in range(relative.keyword, relative.closing + 1):
+                host[position] = host[position]._replace(type="SEMI")
+            regions.append(relative)
+        return body, host, tuple(regions)
+
+    # --- regions -----------------------------------------------------------------------------------------
+
+    def _region(self, found: FoundRegion, around: Surroundings) -> MetaSchedule:
+        keyword = self._tokens[found.keyword]
+        inside = self._tokens[found.opening + 1 : found.closing]
+        return MetaSchedule(
+            self._cache(found),
+            self._body(inside, self._tokens[found.closing]),
+            around.scalars,
+            around.arrays,
+            around.preconditions,
+            keyword.span.to(self._tokens[found.closing].span),
+        )
+
+    def _body(self, inside: Sequence[Token], closing: Token) -> tuple[Stmt, ...]:
+        sink = self._origin.sink
+        if len(inside) > MAXIMUM_TOKENS:
+            text = f"this region is too long: {len(inside)} tokens, at most {MAXIMUM_TOKENS} are read"
+            sink.error("CF0103", text, inside[0].span, help="split it into several regions")
+            return ()
+        for token in inside:
+            if token.type in ("STRING", "CHARACTER") and not is_closed(token):
+                kind = "string" if token.type == "STRING" else "character constant"
+                text = f"this {kind} is never closed"
+                sink.error(
+                    "CF0106", text, replace(token.span, end=token.start + 1), help="add the closing quote"
+                )
+                return ()
+        deep = too_deep_in_text(inside)
+        if deep is None:
+            end = Token("$END", "", closing.start, closing.start, self._origin)
+            body: tuple[Stmt, ...] = parse_tokens("region", inside, end) or ()
+            deep = too_deep_in_tree(body)
+            if deep is None:
+                return body
+        sink.error(
+            "CF0108",
+            f"nested too deeply: more than {MAXIMUM_DEPTH} levels",
+            replace(deep, end=min(deep.end, deep.start + 1)),
+            help="compute parts of the expression into local scalars, or flatten the nest",
+        )
+        return ()
+
+    def _cache(self, found: FoundRegion) -> tuple[str, ...] | None:
+        clause = self._tokens[found.keyword + 1 : found.opening]
+        if not clause:
+            return None
+        inner = clause[2:-1]
+        names = inner[::2]
+        regular = len(clause) >= 4 and clause[1].type == "LPAR" and clause[-1].type == "RPAR"
+        if not regular or any(t.type != "NAME" for t in names) or any(t.type != "COMMA" for t in inner[1::2]):
+            regular = False
+        if not regular or len(inner) % 2 == 0:
+            self._origin.sink.error(
+                "CF0110",
+                "the cache clause must name arrays, separated by commas",
+                clause[0].span.to(clause[-1].span),
+                help="write 'cache(a, b)'",
+            )
+            return ()
+        return tuple(token.text for token in names)
+
+    # --- the whole ---------------------------------------------------------------------------------------
+
+    def _assemble(
+        self,
+        found: FoundFunction,
+        parameters: tuple[Parameter, ...],
+        code: HostCode,
+        schedules: Sequence[MetaSchedule],
+    ) -> Function:
+        first, last = self._tokens[found.opening].end, self._tokens[found.closing].start
+        file = self._origin.file
+        parts: list[Span | HostAssert | MetaSchedule] = []
+        position = first
+        known: list[HostAssert | MetaSchedule] = [*code.asserts, *schedules]
+        for part in sorted(known, key=lambda part: part.span.start):
+            if part.span.start > position:
+                parts.append(Span(file, position, part.span.start))
+            parts.append(part)
+            position = part.span.end
+        if last > position:
+            parts.append(Span(file, position, last))
+        return Function(
+            found.name,
+            parameters,
+            tuple(parts),
+            self._tokens[found.head].span.to(self._tokens[found.closing].span),
+            Span(file, first, last),
+        )
+
+
+def _split(all_tokens: Sequence[Token], positions: range) -> list[tuple[int, int]]:
+    """The ranges between the commas outside brackets; none for an empty range."""
+    if not positions:
+        return []
+    ranges: list[tuple[int, int]] = []
+    first, depth = positions.start, 0
+    for position in positions:
+        kind = all_tokens[position].type
+        depth += (kind in ("LPAR", "LSQB")) - (kind in ("RPAR", "RSQB"))
+        if kind == "COMMA" and depth == 0:
+            ranges.append((first, position))
+            first = position + 1
+    return [*ranges, (first, positions.stop)]
+
+
+def _report_jumps(host: Sequence[Token]) -> None:
+    """The function becomes a launcher that returns a status: host code may not leave it on its own."""
+    for token in host:
+        if token.type in ("RETURN", "GOTO"):
+            token.origin.sink.error(
+                "CF0306",
+                f"{token.text} in the host code of a function with a region",
+                token.span,
+                help="the function becomes a launcher with a status of its own: move the region into a function "
+                "without it",
+            )
+
+
+def _first_mentions(host: Sequence[Token], definitions: frozenset[int]) -> dict[str, Span]:
+    """Where host code first speaks of a name, declarations of it and members of structures excepted."""
+    found: dict[str, Span] = {}
+    for position, token in enumerate(host):
+        is_member = position > 0 and host[position - 1].type == "DOT"
+        if token.type == "NAME" and position not in definitions and not is_member:
+            found.setdefault(token.text, token.span)
+    return found

@@ -1,0 +1,231 @@
+"""Trees to text that people read: MetaFork, and the statements of CUDA C.
+
+In: expressions, statements, programs.  Out: C text with as few parentheses as its precedence allows; what is
+printed parses back to the same tree::
+
+    print_expr(Binary("-", Name("a"), Binary("-", Name("b"), Name("c")))) == "a - (b - c)"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import assert_never
+
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Conditional,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    FloatLiteral,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    MetaFor,
+    Name,
+    Program,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+from comprehensive.metafork.precedence import CONDITIONAL, PRECEDENCE, PRIMARY, UNARY
+
+INDENT = "  "
+
+
+# --- expressions ---------------------------------------------------------------------------------------------
+
+
+def print_expr(expr: Expr) -> str:
+    """An expression in C."""
+    return _expr(expr, CONDITIONAL)
+
+
+def _expr(expr: Expr, least: int) -> str:
+    """The text of ``expr`` where an operand must bind at least as tightly as ``least``."""
+    text, level = _text_and_level(expr)
+    return f"({text})" if level < least else text
+
+
+def _text_and_level(expr: Expr) -> tuple[str, int]:
+    match expr:
+        case IntLiteral():
+            return _integer(expr)
+        case FloatLiteral():
+            return _floating(expr), PRIMARY
+        case Name(identifier):
+            return identifier, PRIMARY
+        case Index(array, subscripts):
+            return array + "".join(f"[{print_expr(s)}]" for s in subscripts), PRIMARY
+        case Call(function, arguments):
+            return f"{function}({', '.join(print_expr(a) for a in arguments)})", PRIMARY
+        case Unary(operator, operand):
+            text = _expr(operand, UNARY)
+            # '- -a' and not '--a', which C reads as a decrement.
+            space = " " if operator in "+-" and text.startswith(operator) else ""
+            return f"{operator}{space}{text}", UNARY
+        case Cast(kind, operand):
+            return f"({kind.value}){_expr(operand, UNARY)}", UNARY
+        case Binary(operator, left, right):
+            level = PRECEDENCE[operator]
+            return f"{_expr(left, level)} {operator} {_expr(right, level + 1)}", level
+        case Conditional(condition, then, otherwise):
+            test = _expr(condition, CONDITIONAL + 1)
+            return f"{test} ? {print_expr(then)} : {print_expr(otherwise)}", CONDITIONAL
+        case _:
+            assert_never(expr)
+
+
+_INT_MINIMUM, _LONG_MINIMUM = -(2**31), -(2**63)
+
+
+def _integer(literal: IntLiteral) -> tuple[str, int]:
+    suffix = {ScalarType.UNSIGNED: "u", ScalarType.LONG: "L"}.get(literal.type, "")
+    # C has no negative literals, and 2147483648 is no int: the smallest numbers are differences.
+    if literal.value == (_LONG_MINIMUM if literal.type is ScalarType.LONG else _INT_MINIMUM):
+        return f"-{-literal.value - 1}{suffix} - 1", PRECEDENCE["-"]
+    return f"{literal.value}{suffix}", PRIMARY if literal.value >= 0 else UNARY
+
+
+def _floating(literal: FloatLiteral) -> str:
+    is_marked = any(c in ".pP" for c in literal.text) or (
+        any(c in "eE" for c in literal.text) and not literal.text.lower().startswith("0x")
+    )
+    text = literal.text if is_marked else literal.text + ".0"
+    return text + ("f" if literal.type is ScalarType.FLOAT else "")
+
+
+# --- statements ----------------------------------------------------------------------------------------------
+
+
+def print_stmts(body: Sequence[Stmt], indent: int = 0) -> str:
+    """Statements, one or more lines each, ``indent`` levels deep; every line ends with a newline."""
+    return "".join(_stmt(statement, INDENT * indent, indent) for statement in body)
+
+
+def _stmt(stmt: Stmt, margin: str, indent: int) -> str:
+    match stmt:
+        case Declare(kind, name, dims, initial, const):
+            shape = "".join(f"[{print_expr(dim)}]" for dim in dims)
+            value = "" if initial is None else f" = {print_expr(initial)}"
+            return f"{margin}{'const ' if const else ''}{kind.value} {name}{shape}{value};\n"
+        case Assign():
+            return f"{margin}{print_assignment(stmt)};\n"
+        case If(condition, then, otherwise):
+            return margin + _if(condition, then, otherwise, margin, indent)
+        case For() | MetaFor():
+            return f"{margin}{print_header(stmt)}{_body(stmt.body, indent)}"
+        case While(condition, body):
+            return f"{margin}while ({print_expr(condition)}){_body(body, indent)}"
+        case DoWhile(body, condition):
+            return (
+                f"{margin}do {{\n{print_stmts(body, indent + 1)}{margin}}} while ({print_expr(condition)});\n"
+            )
+        case Break():
+            return f"{margin}break;\n"
+        case Continue():
+            return f"{margin}continue;\n"
+        case Block(body):
+            return f"{margin}{{\n{print_stmts(body, indent + 1)}{margin}}}\n"
+        case _:
+            assert_never(stmt)
+
+
+def print_assignment(stmt: Assign) -> str:
+    """``c[i][j] += a * b``, without a semicolon; steps by one are ``i++`` and ``i--``."""
+    target = print_expr(stmt.target)
+    if stmt.operator in ("+=", "-=") and stmt.value == IntLiteral(1):
+        return target + 2 * stmt.operator[0]
+    return f"{target} {stmt.operator} {print_expr(stmt.value)}"
+
+
+def print_header(loop: For | MetaFor) -> str:
+    """``for (int i = 0; i < n; i++)``"""
+    keyword = "meta_for" if isinstance(loop, MetaFor) else "for"
+    kind = "" if loop.type is None else f"{loop.type.value} "
+    start, bound = print_expr(loop.start), _expr(loop.bound, PRECEDENCE[loop.relation] + 1)
+    condition = f"{loop.iterator} {loop.relation} {bound}"
+    return f"{keyword} ({kind}{loop.iterator} = {start}; {condition}; {_step(loop.iterator, loop.step)})"
+
+
+def _step(iterator: str, step: Expr) -> str:
+    match step:
+        case IntLiteral(1, ScalarType.INT):
+            return f"{iterator}++"
+        case IntLiteral(-1, ScalarType.INT):
+            return f"{iterator}--"
+        case IntLiteral(value, kind) if value < 0:
+            return f"{iterator} -= {print_expr(IntLiteral(-value, kind))}"
+        case Unary("-", operand):
+            return f"{iterator} -= {print_expr(operand)}"
+        case _:
+            return f"{iterator} += {print_expr(step)}"
+
+
+def _if(
+    condition: Expr, then: tuple[Stmt, ...], otherwise: tuple[Stmt, ...], margin: str, indent: int
+) -> str:
+    head = f"if ({print_expr(condition)})"
+    if not otherwise:
+        return head + _body(then, indent)
+    # An else would go to a conditional that ends the first branch: that one gets braces.
+    braces = bool(then) and _ends_with_if(then[-1])
+    text = head + _body(then, indent, braces=braces)
+    text = text.removesuffix("\n") + " " if text.endswith(f"\n{margin}}}\n") else text + margin
+    match otherwise:
+        case (If(inner, inner_then, inner_otherwise),):
+            return f"{text}else {_if(inner, inner_then, inner_otherwise, margin, indent)}"
+        case _:
+            return f"{text}else{_body(otherwise, indent)}"
+
+
+def _ends_with_if(stmt: Stmt) -> bool:
+    match stmt:
+        case If():
+            return True
+        case For() | MetaFor() | While():
+            return len(stmt.body) == 1 and _ends_with_if(stmt.body[0])
+        case _:
+            return False
+
+
+def _body(body: tuple[Stmt, ...], indent: int, *, braces: bool = False) -> str:
+    """The body of a loop or a branch, from the space after its head; braces only where they are needed."""
+    if not body:
+        return " {\n" + INDENT * indent + "}\n"
+    if len(body) == 1 and not braces and not isinstance(body[0], Declare | Block):
+        return "\n" + print_stmts(body, indent + 1)
+    return f" {{\n{print_stmts(body, indent + 1)}{INDENT * indent}}}\n"
+
+
+# --- regions and programs ------------------------------------------------------------------------------------
+
+
+def print_region(cache: Sequence[str] | None, body: Sequence[Stmt], indent: int = 0) -> str:
+    """A ``meta_schedule`` with its clause; the first line has no margin, and there is no newline at the end."""
+    clause = f" cache({', '.join(cache)})" if cache else ""
+    return f"meta_schedule{clause} {{\n{print_stmts(body, indent + 1)}{INDENT * indent}}}"
+
+
+def print_program(program: Program, regions: Mapping[int, str]) -> str:
+    """The text of the file with regions replaced; ``regions`` are keyed by their number in order of the text.
+
+    Everything else is kept to the byte.  Raises IndexError for the number of a region that is not there.
+    """
+    text = program.file.text
+    spans = [region.span for function in program.functions for region in function.regions]
+    pieces: list[str] = []
+    position = 0
+    for number in sorted(regions, key=lambda number: spans[number].start):
+        span = spans[number]
+        pieces += [text[position : span.start], regions[number]]
+        position = span.end
+    return "".join([*pieces, text[position:]])

@@ -1,0 +1,21 @@
+"""Names that C allows and generated CUDA C++ does not.
+
+In: nothing.  Out: the names that no parameter, host scalar or local of a region may have.
+"""
+
+from __future__ import annotations
+
+_CPP_ONLY = """
+alignas alignof and and_eq asm auto bitand bitor bool catch class compl concept const_cast constexpr
+decltype delete dynamic_cast explicit export extern false friend inline mutable namespace new noexcept
+not not_eq nullptr operator or or_eq private protected public reinterpret_cast requires restrict
+static_assert static_cast template this thread_local throw true try typeid typename using virtual wchar_t
+xor xor_eq
+"""
+
+_CUDA = """
+threadIdx blockIdx blockDim gridDim warpSize
+"""
+
+RESERVED = frozenset((_CPP_ONLY + _CUDA).split())
+"""Keywords of C++ that are none in C, and the built-in variables of CUDA."""

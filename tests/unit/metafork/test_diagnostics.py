@@ -1,0 +1,322 @@
+"""Every diagnostic of the front end, with the place it points at: the character after the sign § in the text."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import comprehensive.metafork
+from comprehensive.diagnostics import render
+from tests.unit.metafork.trees import parse_text
+
+HEAD = "void f(int n, int B, float r, float a[n][n], const float b[n], float *c)\n{\n  int d = n / B;\n"
+NEST = "meta_for (int i = 0; i < d; i++)\n    meta_for (int u = 0; u < B; u++) "
+
+
+def in_threads(text: str) -> str:
+    """A function whose thread loops run ``text``."""
+    return f"{HEAD}  meta_schedule {{\n    {NEST}{{\n{text}\n    }}\n  }}\n}}\n"
+
+
+def in_region(text: str) -> str:
+    """A function whose region is ``text``."""
+    return f"{HEAD}  meta_schedule {{\n{text}\n  }}\n}}\n"
+
+
+def in_host(text: str) -> str:
+    """A function with ``text`` before its region."""
+    return f"{HEAD}{text}\n  meta_schedule {{\n    {NEST}c[i * B + u] = 1;\n  }}\n}}\n"
+
+
+OK = f"{NEST}c[i * B + u] = 1;"
+
+
+def with_parameters(parameters: str) -> str:
+    return f"void f({parameters}) {{ meta_schedule {{ {OK} }} }}"
+
+
+CASES: dict[str, tuple[str, str]] = {
+    "no region": ("CF0104", "int f(void) { return 0; }\n/* meta_schedule */"),
+    "region switched off": ("CF0104", "#if 0\nvoid f(int n) { meta_schedule { } }\n#endif\n"),
+    "comment not closed": ("CF0105", "int x;\n§/* meta_schedule { "),
+    "comment not closed in a directive": ("CF0105", "#define A §/* meta_schedule { "),
+    "string not closed": ("CF0106", in_threads('c[0] = §"abc;')),
+    "character not closed": ("CF0106", in_threads("c[0] = §'a;")),
+    "function not closed": ("CF0107", f"void f(int n, int d, int B, int *c) §{{ meta_schedule {{ {OK} }}"),
+    "deep parentheses": (
+        "CF0108",
+        in_threads("c[0] = " + "(" * 199 + "§" + "(" * 97 + "1" + ")" * 296 + ";"),
+    ),
+    "deep sum": ("CF0108", in_threads("c[0] = " + "r+" * 204 + "§" + "r+" * 196 + "r;")),
+    "missing operand": ("CF0110", in_threads("c[0] = 1 + §;")),
+    "stray parenthesis": ("CF0110", in_threads("§) c[0] = 1;")),
+    "no braces": ("CF0110", "void f(int n) { §meta_schedule x = 1; }"),
+    "empty cache clause": ("CF0110", f"{HEAD} meta_schedule §cache() {{ {OK} }} }}"),
+    "cache of an expression": ("CF0110", f"{HEAD} meta_schedule §cache(a + c) {{ {OK} }} }}"),
+    "missing semicolon": ("CF0111", in_threads("c[0] = 1§\nc[1] = 2;")),
+    "missing semicolon at the end": ("CF0111", in_threads("c[0] = 1§")),
+    "goto": ("CF0112", in_threads("§goto end;")),
+    "return": ("CF0112", in_threads("if (r) §return;")),
+    "switch": ("CF0112", in_threads("§switch (n) { }")),
+    "local pointer": ("CF0113", in_threads("float §*p = c;")),
+    "dereference": ("CF0113", in_threads("c[0] = §*c;")),
+    "dereferenced target": ("CF0113", in_threads("§*c = 1;")),
+    "address": ("CF0113", in_threads("c[0] = §&r;")),
+    "member": ("CF0114", in_threads("c[0] = s§.x;")),
+    "member of a pointer": ("CF0114", in_threads("c[0] = s§->x;")),
+    "structure": ("CF0114", in_threads("§struct s { int x; };")),
+    "comma": ("CF0115", in_threads("c[0] = 1§, 2;")),
+    "assignment in a condition": ("CF0116", in_threads("if (n §= 1) c[0] = 1;")),
+    "chained assignment": ("CF0116", in_threads("c[0] = c[1] §= 2;")),
+    "step in an expression": ("CF0116", in_threads("int k = 0; c[k§++] = 2;")),
+    "step before an expression": ("CF0116", in_threads("int k = 0; c[0] = §++k;")),
+    "short": ("CF0117", in_threads("§short k = 0;")),
+    "long long": ("CF0117", in_threads("§long long k = 0;")),
+    "char": ("CF0117", in_threads("c[0] = (§char)r;")),
+    "size_t": ("CF0117", in_threads("§size_t k = 0;")),
+    "no type": ("CF0117", in_threads("§const k = 0;")),
+    "pragma": ("CF0118", in_threads("§#pragma unroll\nc[0] = 1;")),
+    "string": ("CF0119", in_threads('printf(§"hello");')),
+    "character": ("CF0119", in_threads("c[0] = §'a';")),
+    "call without effect": ("CF0120", in_threads("sqrtf(r)§;")),
+    "expression without effect": ("CF0120", in_threads("r + 1§;")),
+    "assignment to a sum": ("CF0121", in_threads("§n + 1 = 2;")),
+    "two iterators": ("CF0122", in_threads("for (int k = 0; k < n; k++§, n--) c[k] = 1;")),
+    "condition on another name": ("CF0122", in_threads("for (int k = 0; §n < 4; k++) c[k] = 1;")),
+    "condition of two parts": ("CF0122", in_threads("for (int k = 0; §k < n && k < B; k++) c[k] = 1;")),
+    "step by a factor": ("CF0122", in_threads("for (int k = 1; k < n; §k *= 2) c[k] = 1;")),
+    "meta_for without a type": ("CF0122", in_region("meta_for (§i = 0; i < d; i++) c[0] = 1;")),
+    "no octal number": ("CF0123", in_threads("c[0] = §08;")),
+    "too large a number": ("CF0123", in_threads("c[0] = §9223372036854775808;")),
+    "unsigned long number": ("CF0123", in_threads("c[0] = §1ul;")),
+    "strange number": ("CF0123", in_threads("c[0] = §1abc;")),
+    "long double": ("CF0123", in_threads("c[0] = §1.0L;")),
+    "sizeof": ("CF0124", in_threads("c[0] = §sizeof(int);")),
+    "initialiser list": ("CF0124", in_threads("float w[2] = §{1, 2};")),
+    "static local": ("CF0125", in_threads("§static int k = 0;")),
+    "declaration as body": ("CF0126", in_threads("if (r) §int k = 1;")),
+    "no sign of C": ("CF0127", in_threads("c[0] = 1 §@ 2;")),
+    "undeclared scalar": ("CF0201", in_threads("c[0] = §x;")),
+    "undeclared in a dimension": (
+        "CF0201",
+        with_parameters("int d, int B, float c[§m]"),
+    ),
+    "name out of scope": ("CF0201", in_threads("{ int k = 1; } c[0] = §k;")),
+    "unknown function": ("CF0202", in_threads("c[0] = §foo(r);")),
+    "assert in a region": ("CF0202", in_threads("c[0] = §assert(r);")),
+    "undeclared array": ("CF0203", in_threads("§x[0] = 1;")),
+    "too few subscripts": ("CF0204", in_threads("c[0] = §a[0];")),
+    "too many subscripts": ("CF0204", in_threads("c[0] = §b[0][1];")),
+    "array without subscripts": ("CF0205", in_threads("c[0] = §b + 1;")),
+    "subscripted scalar": ("CF0206", in_threads("c[0] = §r[0];")),
+    "changed iterator": ("CF0207", in_threads("for (int k = 0; k < n; k++) §k = 2;")),
+    "changed iterator of a meta_for": ("CF0207", in_threads("§u += 1;")),
+    "iterator used twice": ("CF0207", in_threads("§for (u = 0; u < n; u++) c[u] = 1;")),
+    "changed parameter": ("CF0208", in_threads("§n -= 1;")),
+    "changed host scalar": ("CF0208", in_threads("§d = 1;")),
+    "changed const array": ("CF0209", in_threads("§b[0] = 1;")),
+    "changed const local": ("CF0209", in_threads("const int k = 1; §k = 2;")),
+    "declared twice": ("CF0210", in_threads("int k = 1; §int k = 2;")),
+    "parameters of one name": (
+        "CF0210",
+        with_parameters("int B, int d, §int d, float *c"),
+    ),
+    "hidden iterator": ("CF0211", in_threads("for (int k = 0; k < n; k++) { §int u = 1; c[k] = u; }")),
+    "hidden parameter": ("CF0211", in_threads("§float r = 1;")),
+    "float subscript": ("CF0212", in_threads("c[§r] = 1;")),
+    "float bound": ("CF0212", in_threads("for (int k = 0; k < §r; k++) c[k] = 1;")),
+    "float iterator": ("CF0212", in_threads("§for (float k = 0; k < n; k++) c[0] = 1;")),
+    "float remainder": ("CF0212", in_threads("c[0] = n % §r;")),
+    "float shift": ("CF0212", in_threads("c[0] = §r << 1;")),
+    "float compound remainder": ("CF0212", in_threads("§c[0] %= 2;")),
+    "variable local array": ("CF0213", in_threads("float w[§n];")),
+    "empty local array": ("CF0213", in_threads("float w[§0];")),
+    "missing argument": ("CF0214", in_threads("c[0] = §fmaxf(r);")),
+    "data in host code": ("CF0215", in_host("  §c[0] = 0;")),
+    "data handed to a function": ("CF0215", in_host("  init(§c, n);")),
+    "parameter not understood": (
+        "CF0216",
+        with_parameters("int d, int B, §size_t n, float *c"),
+    ),
+    "pointer to pointer": ("CF0216", with_parameters("int d, int B, §float **c")),
+    "open inner dimension": ("CF0216", with_parameters("int d, int B, §float c[B][]")),
+    "initialised local array": ("CF0218", in_threads("float §w[2] = 1;")),
+    "name of C++": ("CF0219", in_threads("§int new = 1;")),
+    "parameter named as in C++": (
+        "CF0219",
+        with_parameters("§int this, int d, int B, float *c"),
+    ),
+    "no parallel loop": ("CF0301", f"{HEAD}  §meta_schedule {{ c[0] = 1; }}\n}}"),
+    "region outside": ("CF0302", f"§meta_schedule {{ {OK} }}"),
+    "region in a structure": ("CF0302", f"struct s {{ §meta_schedule {{ {OK} }} }};"),
+    "meta_for outside": ("CF0303", in_host("  §meta_for (int i = 0; i < n; i++) { }")),
+    "region in a statement": ("CF0304", f"{HEAD} n = §meta_schedule {{ {OK} }} ; }}"),
+    "region in a region": ("CF0305", in_threads("§meta_schedule { }")),
+    "return in host code": ("CF0306", in_host("  if (n < 0) §return;")),
+    "goto in host code": ("CF0306", in_host("  §goto end;\nend:")),
+    "serial loop outside": ("CF0307", in_region(f"§for (int t = 0; t < n; t++) {{ {OK} }}")),
+    "statement outside": ("CF0307", in_region(f"§int k = 1; {OK}")),
+    "two nests": ("CF0307", in_region(f"{OK} §{OK}")),
+    "one loop": ("CF0308", in_region("§meta_for (int i = 0; i < n; i++) c[i] = 1;")),
+    "three loops": ("CF0308", in_region(f"§meta_for (int v = 0; v < n; v++) {OK}")),
+    "four grid loops": (
+        "CF0309",
+        in_region(
+            "".join(f"{'§' * (k == 3)}meta_for (int i{k} = 0; i{k} < n; i{k}++) " for k in range(4))
+            + "for (int k = 0; k < n; k++) meta_for (int u = 0; u < B; u++) c[0] = 1;"
+        ),
+    ),
+    "four thread loops": (
+        "CF0309",
+        in_region(
+            "meta_for (int v = 0; v < d; v++) for (int k = 0; k < n; k++) "
+            + "".join(f"{'§' * (k == 3)}meta_for (int i{k} = 0; i{k} < B; i{k}++) " for k in range(4))
+            + "c[0] = 1;"
+        ),
+    ),
+    "assignment between": (
+        "CF0310",
+        in_region(
+            "meta_for (int i = 0; i < d; i++) { §c[i] = 0; meta_for (int u = 0; u < B; u++) c[u] = 1; }"
+        ),
+    ),
+    "while between": (
+        "CF0310",
+        in_region("meta_for (int i = 0; i < d; i++) §while (n) meta_for (int u = 0; u < B; u++) c[u] = 1;"),
+    ),
+    "bound by an iterator": (
+        "CF0311",
+        in_region("meta_for (int i = 0; i < d; i++) meta_for (int u = 0; u < §i; u++) c[u] = 1;"),
+    ),
+    "bound by data": (
+        "CF0311",
+        in_region("meta_for (int i = 0; i < d; i++) meta_for (int u = 0; u < (int)§c[0]; u++) c[u] = 1;"),
+    ),
+    "bands of two shapes": (
+        "CF0312",
+        in_region(
+            "meta_for (int i = 0; i < d; i++) { meta_for (int u = 0; u < B; u++) c[u] = 1; "
+            "§meta_for (int w = 0; w < n; w++) c[w] = 1; }"
+        ),
+    ),
+    "break from a parallel loop": ("CF0313", in_threads("if (r) §break;")),
+    "continue of a parallel loop": ("CF0313", in_threads("if (r) §continue;")),
+    "break around parallel loops": (
+        "CF0313",
+        in_region(
+            "meta_for (int i = 0; i < d; i++) for (int k = 0; k < n; k++) "
+            "{ meta_for (int u = 0; u < B; u++) c[u] = 1; if (k > 3) §break; }"
+        ),
+    ),
+    "cache of a scalar": ("CF0314", f"{HEAD}  §meta_schedule cache(c, n) {{ {OK} }}\n}}"),
+    "cache of nothing": ("CF0314", f"{HEAD}  §meta_schedule cache(zzz) {{ {OK} }}\n}}"),
+    "cache twice": ("CF0314", f"{HEAD}  §meta_schedule cache(c, c) {{ {OK} }}\n}}"),
+    "parallel loop in threads": (
+        "CF0315",
+        in_region(
+            "meta_for (int i = 0; i < d; i++) { int q = 1; meta_for (int u = 0; u < B; u++) "
+            "for (int k = 0; k < n; k++) §meta_for (int w = 0; w < B; w++) c[w] = q; }"
+        ),
+    ),
+    "data between": (
+        "CF0316",
+        in_region(
+            "meta_for (int i = 0; i < d; i++) { float q = §b[i]; meta_for (int u = 0; u < B; u++) c[u] = q; }"
+        ),
+    ),
+    "block variable changed": (
+        "CF0316",
+        in_region("meta_for (int i = 0; i < d; i++) { int q = 1; meta_for (int u = 0; u < B; u++) §q = u; }"),
+    ),
+    "step zero": ("CF0317", in_threads("for (int k = 0; k < n; k += §0) c[k] = 1;")),
+    "wrong way": ("CF0317", in_threads("for (int k = 0; k < n; k§--) c[k] = 1;")),
+    "step by an expression": (
+        "CF0317",
+        in_region("meta_for (int i = 0; i < d; i += §n*B) meta_for (int u = 0; u < B; u++) c[u] = 1;"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_mistake_is_reported_once_where_it_is(name: str) -> None:
+    code, marked = CASES[name]
+    offset = marked.find("§")
+    _, sink = parse_text(marked.replace("§", ""))
+    (diagnostic,) = sink.diagnostics
+    assert diagnostic.code == code, render(diagnostic)
+    assert (diagnostic.span.start if diagnostic.span else -1) == offset, render(diagnostic)
+    assert diagnostic.help
+    assert len(render(diagnostic)) < 2000
+
+
+def test_every_code_in_the_readme_has_a_test_and_every_code_is_in_the_readme() -> None:
+    package = Path(comprehensive.metafork.__path__[0])
+    sources = "".join(path.read_text() for path in sorted(package.glob("*.py")))
+    used = set(re.findall(r'"(CF0\d{3})"', sources))
+    listed = set(re.findall(r"^\| (CF0\d{3}) ", (package / "README.md").read_text(), re.MULTILINE))
+    tested = {code for code, _ in CASES.values()} | {"CF0101", "CF0102", "CF0103"}  # test_read.py
+    assert used == listed
+    assert used == tested
+
+
+def test_several_mistakes_are_reported_in_one_run_without_cascades() -> None:
+    _, sink = parse_text(
+        in_threads("c[0] = *c;\nfor (int k = 0 k < n; k++) { c[k] = 1; }\nc[1] = 2\nc[2] = 3;\ngoto x;")
+    )
+    assert [d.code for d in sink.diagnostics] == ["CF0113", "CF0110", "CF0111", "CF0112"]
+
+
+def test_an_if_that_was_dropped_takes_its_else_along() -> None:
+    _, sink = parse_text(
+        in_threads("if (r = 1) { c[0] = 1; } else { c[0] = 2; }\nif (r +) c[0] = 1; else c[0] = 2;")
+    )
+    assert [d.code for d in sink.diagnostics] == ["CF0116", "CF0110"]
+
+
+def test_messages_name_what_to_use_instead() -> None:
+    _, sink = parse_text(in_threads("int64_t k = 0;"))
+    assert render(sink.diagnostics[0]) == (
+        "t.mf:7:1: error: 'int64_t' is not a type of the language [CF0117]\n"
+        "    7 | int64_t k = 0;\n"
+        "      | ^~~~~~~\n"
+        "help: use long; the types are int, unsigned, long, unsigned char, float and double"
+    )
+
+
+def test_a_syntax_error_says_what_was_found_and_expected() -> None:
+    _, sink = parse_text(in_threads("for (int k = 0 k < n; k++) c[k] = 1;"))
+    assert render(sink.diagnostics[0]) == (
+        "t.mf:7:16: error: found 'k', expected an operator or ';' [CF0110]\n"
+        "    7 | for (int k = 0 k < n; k++) c[k] = 1;\n"
+        "      |                ^\n"
+        "help: a loop header has the form (int i = start; i < bound; i += step)"
+    )
+
+
+def test_a_note_points_at_the_declaration() -> None:
+    _, sink = parse_text(in_threads("b[0] = 1;"))
+    assert render(sink.diagnostics[0]) == (
+        "t.mf:7:1: error: 'b' is const and is changed here [CF0209]\n"
+        "    7 | b[0] = 1;\n"
+        "      | ^~~~\n"
+        "t.mf:1:42: note: declared here\n"
+        "    1 | void f(int n, int B, float r, float a[n][n], const float b[n], float *c)\n"
+        "      |                                              ^~~~~~~~~~~~~~~~\n"
+        "help: remove 'const' from its declaration, or write to another array"
+    ).replace("1:42", "1:46")
+
+
+def test_a_macro_in_a_region_is_called_a_macro() -> None:
+    _, sink = parse_text("#define SIZE 16\n" + in_threads("c[0] = SIZE;"))
+    (diagnostic,) = sink.diagnostics
+    assert diagnostic.help == "regions are not preprocessed: make the macro a parameter, or write its value"
+
+
+def test_keywords_in_comments_and_strings_mean_nothing() -> None:
+    _, sink = parse_text(
+        '// meta_schedule {\n/* meta_for */ const char *s = "meta_schedule {"; char q = \'"\';\n'
+        "#define M meta_schedule {\n" + in_threads("c[0] = 1; /* meta_schedule { */ // meta_for goto")
+    )
+    assert sink.diagnostics == ()

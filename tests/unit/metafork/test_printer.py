@@ -1,0 +1,91 @@
+"""What is printed is C, short, and parses back to the same tree."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Conditional,
+    Expr,
+    FloatLiteral,
+    If,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+)
+from comprehensive.metafork.printer import print_expr, print_program, print_region, print_stmts
+from tests.unit.metafork.trees import bodies, exprs, parse_as, parse_clean
+
+A, B, C = Name("a"), Name("b"), Name("c")
+
+
+@given(exprs)
+@settings(max_examples=100, deadline=None)
+def test_every_expression_survives_printing_and_parsing(tree: Expr) -> None:
+    assert parse_as("condition", print_expr(tree)) == tree
+
+
+@given(bodies)
+@settings(max_examples=100, deadline=None)
+def test_all_statements_survive_printing_and_parsing(body: tuple[Stmt, ...]) -> None:
+    assert parse_as("region", print_stmts(body)) == body
+
+
+@pytest.mark.parametrize(
+    ("tree", "text"),
+    [
+        (Binary("-", A, Binary("-", B, C)), "a - (b - c)"),
+        (Binary("-", Binary("-", A, B), C), "a - b - c"),
+        (Binary("*", Binary("+", A, B), C), "(a + b) * c"),
+        (Binary("+", A, Binary("*", B, C)), "a + b * c"),
+        (Unary("-", Unary("-", A)), "- -a"),
+        (Unary("-", Unary("!", A)), "-!a"),
+        (Unary("-", Binary("+", A, B)), "-(a + b)"),
+        (Binary("-", A, Unary("-", B)), "a - -b"),
+        (Conditional(Conditional(A, B, C), A, Conditional(A, B, C)), "(a ? b : c) ? a : a ? b : c"),
+        (Binary("&", Binary("==", A, B), C), "a == b & c"),
+        (Binary("==", Binary("&", A, B), C), "(a & b) == c"),
+        (IntLiteral(-3), "-3"),
+        (Binary("-", A, IntLiteral(-3)), "a - -3"),
+        (Unary("-", IntLiteral(-3)), "- -3"),
+        (IntLiteral(-(2**31)), "-2147483647 - 1"),
+        (Unary("-", IntLiteral(-(2**31))), "-(-2147483647 - 1)"),
+        (IntLiteral(7, ScalarType.UNSIGNED), "7u"),
+        (IntLiteral(2**40, ScalarType.LONG), "1099511627776L"),
+        (FloatLiteral("1.", ScalarType.FLOAT), "1.f"),
+        (FloatLiteral("2", ScalarType.FLOAT), "2.0f"),
+        (FloatLiteral("1e5", ScalarType.DOUBLE), "1e5"),
+    ],
+)
+def test_parentheses_stand_only_where_c_needs_them(tree: Expr, text: str) -> None:
+    assert print_expr(tree) == text
+
+
+def test_an_else_stays_with_its_if() -> None:
+    one, two = (Assign(A, "=", IntLiteral(k)) for k in (1, 2))
+    tree = (If(A, (If(B, (one,)),), (two,)),)
+    assert print_stmts(tree) == "if (a) {\n  if (b)\n    a = 1;\n} else\n  a = 2;\n"
+    assert parse_as("region", print_stmts(tree)) == tree
+
+
+def test_regions_are_replaced_and_all_other_bytes_are_kept() -> None:
+    text = (
+        '/* meta_schedule */\r\n#define S "meta_schedule {"\nvoid f(int n, int B, int a[n])\n{\tint d = n/B;\n'
+        "meta_schedule { meta_for (int i = 0; i < d; i++) meta_for (int u = 0; u < B; u++) a[i*B+u] = 1; }"
+        "\r\n}  // x"
+    )
+    program = parse_clean(text)
+    region = program.functions[0].regions[0]
+    printed = print_program(program, {0: print_region(("a",), region.body, 0)})
+    before, after = text.split("meta_schedule { meta_for")[0], "\r\n}  // x"
+    assert printed == (
+        before
+        + "meta_schedule cache(a) {\n  meta_for (int i = 0; i < d; i++)\n    meta_for (int u = 0; u < B; u++)\n"
+        "      a[i * B + u] = 1;\n}" + after
+    )
+    assert print_program(program, {}) == text
