@@ -1,0 +1,448 @@
+"""Every array reference of a nest, with what encloses it, in one fixed walk order.
+
+In: a :class:`Nest`.  Out: :class:`Access` values, numbered in walk order.  Local scalars that only name an index
+(``int i = v*B0 + u;``, one definition, integer, over iterators and scalars) are substituted, so that subscripts,
+bounds and guards speak of iterators and scalars of the nest wherever the source does so in steps.
+
+:func:`rewrite_references` walks in the same order, so that a later stage can replace the n-th reference.
+Example: in ``int i = v*B + u; c[i] += a[i+1];`` the accesses are ``0: a[v*B + u + 1] READ`` and
+``1: c[v*B + u] UPDATE``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TypeAlias, assert_never
+
+from comprehensive.diagnostics import GENERATED, Span
+from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Conditional,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    FloatLiteral,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    MetaFor,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+
+
+class Mode(Enum):
+    READ = "read"
+    WRITE = "write"
+    UPDATE = "update"
+    """Read and written: the target of a compound assignment."""
+
+    @property
+    def reads(self) -> bool:
+        return self is not Mode.WRITE
+
+    @property
+    def writes(self) -> bool:
+        return self is not Mode.READ
+
+
+@dataclass(frozen=True, slots=True)
+class SerialLoop:
+    """An enclosing serial loop, its bounds with index scalars substituted.
+
+    ``start relation bound step`` as in ``ast.For``; ``is_block`` tells a loop around the band from one in a thread.
+    """
+
+    iterator: str
+    start: Expr
+    relation: str
+    bound: Expr
+    step: Expr
+    is_block: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What encloses a place of the nest.
+
+    ``loops`` are the serial loops, outermost first; ``guards`` the conditions known to hold there (a negated one
+    for an else branch, the left operand in the right one of a short circuit), index scalars substituted;
+    ``uncertain`` is True inside ``while``, in a loop that a ``break`` or ``continue`` may leave, and after it.
+    """
+
+    band: int = -1
+    loops: tuple[SerialLoop, ...] = ()
+    guards: tuple[Expr, ...] = ()
+    uncertain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The ``ordinal``-th reference to data of the nest (local arrays are not data)."""
+
+    ordinal: int
+    array: str
+    subscripts: tuple[Expr, ...]
+    mode: Mode
+    context: Context
+    span: Span = field(default=GENERATED, compare=False, repr=False)
+
+
+OnIndex: TypeAlias = Callable[[Index, Mode, Context, Mapping[str, Expr]], Expr]
+"""Called for every reference to data with its subscripts as written (nested references in them already replaced),
+and the definitions of index scalars in force; returns what takes its place."""
+
+
+def accesses(nest: Nest) -> tuple[Access, ...]:
+    """All references to data of the nest in walk order."""
+    found: list[Access] = []
+
+    def record(index: Index, mode: Mode, context: Context, scalars: Mapping[str, Expr]) -> Expr:
+        subscripts = tuple(substitute(s, scalars) for s in index.subscripts)
+        found.append(Access(len(found), index.array, subscripts, mode, context, index.span))
+        return index
+
+    rewrite_references(nest, record)
+    return tuple(found)
+
+
+def rewrite_references(nest: Nest, on_index: OnIndex) -> tuple[BlockStmt, ...]:
+    """The body of the nest with every reference to data replaced by what ``on_index`` returns for it.
+
+    Order: the value of an assignment before its target; subscripts before the reference; statements in order.
+    """
+    floating = {s.name for s in (*nest.scalars, *nest.arrays) if not s.type.is_integer}
+    walker = _Walker(frozenset(a.name for a in nest.arrays), floating, on_index)
+    return walker.block_body(nest.body, Context(), {})
+
+
+def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
+    """``expr`` with names replaced by expressions (all at once)."""
+    if not values:
+        return expr
+    match expr:
+        case Name():
+            return values.get(expr.identifier, expr)
+        case IntLiteral() | FloatLiteral():
+            return expr
+        case Index():
+            return replace(expr, subscripts=tuple(substitute(s, values) for s in expr.subscripts))
+        case Unary() | Cast():
+            return replace(expr, operand=substitute(expr.operand, values))
+        case Binary():
+            return replace(expr, left=substitute(expr.left, values), right=substitute(expr.right, values))
+        case Conditional():
+            return replace(
+                expr,
+                condition=substitute(expr.condition, values),
+                then=substitute(expr.then, values),
+                otherwise=substitute(expr.otherwise, values),
+            )
+        case Call():
+            return replace(expr, arguments=tuple(substitute(a, values) for a in expr.arguments))
+        case _:
+            assert_never(expr)
+
+
+def assigned_names(body: tuple[Stmt, ...]) -> frozenset[str]:
+    """Scalars that some statement of the body assigns after their declaration."""
+    names: set[str] = set()
+    for statement in body:
+        match statement:
+            case Assign(target=Name(identifier=name)):
+                names.add(name)
+            case For():
+                if statement.type is None:
+                    names.add(statement.iterator)
+                names |= assigned_names(statement.body)
+            case If():
+                names |= assigned_names(statement.then) | assigned_names(statement.otherwise)
+            case While() | DoWhile() | Block() | MetaFor():
+                names |= assigned_names(statement.body)
+            case Assign() | Declare() | Break() | Continue():
+                pass
+            case _:
+                assert_never(statement)
+    return frozenset(names)
+
+
+def _leaves_loop(body: tuple[Stmt, ...]) -> bool:
+    """Whether a ``break`` or ``continue`` of the loop with this body occurs in it."""
+    for statement in body:
+        match statement:
+            case Break() | Continue():
+                return True
+            case If():
+                if _leaves_loop(statement.then) or _leaves_loop(statement.otherwise):
+                    return True
+            case Block():
+                if _leaves_loop(statement.body):
+                    return True
+            case _:
+                pass
+    return False
+
+
+class _Walker:
+    def __init__(self, data: frozenset[str], floating: set[str], on_index: OnIndex) -> None:
+        self._data = data
+        self._floating = floating
+        self._on_index = on_index
+        self._bands = 0
+
+    def block_body(
+        self, body: tuple[BlockStmt, ...], context: Context, scalars: Mapping[str, Expr]
+    ) -> tuple[BlockStmt, ...]:
+        result: list[BlockStmt] = []
+        scalars = dict(scalars)
+        for statement in body:
+            match statement:
+                case Threads():
+                    band = replace(context, band=self._bands)
+                    self._bands += 1
+                    result.append(replace(statement, body=self.body(statement.body, band, scalars)))
+                case BlockFor():
+                    start = self.expr(statement.start, context, scalars)
+                    bound = self.expr(statement.bound, context, scalars)
+                    step = self.expr(statement.step, context, scalars)
+                    inner = _enter(context, statement, scalars, is_block=True)
+                    inner_body = self.block_body(statement.body, inner, _hide(scalars, statement.iterator))
+                    result.append(replace(statement, start=start, bound=bound, step=step, body=inner_body))
+                case BlockIf():
+                    condition = self.expr(statement.condition, context, scalars)
+                    then = self.block_body(
+                        statement.then, _guard(context, statement.condition, scalars), scalars
+                    )
+                    negated = _guard(context, Unary("!", statement.condition), scalars)
+                    otherwise = self.block_body(statement.otherwise, negated, scalars)
+                    result.append(replace(statement, condition=condition, then=then, otherwise=otherwise))
+                case BlockDeclare():
+                    value = self.expr(statement.value, context, scalars)
+                    self._note_type(statement)
+                    if _keeps_value(statement.type, statement.value) and not self._reads_floating(
+                        statement.value
+                    ):
+                        scalars[statement.name] = substitute(statement.value, scalars)
+                    result.append(replace(statement, value=value))
+                case _:
+                    assert_never(statement)
+        return tuple(result)
+
+    def body(self, body: tuple[Stmt, ...], context: Context, scalars: Mapping[str, Expr]) -> tuple[Stmt, ...]:
+        result: list[Stmt] = []
+        scalars = dict(scalars)
+        for position, statement in enumerate(body):
+            match statement:
+                case Declare():
+                    initial = (
+                        None if statement.initial is None else self.expr(statement.initial, context, scalars)
+                    )
+                    scalars.pop(statement.name, None)
+                    self._note_type(statement)
+                    if (
+                        statement.initial is not None
+                        and _names_index(statement, body[position + 1 :])
+                        and not self._reads_floating(statement.initial)
+                    ):
+                        scalars[statement.name] = substitute(statement.initial, scalars)
+                    result.append(replace(statement, initial=initial))
+                case Assign():
+                    value = self.expr(statement.value, context, scalars)
+                    mode = Mode.WRITE if statement.operator == "=" else Mode.UPDATE
+                    target = self._target(statement.target, mode, context, scalars)
+                    result.append(replace(statement, target=target, value=value))
+                case If():
+                    condition = self.expr(statement.condition, context, scalars)
+                    then = self.body(statement.then, _guard(context, statement.condition, scalars), scalars)
+                    negated = _guard(context, Unary("!", statement.condition), scalars)
+                    otherwise = self.body(statement.otherwise, negated, scalars)
+                    result.append(replace(statement, condition=condition, then=then, otherwise=otherwise))
+                    if _leaves_loop((statement,)):
+                        context = replace(context, uncertain=True)
+                case For():
+                    start = self.expr(statement.start, context, scalars)
+                    bound = self.expr(statement.bound, context, scalars)
+                    step = self.expr(statement.step, context, scalars)
+                    inner = _enter(context, statement, scalars, is_block=False)
+                    inner = replace(inner, uncertain=inner.uncertain or _leaves_loop(statement.body))
+                    inner_body = self.body(statement.body, inner, _hide(scalars, statement.iterator))
+                    result.append(replace(statement, start=start, bound=bound, step=step, body=inner_body))
+                case While() | DoWhile():
+                    uncertain = replace(context, uncertain=True)
+                    inner_body = self.body(statement.body, uncertain, scalars)
+                    condition = self.expr(statement.condition, uncertain, scalars)
+                    result.append(replace(statement, condition=condition, body=inner_body))
+                case Block():
+                    result.append(replace(statement, body=self.body(statement.body, context, scalars)))
+                case Break() | Continue():
+                    result.append(statement)
+                    context = replace(context, uncertain=True)
+                case MetaFor():
+                    raise ValueError(
+                        "a meta_for inside a thread's body: the nest was not built by loops.build"
+                    )
+                case _:
+                    assert_never(statement)
+        return tuple(result)
+
+    def _note_type(self, declaration: Declare | BlockDeclare) -> None:
+        if not declaration.type.is_integer:
+            self._floating.add(declaration.name)
+
+    def _reads_floating(self, expr: Expr) -> bool:
+        """Whether a conversion from floating point may be part of the value (``int i = x;`` truncates)."""
+        match expr:
+            case FloatLiteral() | Call():
+                return True
+            case IntLiteral():
+                return False
+            case Name():
+                return expr.identifier in self._floating
+            case Index():
+                return expr.array in self._floating or any(map(self._reads_floating, expr.subscripts))
+            case Unary() | Cast():
+                return self._reads_floating(expr.operand)
+            case Binary():
+                return self._reads_floating(expr.left) or self._reads_floating(expr.right)
+            case Conditional():
+                return any(map(self._reads_floating, (expr.condition, expr.then, expr.otherwise)))
+            case _:
+                assert_never(expr)
+
+    def _target(
+        self, target: Name | Index, mode: Mode, context: Context, scalars: Mapping[str, Expr]
+    ) -> Name | Index:
+        if isinstance(target, Name):
+            return target
+        replaced = self._index(target, mode, context, scalars)
+        if not isinstance(replaced, (Name, Index)):
+            raise ValueError("what takes the place of an assigned reference must be assignable")
+        return replaced
+
+    def _index(self, index: Index, mode: Mode, context: Context, scalars: Mapping[str, Expr]) -> Expr:
+        subscripts = tuple(self.expr(s, context, scalars) for s in index.subscripts)
+        index = replace(index, subscripts=subscripts)
+        return self._on_index(index, mode, context, scalars) if index.array in self._data else index
+
+    def expr(self, expr: Expr, context: Context, scalars: Mapping[str, Expr]) -> Expr:
+        match expr:
+            case Name() | IntLiteral() | FloatLiteral():
+                return expr
+            case Index():
+                return self._index(expr, Mode.READ, context, scalars)
+            case Unary() | Cast():
+                return replace(expr, operand=self.expr(expr.operand, context, scalars))
+            case Binary():
+                left = self.expr(expr.left, context, scalars)
+                right_context = context
+                if expr.operator == "&&":
+                    right_context = _guard(context, expr.left, scalars)
+                elif expr.operator == "||":
+                    right_context = _guard(context, Unary("!", expr.left), scalars)
+                return replace(expr, left=left, right=self.expr(expr.right, right_context, scalars))
+            case Conditional():
+                negated = Unary("!", expr.condition)
+                return replace(
+                    expr,
+                    condition=self.expr(expr.condition, context, scalars),
+                    then=self.expr(expr.then, _guard(context, expr.condition, scalars), scalars),
+                    otherwise=self.expr(expr.otherwise, _guard(context, negated, scalars), scalars),
+                )
+            case Call():
+                return replace(expr, arguments=tuple(self.expr(a, context, scalars) for a in expr.arguments))
+            case _:
+                assert_never(expr)
+
+
+def _names_index(declaration: Declare, rest: tuple[Stmt, ...]) -> bool:
+    """Whether a declaration is the only definition of an integer over values that stay as they are."""
+    if (
+        declaration.initial is None
+        or declaration.dims
+        or not _keeps_value(declaration.type, declaration.initial)
+    ):
+        return False
+    changed = assigned_names(rest)
+    return declaration.name not in changed and not (names_read(declaration.initial) & changed)
+
+
+def _keeps_value(type: ScalarType, initial: Expr) -> bool:
+    """Whether a scalar of this type holds the mathematical value of its definition.
+
+    ``unsigned i = u - 1`` wraps around at ``u == 0``, and the guard ``i < n`` after it relies on that.
+    """
+    match type:
+        case ScalarType.INT | ScalarType.LONG:
+            return True
+        case ScalarType.UNSIGNED:
+            return not _subtracts(initial)
+        case ScalarType.UNSIGNED_CHAR | ScalarType.FLOAT | ScalarType.DOUBLE:
+            return False
+        case _:
+            assert_never(type)
+
+
+def _subtracts(expr: Expr) -> bool:
+    match expr:
+        case Binary():
+            return expr.operator == "-" or _subtracts(expr.left) or _subtracts(expr.right)
+        case Name():
+            return False
+        case IntLiteral():
+            return expr.value < 0
+        case _:
+            return True
+
+
+def names_read(expr: Expr) -> frozenset[str]:
+    """The scalars and arrays that an expression reads."""
+    match expr:
+        case Name():
+            return frozenset((expr.identifier,))
+        case IntLiteral() | FloatLiteral():
+            return frozenset()
+        case Index():
+            return frozenset((expr.array,)).union(*(names_read(s) for s in expr.subscripts))
+        case Unary() | Cast():
+            return names_read(expr.operand)
+        case Binary():
+            return names_read(expr.left) | names_read(expr.right)
+        case Conditional():
+            return names_read(expr.condition) | names_read(expr.then) | names_read(expr.otherwise)
+        case Call():
+            return frozenset[str]().union(*(names_read(a) for a in expr.arguments))
+        case _:
+            assert_never(expr)
+
+
+def _hide(scalars: Mapping[str, Expr], name: str) -> Mapping[str, Expr]:
+    return {key: value for key, value in scalars.items() if key != name}
+
+
+def _guard(context: Context, condition: Expr, scalars: Mapping[str, Expr]) -> Context:
+    return replace(context, guards=(*context.guards, substitute(condition, scalars)))
+
+
+def _enter(context: Context, loop: For | BlockFor, scalars: Mapping[str, Expr], *, is_block: bool) -> Context:
+    entered = SerialLoop(
+        loop.iterator,
+        substitute(loop.start, scalars),
+        loop.relation,
+        substitute(loop.bound, scalars),
+        substitute(loop.step, scalars),
+        is_block,
+    )
+    return replace(context, loops=(*context.loops, entered))

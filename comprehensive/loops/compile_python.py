@@ -1,0 +1,465 @@
+"""Expressions and statements as Python source with C semantics: the inside of the reference interpreter.
+
+In: syntax trees and the types of their names.  Out: lines of Python, each with its span.  Example: for ``int i, n``
+the value of ``i*n`` becomes ::
+
+    (_t if -2147483648 <= (_t := v_i * v_n) < 2147483648 else _overflow(7))
+
+where 7 is the number of the span in a :class:`SpanTable`.  C names carry a prefix: ``v_`` scalars, ``a_`` arrays
+(flat lists), ``d_a_1`` the extent of dimension 1 of ``a``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, assert_never
+
+import numpy as np
+
+from comprehensive.diagnostics import GENERATED, Span
+from comprehensive.loops import arithmetic
+from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.arithmetic import FUNCTIONS, LIMIT, MASK, SpanTable
+from comprehensive.loops.types import common_type, promote, type_of
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Conditional,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    FloatLiteral,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    MetaFor,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+from comprehensive.metafork.functions import MATH
+
+_MAX_DEPTH = 60  # CPython's tokenizer takes 200 nested parentheses; a level of ours opens at most two
+_COMPARISONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
+RANGES = {
+    ScalarType.INT: (-(2**31), 2**31 - 1),
+    ScalarType.UNSIGNED: (0, 2**32 - 1),
+    ScalarType.LONG: (-(2**63), 2**63 - 1),
+    ScalarType.UNSIGNED_CHAR: (0, 255),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A Python expression for the value of a C expression of this type."""
+
+    text: str
+    type: ScalarType
+    depth: int = 1
+
+
+@dataclass(slots=True)
+class Writer:
+    """Collects the lines of one Python function; mutable, and thrown away after compilation."""
+
+    spans: SpanTable = field(default_factory=SpanTable)
+    lines: list[str] = field(default_factory=list[str])
+    line_spans: list[Span] = field(default_factory=list[Span])
+    prologue: list[str] = field(default_factory=list[str])
+    """Definitions of helper functions for expressions that are too deep for one Python expression."""
+    constants: dict[str, Any] = field(default_factory=dict[str, Any])
+    level: int = 1
+
+    def line(self, text: str, span: Span = GENERATED) -> None:
+        self.lines.append(" " * self.level + text)
+        self.line_spans.append(span)
+
+    def names(self) -> dict[str, Any]:
+        """The global names of the compiled function."""
+        spans = self.spans
+        return {
+            **self.constants,
+            "_f32": np.float32,
+            "_wrap_int": arithmetic.wrap_int,
+            "_int_to_float": arithmetic.int_to_float,
+            "_divide_double": arithmetic.divide_double,
+            "_fma_float": arithmetic.fma_float,
+            "_overflow": spans.overflow,
+            "_bounds": spans.bounds,
+            "_uninitialised": spans.uninitialised,
+            "_divide": spans.divide,
+            "_remainder": spans.remainder,
+            "_shift_left": spans.shift_left,
+            "_shift_right": spans.shift_right,
+            "_truncate": spans.truncate,
+            "_absolute": spans.absolute,
+            **{f"_fn_{name}": function for name, function in FUNCTIONS.items()},
+        }
+
+
+# --- expressions ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ExprCompiler:
+    """Compiles expressions where names have the given types.
+
+    Elements of ``local`` arrays may have no value yet; ``data`` are the arrays of the nest.
+    """
+
+    writer: Writer
+    types: Mapping[str, ScalarType]
+    local: frozenset[str] = frozenset()
+    data: frozenset[str] = frozenset()
+
+    def value(self, expr: Expr, to: ScalarType | None = None) -> Code:
+        """The value of an expression, converted to a type if one is given."""
+        code = self._value(expr)
+        if to is not None:
+            code = self.convert(code, to, expr.span)
+        if code.depth > _MAX_DEPTH:
+            name = f"_e{len(self.writer.prologue)}"
+            self.writer.prologue.append(f" def {name}(): return {code.text}")
+            code = Code(f"{name}()", code.type)
+        return code
+
+    def condition(self, expr: Expr) -> Code:
+        """A Python expression that is true where the C expression is not 0."""
+        match expr:
+            case Unary(operator="!"):
+                operand = self.condition(expr.operand)
+                return Code(f"(not {operand.text})", ScalarType.INT, operand.depth + 1)
+            case Binary(operator="&&" | "||"):
+                left, right = self.condition(expr.left), self.condition(expr.right)
+                word = "and" if expr.operator == "&&" else "or"
+                return self._binary(left, word, right, ScalarType.INT)
+            case Binary() if expr.operator in _COMPARISONS:
+                left, right = self._operands(expr)
+                return self._binary(left, expr.operator, right, ScalarType.INT)
+            case _:
+                return self.value(expr)
+
+    def convert(self, code: Code, to: ScalarType, span: Span) -> Code:
+        """The conversion of C11 6.3.1; what does not fit into an integer type wraps, as gcc and CUDA define it."""
+        source, text = code.type, code.text
+        if source is to:
+            return code
+        if not source.is_integer:
+            if to.is_integer:
+                low, high = RANGES[to]
+                text = f"_truncate({text}, {low}, {high}, {self.writer.spans.add(span)})"
+            else:
+                text = f"float({text})" if to is ScalarType.DOUBLE else f"_f32({text})"
+            return Code(text, to, code.depth + 1)
+        match to:
+            case ScalarType.DOUBLE:
+                text = f"float({text})"
+            case ScalarType.FLOAT:
+                text = f"_int_to_float({text})" if source is ScalarType.LONG else f"_f32({text})"
+            case ScalarType.UNSIGNED_CHAR:
+                text = f"({text} & 255)"
+            case ScalarType.UNSIGNED if source is not ScalarType.UNSIGNED_CHAR:
+                text = f"({text} & {MASK})"
+            case ScalarType.INT if source is not ScalarType.UNSIGNED_CHAR:
+                text = f"_wrap_int({text})"
+            case _:
+                return replace(code, type=to)
+        return Code(text, to, code.depth + 1)
+
+    def place(self, index: Index) -> Code:
+        """The flat position of an element, every subscript checked against its extent."""
+        array, depth, text = index.array, 0, ""
+        for dimension, subscript in enumerate(index.subscripts):
+            code = self.value(subscript)
+            extent = f"d_{array}_{dimension}"
+            number = self.writer.spans.add(subscript.span, f"'{array}'")
+            otherwise = f"_bounds({number}, _t, {dimension}, {extent})"
+            checked = f"(_t if 0 <= (_t := {code.text}) < {extent} else {otherwise})"
+            text = checked if dimension == 0 else f"({text} * {extent} + {checked})"
+            depth = max(depth, code.depth) + 1
+        return Code(text, ScalarType.LONG, depth)
+
+    def _value(self, expr: Expr) -> Code:
+        match expr:
+            case IntLiteral():
+                return Code(str(expr.value) if expr.value >= 0 else f"({expr.value})", expr.type)
+            case FloatLiteral():
+                name = f"_k{len(self.writer.constants)}"
+                self.writer.constants[name] = arithmetic.float_literal(expr.text, expr.type)
+                return Code(name, expr.type)
+            case Name():
+                return Code(f"v_{expr.identifier}", self.types[expr.identifier])
+            case Index():
+                return self._element(expr)
+            case Cast():
+                return self.value(expr.operand, expr.type)
+            case Conditional():
+                type = common_type(self._type(expr.then), self._type(expr.otherwise))
+                condition = self.condition(expr.condition)
+                then, otherwise = self.value(expr.then, type), self.value(expr.otherwise, type)
+                text = f"({then.text} if {condition.text} else {otherwise.text})"
+                return Code(text, type, 1 + max(then.depth, condition.depth, otherwise.depth))
+            case Call():
+                return self._call(expr)
+            case Unary(operator="!"):
+                return self._truth(self.condition(expr))
+            case Unary():
+                return self._unary(expr)
+            case Binary():
+                if expr.operator in _COMPARISONS or expr.operator in ("&&", "||"):
+                    return self._truth(self.condition(expr))
+                return self._arithmetic(expr)
+            case _:
+                assert_never(expr)
+
+    def _type(self, expr: Expr) -> ScalarType:
+        return type_of(expr, self.types)
+
+    def _truth(self, condition: Code) -> Code:
+        return Code(f"(1 if {condition.text} else 0)", ScalarType.INT, condition.depth + 1)
+
+    def _binary(self, left: Code, operator: str, right: Code, type: ScalarType) -> Code:
+        return Code(f"({left.text} {operator} {right.text})", type, 1 + max(left.depth, right.depth))
+
+    def _operands(self, expr: Binary) -> tuple[Code, Code]:
+        type = common_type(self._type(expr.left), self._type(expr.right))
+        return self.value(expr.left, type), self.value(expr.right, type)
+
+    def _element(self, index: Index) -> Code:
+        place = self.place(index)
+        text = f"a_{index.array}[{place.text}]"
+        if index.array in self.local:
+            number = self.writer.spans.add(index.span, f"'{index.array}'")
+            text = f"(_t if (_t := {text}) is not None else _uninitialised({number}))"
+        return Code(text, self.types[index.array], place.depth + 1)
+
+    def _unary(self, expr: Unary) -> Code:
+        type = promote(self._type(expr.operand))
+        operand = self.value(expr.operand, type)
+        if expr.operator == "+":
+            return operand
+        if type.is_integer:
+            return self._checked(f"{expr.operator}{operand.text}", type, operand.depth, expr.span)
+        return Code(f"({expr.operator}{operand.text})", type, operand.depth + 1)
+
+    def _arithmetic(self, expr: Binary) -> Code:
+        if expr.operator in ("<<", ">>"):
+            left = self.value(expr.left, promote(self._type(expr.left)))
+            return self.shift(expr.operator, left, expr.right, expr.span)
+        left, right = self._operands(expr)
+        return self.combine(expr.operator, left, right, expr.span)
+
+    def shift(self, operator: str, left: Code, amount: Expr, span: Span) -> Code:
+        """A shift of a promoted operand."""
+        function = "_shift_left" if operator == "<<" else "_shift_right"
+        return self._helper(function, left, self.value(amount), left.type, span)
+
+    def combine(self, operator: str, left: Code, right: Code, span: Span) -> Code:
+        """``left operator right`` for two operands that are already of one type."""
+        type, depth = left.type, max(left.depth, right.depth)
+        if type.is_integer:
+            if operator in ("/", "%"):
+                return self._helper("_divide" if operator == "/" else "_remainder", left, right, type, span)
+            if operator in ("&", "|", "^"):
+                return self._binary(left, operator, right, type)
+            return self._checked(f"{left.text} {operator} {right.text}", type, depth, span)
+        if operator == "/" and type is ScalarType.DOUBLE:
+            return Code(f"_divide_double({left.text}, {right.text})", type, depth + 1)
+        return self._binary(left, operator, right, type)
+
+    def _helper(self, function: str, left: Code, right: Code, type: ScalarType, span: Span) -> Code:
+        number = self.writer.spans.add(span)
+        text = f"{function}({left.text}, {right.text}, {LIMIT.get(type, 0)}, {number})"
+        return Code(text, type, 1 + max(left.depth, right.depth))
+
+    def _checked(self, text: str, type: ScalarType, depth: int, span: Span) -> Code:
+        if type is ScalarType.UNSIGNED:
+            return Code(f"(({text}) & {MASK})", type, depth + 1)
+        limit, number = LIMIT[type], self.writer.spans.add(span)
+        return Code(f"(_t if {-limit} <= (_t := {text}) < {limit} else _overflow({number}))", type, depth + 1)
+
+    def _call(self, expr: Call) -> Code:
+        function, type = expr.function, MATH[expr.function].result
+        arguments = [self.value(a, t) for a, t in zip(expr.arguments, MATH[function].arguments, strict=True)]
+        listed = ", ".join(a.text for a in arguments)
+        depth = 2 + max(a.depth for a in arguments)
+        if type is ScalarType.INT:
+            text = f"_absolute({listed}, {LIMIT[type]}, {self.writer.spans.add(expr.span)})"
+        elif type is ScalarType.DOUBLE:
+            text = f"_fn_{function}({listed})"
+        elif function == "fmaf":
+            text = f"_fma_float({listed})"
+        else:
+            listed = ", ".join(f"float({a.text})" for a in arguments)
+            text = f"_f32(_fn_{function[:-1]}({listed}))"
+        return Code(text, type, depth)
+
+
+# --- statements ----------------------------------------------------------------------------------------------
+
+
+def compile_body(
+    writer: Writer,
+    body: tuple[Stmt, ...],
+    scope: ExprCompiler,
+    on_continue: Callable[[], None] | None = None,
+) -> None:
+    """Appends the lines of a body; ``on_continue`` appends what the enclosing loop does before it starts anew."""
+    if not body:
+        writer.line("pass")
+    for statement in body:
+        match statement:
+            case Declare():
+                scope = _declare(writer, statement, scope)
+            case Assign():
+                assign(writer, statement, scope)
+            case If():
+                writer.line(f"if {scope.condition(statement.condition).text}:", statement.span)
+                _indented(writer, statement.then, scope, on_continue)
+                if statement.otherwise:
+                    writer.line("else:")
+                    _indented(writer, statement.otherwise, scope, on_continue)
+            case For():
+                _for(writer, statement, scope)
+            case While():
+                writer.line(f"while {scope.condition(statement.condition).text}:", statement.span)
+                _indented(writer, statement.body, scope, _nothing)
+            case DoWhile():
+                _do_while(writer, statement, scope)
+            case Block():
+                compile_body(writer, statement.body, scope, on_continue)
+            case Break():
+                writer.line("break")
+            case Continue():
+                if on_continue is not None:
+                    on_continue()
+                writer.line("continue")
+            case MetaFor():
+                raise ValueError("a meta_for inside a thread's body: the nest was not built by loops.build")
+            case _:
+                assert_never(statement)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _indented(
+    writer: Writer, body: tuple[Stmt, ...], scope: ExprCompiler, on_continue: Callable[[], None] | None
+) -> None:
+    writer.level += 1
+    compile_body(writer, body, scope, on_continue)
+    writer.level -= 1
+
+
+def _declare(writer: Writer, statement: Declare, scope: ExprCompiler) -> ExprCompiler:
+    name = statement.name
+    local = scope.local | {name} if statement.dims else scope.local - {name}
+    inner = replace(scope, types={**scope.types, name: statement.type}, local=local)
+    if statement.dims:
+        for dimension, extent in enumerate(statement.dims):
+            writer.line(f"d_{name}_{dimension} = {scope.value(extent).text}", statement.span)
+        words = " * ".join(f"d_{name}_{dimension}" for dimension in range(len(statement.dims)))
+        writer.line(f"a_{name} = [None] * ({words})", statement.span)
+    elif statement.initial is not None:
+        writer.line(f"v_{name} = {scope.value(statement.initial, statement.type).text}", statement.span)
+    else:
+        # Python then reports a read of the name before an assignment.
+        writer.line(f"v_{name} = None; del v_{name}")
+    return inner
+
+
+def assign(writer: Writer, statement: Assign, scope: ExprCompiler) -> None:
+    """Appends an assignment, plain or compound."""
+    target, span = statement.target, statement.span
+    if isinstance(target, Name):
+        type = scope.types[target.identifier]
+        value = _assigned(statement, Code(f"v_{target.identifier}", type), scope)
+        writer.line(f"v_{target.identifier} = {value.text}", span)
+        return
+    type = scope.types[target.array]
+    if statement.operator == "=":
+        value = scope.value(statement.value, type)
+        writer.line(f"a_{target.array}[{scope.place(target).text}] = {value.text}", span)
+        return
+    writer.line(f"_p = {scope.place(target).text}", span)
+    old = f"a_{target.array}[_p]"
+    if target.array in scope.local:
+        number = writer.spans.add(target.span, f"'{target.array}'")
+        old = f"(_t if (_t := {old}) is not None else _uninitialised({number}))"
+    writer.line(f"a_{target.array}[_p] = {_assigned(statement, Code(old, type), scope).text}", span)
+
+
+def _assigned(statement: Assign, old: Code, scope: ExprCompiler) -> Code:
+    """``x op= e`` is ``x = x op e`` in the common type, converted back."""
+    operator, span = statement.operator[:-1], statement.span
+    if not operator:
+        return scope.value(statement.value, old.type)
+    if operator in ("<<", ">>"):
+        code = scope.shift(operator, scope.convert(old, promote(old.type), span), statement.value, span)
+    else:
+        right = scope.value(statement.value)
+        type = common_type(old.type, right.type)
+        code = scope.combine(operator, scope.convert(old, type, span), scope.convert(right, type, span), span)
+    return scope.convert(code, old.type, span)
+
+
+def _for(writer: Writer, loop: For, scope: ExprCompiler) -> None:
+    inner = loop_header(writer, loop, scope)
+    if inner is None:
+        types = {**scope.types} if loop.type is None else {**scope.types, loop.iterator: loop.type}
+        inner = replace(scope, types=types, local=scope.local - {loop.iterator})
+        step = Assign(Name(loop.iterator), "+=", loop.step, loop.span)
+        start = scope.value(loop.start, types[loop.iterator])
+        writer.line(f"v_{loop.iterator} = {start.text}", loop.span)
+        condition = Binary(loop.relation, Name(loop.iterator), loop.bound, loop.bound.span)
+        writer.line(f"while {inner.condition(condition).text}:", loop.span)
+        _indented(writer, loop.body, inner, lambda: assign(writer, step, inner))
+        writer.level += 1
+        assign(writer, step, inner)
+        writer.level -= 1
+    else:
+        _indented(writer, loop.body, inner, _nothing)
+
+
+def loop_header(writer: Writer, loop: For, scope: ExprCompiler) -> ExprCompiler | None:
+    """``for v_i in range(start, bound):`` where that is the same, and then the scope of the body; else None."""
+    if loop.type is None or loop.relation != "<" or loop.step != IntLiteral(1):
+        return None
+    bound_type = type_of(loop.bound, {**scope.types, loop.iterator: loop.type})
+    if promote(bound_type) is not loop.type or loop.type not in LIMIT:
+        return None
+    changed = assigned_names(loop.body)
+    if loop.iterator in changed | names_read(loop.bound) or names_read(loop.bound) & (
+        changed | _arrays(scope)
+    ):
+        return None
+    start, bound = scope.value(loop.start, loop.type), scope.value(loop.bound)
+    writer.line(f"for v_{loop.iterator} in range({start.text}, {bound.text}):", loop.span)
+    return replace(
+        scope, types={**scope.types, loop.iterator: loop.type}, local=scope.local - {loop.iterator}
+    )
+
+
+def _arrays(scope: ExprCompiler) -> frozenset[str]:
+    return scope.local | scope.data
+
+
+def _do_while(writer: Writer, loop: DoWhile, scope: ExprCompiler) -> None:
+    def repeat() -> None:
+        writer.line(f"if not {scope.condition(loop.condition).text}: break", loop.span)
+
+    writer.line("while True:", loop.span)
+    _indented(writer, loop.body, scope, repeat)
+    writer.level += 1
+    repeat()
+    writer.level -= 1

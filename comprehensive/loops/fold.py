@@ -1,0 +1,253 @@
+"""Constant folding and the identities that are exact in C.
+
+In: an expression and, where it is not an index expression, the types of its names.  Out: an expression of the
+same value and the same promoted type::
+
+    i*1 + 0        -->  i
+    (i + 1) + 2    -->  i + 3           integers only: floating-point arithmetic is never reordered
+    7/2 - 1        -->  2
+    0*a[i]         -->  0               integers only: a[i] may be NaN
+
+A folded expression may be defined where the original overflowed; never the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from comprehensive.loops.traverse import map_expr
+from comprehensive.loops.types import promote, type_of
+from comprehensive.metafork.ast import (
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Expr,
+    FloatLiteral,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Unary,
+)
+from comprehensive.metafork.functions import MATH
+
+_LIMITS = {ScalarType.INT: 2**31, ScalarType.LONG: 2**63}
+_BOOLEAN = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
+
+
+def fold(expr: Expr, environment: Mapping[str, ScalarType] | None = None) -> Expr:
+    """The expression simplified.
+
+    Without an environment it is an index expression (a subscript, a bound, an extent), whose names are all taken
+    for integers.  Arithmetic on data needs the environment, since ``x + 0`` is not ``x`` for ``float x = -0.0f``.
+    """
+    return map_expr(expr, lambda e: _fold(e, environment))
+
+
+def _fold(expr: Expr, environment: Mapping[str, ScalarType] | None) -> Expr:
+    match expr:
+        case Unary(operand=IntLiteral() as operand):
+            return _fold_unary(expr, operand)
+        case Unary(operator="-", operand=Unary(operator="-", operand=inner)):
+            return inner
+        case Binary(left=IntLiteral() as left, right=IntLiteral() as right):
+            return _fold_literals(expr, left, right)
+        case Binary():
+            return _fold_binary(expr, environment)
+        case Conditional(condition=IntLiteral(value=decided)):
+            chosen, other = (expr.then, expr.otherwise) if decided else (expr.otherwise, expr.then)
+            return chosen if _same_type(chosen, other, environment) else expr
+        case _:
+            return expr
+
+
+def _fold_unary(expr: Unary, operand: IntLiteral) -> Expr:
+    if operand.type not in _LIMITS:
+        return expr
+    match expr.operator:
+        case "-":
+            return _literal(-operand.value, operand.type, expr)
+        case "+":
+            return operand
+        case "~":
+            return _literal(~operand.value, operand.type, expr)
+        case "!":
+            return IntLiteral(int(not operand.value), span=expr.span)
+        case _:
+            return expr
+
+
+def _fold_literals(expr: Binary, left: IntLiteral, right: IntLiteral) -> Expr:
+    if left.type not in _LIMITS or right.type not in _LIMITS:
+        return expr
+    a, b = left.value, right.value
+    if expr.operator in _BOOLEAN:
+        return IntLiteral(int(_compare(expr.operator, a, b)), span=expr.span)
+    if expr.operator in ("<<", ">>"):
+        if not (0 <= b < 31 and a >= 0):
+            return expr
+        return _literal(a << b if expr.operator == "<<" else a >> b, left.type, expr)
+    type = ScalarType.LONG if ScalarType.LONG in (left.type, right.type) else ScalarType.INT
+    match expr.operator:
+        case "+":
+            return _literal(a + b, type, expr)
+        case "-":
+            return _literal(a - b, type, expr)
+        case "*":
+            return _literal(a * b, type, expr)
+        case "&":
+            return _literal(a & b, type, expr)
+        case "|":
+            return _literal(a | b, type, expr)
+        case "^":
+            return _literal(a ^ b, type, expr)
+        case "/" | "%" if b != 0:
+            quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+            return _literal(quotient if expr.operator == "/" else a - quotient * b, type, expr)
+        case _:
+            return expr
+
+
+def _compare(operator: str, a: int, b: int) -> bool:
+    match operator:
+        case "<":
+            return a < b
+        case "<=":
+            return a <= b
+        case ">":
+            return a > b
+        case ">=":
+            return a >= b
+        case "==":
+            return a == b
+        case "!=":
+            return a != b
+        case "&&":
+            return bool(a and b)
+        case _:
+            return bool(a or b)
+
+
+def _literal(value: int, type: ScalarType, original: Unary | Binary) -> Expr:
+    limit = _LIMITS[type]
+    return IntLiteral(value, type, original.span) if -limit < value < limit else original
+
+
+def _fold_binary(expr: Binary, environment: Mapping[str, ScalarType] | None) -> Expr:
+    left, right = expr.left, expr.right
+    if expr.operator in ("&&", "||"):
+        return _fold_logical(expr)
+    # An identity with a literal of type int leaves the promoted type of the other operand as it is.
+    match expr.operator, left, right:
+        case "*", _, IntLiteral(value=1, type=ScalarType.INT):
+            return left
+        case "*", IntLiteral(value=1, type=ScalarType.INT), _:
+            return right
+        case ("/", _, IntLiteral(value=1, type=ScalarType.INT)) | (
+            "-",
+            _,
+            IntLiteral(value=0, type=ScalarType.INT),
+        ):
+            return left
+        case _:
+            pass
+    if not (_is_integer(left, environment) and _is_integer(right, environment)):
+        return expr
+    match expr.operator, left, right:
+        case "+" | "<<" | ">>" | "|" | "^", _, IntLiteral(value=0, type=ScalarType.INT):
+            return left
+        case "+" | "|" | "^", IntLiteral(value=0, type=ScalarType.INT), _:
+            return right
+        case "*" | "&", IntLiteral(value=0), _:
+            return _zero(expr, environment)
+        case "*" | "&", _, IntLiteral(value=0):
+            return _zero(expr, environment)
+        case "%", _, IntLiteral(value=1):
+            return _zero(expr, environment)
+        case "-", _, _ if left == right:
+            return _zero(expr, environment)
+        case "+" | "-", _, IntLiteral(type=ScalarType.INT):
+            return _fold_sum(expr, left, right)
+        case _:
+            return expr
+
+
+def _fold_sum(expr: Binary, left: Expr, right: IntLiteral) -> Expr:
+    """``(x + 1) - 3 --> x - 2``"""
+    constant = right.value if expr.operator == "+" else -right.value
+    match left:
+        case Binary(operator="+" | "-", left=inner, right=IntLiteral(type=ScalarType.INT) as literal):
+            constant += literal.value if left.operator == "+" else -literal.value
+            if abs(constant) >= _LIMITS[ScalarType.INT]:
+                return expr
+            if constant == 0:
+                return inner
+            operator = "+" if constant > 0 else "-"
+            return replace(
+                expr, operator=operator, left=inner, right=IntLiteral(abs(constant), span=right.span)
+            )
+        case _ if constant < 0 and expr.operator == "+" and -constant < _LIMITS[ScalarType.INT]:
+            return replace(expr, operator="-", right=IntLiteral(-constant, span=right.span))
+        case _:
+            return expr
+
+
+def _fold_logical(expr: Binary) -> Expr:
+    decides = 0 if expr.operator == "&&" else 1
+    for literal, other in ((expr.left, expr.right), (expr.right, expr.left)):
+        if not isinstance(literal, IntLiteral):
+            continue
+        if bool(literal.value) == bool(decides):
+            # C does not evaluate the right operand after a deciding left one; a pure left one may be left out.
+            return IntLiteral(decides, span=expr.span)
+        if is_boolean(other):
+            return other
+    return expr
+
+
+def is_boolean(expr: Expr) -> bool:
+    """Whether the value is 0 or 1, of type int."""
+    match expr:
+        case IntLiteral():
+            return expr.type is ScalarType.INT and expr.value in (0, 1)
+        case Unary():
+            return expr.operator == "!"
+        case Binary():
+            return expr.operator in _BOOLEAN
+        case _:
+            return False
+
+
+def _is_integer(expr: Expr, environment: Mapping[str, ScalarType] | None) -> bool:
+    if environment is not None:
+        return type_of(expr, environment).is_integer
+    match expr:
+        case Name() | IntLiteral() | Index():
+            return True
+        case FloatLiteral():
+            return False
+        case Cast():
+            return expr.type.is_integer
+        case Call():
+            return MATH[expr.function].result.is_integer
+        case Unary():
+            return _is_integer(expr.operand, None)
+        case Binary():
+            return expr.operator in _BOOLEAN or (
+                _is_integer(expr.left, None) and _is_integer(expr.right, None)
+            )
+        case Conditional():
+            return _is_integer(expr.then, None) and _is_integer(expr.otherwise, None)
+
+
+def _zero(expr: Binary, environment: Mapping[str, ScalarType] | None) -> Expr:
+    type = ScalarType.INT if environment is None else promote(type_of(expr, environment))
+    return IntLiteral(0, type, expr.span)
+
+
+def _same_type(chosen: Expr, other: Expr, environment: Mapping[str, ScalarType] | None) -> bool:
+    if environment is None:
+        return _is_integer(chosen, None) and _is_integer(other, None)
+    return promote(type_of(chosen, environment)) is promote(type_of(other, environment))

@@ -1,0 +1,308 @@
+"""The reference interpreter: what a nest means, on concrete numbers, with exact C semantics.
+
+In: a nest, its scalars and its arrays.  Out: the arrays afterwards.  Every loop of the grid and of a band runs in
+order, one point after the other: the serial elision of the program.  Whatever C leaves undefined raises
+:class:`UndefinedBehaviour` with the place.  Example::
+
+    run(nest, {"n": 8, "B": 4}, {"a": numpy.zeros(8, "int32")})["a"]
+
+A nest is compiled to one Python function once; see ``compile_python.py`` and ``arithmetic.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
+from typing import Any, Literal, TypeAlias, assert_never
+
+import numpy as np
+import numpy.typing as npt
+
+from comprehensive.diagnostics import GENERATED, Span
+from comprehensive.loops.arithmetic import UndefinedBehaviour, Value
+from comprehensive.loops.compile_python import RANGES, ExprCompiler, Writer, compile_body, loop_header
+from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Loop, Nest, Scalar, Threads
+from comprehensive.loops.types import environment_of
+from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, Name, ScalarType
+
+__all__ = ["UndefinedBehaviour", "c_value", "dimensions", "holds_preconditions", "run", "scalar_values"]
+
+Data: TypeAlias = npt.NDArray[Any]
+Order: TypeAlias = Literal["forward", "reversed"]
+
+DTYPES: dict[ScalarType, type[np.generic]] = {
+    ScalarType.INT: np.int32,
+    ScalarType.UNSIGNED: np.uint32,
+    ScalarType.LONG: np.int64,
+    ScalarType.UNSIGNED_CHAR: np.uint8,
+    ScalarType.FLOAT: np.float32,
+    ScalarType.DOUBLE: np.float64,
+}
+"""The numpy types of the element types."""
+
+
+def run(
+    nest: Nest, arguments: Mapping[str, int | float], data: Mapping[str, Data], *, order: Order = "forward"
+) -> dict[str, Data]:
+    """The arrays of the nest after one execution; ``data`` itself is left as it is.
+
+    ``arguments`` gives every scalar of the nest but those of the host whose value is known.  An array has the
+    type of :data:`DTYPES` and as many elements as its dimensions say, in any shape; the result has its shape.
+    ``order="reversed"`` runs grid and threads backwards: a legal nest gives the same.
+
+    Raises UndefinedBehaviour, and ValueError for arguments or arrays that do not fit the nest.
+    """
+    values = scalar_values(nest, arguments)
+    extents: list[int] = []
+    cells: list[list[Any]] = []
+    for array in nest.arrays:
+        if array.name not in data:
+            raise ValueError(f"array '{array.name}' is missing")
+        given = data[array.name]
+        if given.dtype != DTYPES[array.type]:
+            raise ValueError(f"array '{array.name}' has type {given.dtype}, not {array.type.value}")
+        shape = _dimensions(nest, array.name, values, given.size)
+        if np.prod(shape, dtype=object) != given.size:
+            raise ValueError(f"array '{array.name}' has {given.size} elements; its dimensions are {shape}")
+        extents += shape
+        flat = given.ravel()
+        cells.append(list(flat) if array.type is ScalarType.FLOAT else flat.tolist())
+    compiled = _compile(_Identity(nest), order)
+    compiled.call(*values.values(), *cells, *extents)
+    return {
+        array.name: np.array(after, dtype=DTYPES[array.type]).reshape(data[array.name].shape)
+        for array, after in zip(nest.arrays, cells, strict=True)
+    }
+
+
+def scalar_values(nest: Nest, arguments: Mapping[str, int | float]) -> dict[str, Value]:
+    """All scalars of the nest in order, in their types; those of the host with known definitions are computed.
+
+    Raises ValueError where one is missing or does not fit its type.
+    """
+    values: dict[str, Value] = {}
+    types: dict[str, ScalarType] = {}
+    for scalar in nest.scalars:
+        if scalar.value is not None:
+            values[scalar.name] = _evaluate(scalar.value, values, types, scalar.type)
+        elif scalar.name in arguments:
+            values[scalar.name] = _argument(scalar, arguments[scalar.name])
+        else:
+            raise ValueError(f"scalar '{scalar.name}' is missing")
+        types[scalar.name] = scalar.type
+    return values
+
+
+def holds_preconditions(nest: Nest, arguments: Mapping[str, int | float]) -> bool:
+    """Whether all asserts of the host hold."""
+    values = scalar_values(nest, arguments)
+    types = {s.name: s.type for s in nest.scalars}
+    return all(_evaluate(condition, values, types) for condition in nest.preconditions)
+
+
+def c_value(
+    expr: Expr, arguments: Mapping[str, int | float], types: Mapping[str, ScalarType] | None = None
+) -> int | float:
+    """The value of a scalar expression in C.
+
+    Without ``types``, integers are ``int`` where they fit, else ``long``; other numbers are ``double``.
+    Raises UndefinedBehaviour.
+    """
+    known = {name: _guess(value) for name, value in arguments.items()} | dict(types or {})
+    value = _evaluate(expr, arguments, known)
+    return value if isinstance(value, int) else float(value)
+
+
+def dimensions(nest: Nest, array: str, arguments: Mapping[str, int | float]) -> tuple[int, ...]:
+    """The extents of an array with declared dimensions, in elements.
+
+    Raises ValueError for an array behind a plain pointer and for one with an open first dimension.
+    """
+    return _dimensions(nest, array, scalar_values(nest, arguments), None)
+
+
+def _dimensions(nest: Nest, array: str, values: Mapping[str, Value], size: int | None) -> tuple[int, ...]:
+    types = {s.name: s.type for s in nest.scalars}
+    dims = nest.array(array).dims or (None,)
+    extents = [None if d is None else int(_evaluate(d, values, types)) for d in dims]
+    if extents[0] is None:
+        if size is None:
+            raise ValueError(f"array '{array}' does not say how many elements it has")
+        row = int(np.prod([e for e in extents[1:] if e is not None], dtype=object))
+        extents[0] = size // row if row > 0 else 0
+    return tuple(e for e in extents if e is not None)
+
+
+def _guess(value: int | float) -> ScalarType:
+    if not isinstance(value, int):
+        return ScalarType.DOUBLE
+    return ScalarType.INT if -(2**31) <= value < 2**31 else ScalarType.LONG
+
+
+def _argument(scalar: Scalar, value: int | float) -> Value:
+    if not scalar.type.is_integer:
+        return np.float32(value) if scalar.type is ScalarType.FLOAT else float(value)
+    low, high = RANGES[scalar.type]
+    if int(value) != value or not low <= value <= high:
+        raise ValueError(f"scalar '{scalar.name}' cannot be {value}: its type is {scalar.type.value}")
+    return int(value)
+
+
+# --- compilation ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    function: Callable[..., Any]
+    file: str
+    spans: tuple[Span, ...]
+    """The span of every line of the function, from line 1."""
+
+    def call(self, *arguments: Any) -> Any:
+        """Runs the function; Python's own report of an unset variable becomes one about the C program."""
+        try:
+            with np.errstate(all="ignore"):
+                return self.function(*arguments)
+        except NameError as error:
+            name = re.search(r"'v_(\w+)'", str(error))
+            trace = error.__traceback__
+            line = 0
+            while trace is not None:
+                if trace.tb_frame.f_code.co_filename == self.file:
+                    line = line or trace.tb_lineno
+                trace = trace.tb_next
+            if name is None or line == 0:
+                raise
+            raise UndefinedBehaviour(
+                f"'{name[1]}' is read before it has a value", self.spans[line - 1]
+            ) from None
+
+
+_numbers = count()
+
+
+def _finish(writer: Writer, parameters: list[str]) -> _Compiled:
+    head = [f"def kernel({', '.join(parameters)}):", *writer.prologue]
+    spans = (GENERATED,) * len(head) + tuple(writer.line_spans)
+    file = f"<nest {next(_numbers)}>"
+    names = writer.names()
+    exec(compile("\n".join([*head, *writer.lines, ""]), file, "exec"), names)
+    return _Compiled(names["kernel"], file, spans)
+
+
+@lru_cache(maxsize=512)
+def _compile_expr(expr: Expr, names: tuple[tuple[str, ScalarType], ...], to: ScalarType | None) -> _Compiled:
+    writer = Writer()
+    code = ExprCompiler(writer, dict(names)).value(expr, to)
+    writer.line(f"return {code.text}", expr.span)
+    return _finish(writer, [f"v_{name}" for name, _ in names])
+
+
+def _evaluate(
+    expr: Expr,
+    values: Mapping[str, int | float | np.float32],
+    types: Mapping[str, ScalarType],
+    to: ScalarType | None = None,
+) -> Value:
+    names = tuple((name, types[name]) for name in sorted(values))
+    return _compile_expr(expr, names, to).call(*(values[name] for name, _ in names))
+
+
+class _Identity:
+    """A nest as a key of the cache: equal nests may have different spans, which errors show."""
+
+    def __init__(self, nest: Nest) -> None:
+        self.nest = nest
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and other.nest is self.nest
+
+    def __hash__(self) -> int:
+        return id(self.nest)
+
+
+@lru_cache(maxsize=64)
+def _compile(key: _Identity, order: Order) -> _Compiled:
+    nest, writer = key.nest, Writer()
+    data = frozenset(a.name for a in nest.arrays)
+    scope = ExprCompiler(writer, environment_of(nest), data=data)
+    extents: dict[Expr, str] = {}
+    for loop in (*nest.grid, *nest.thread_loops):
+        if loop.extent not in extents:
+            extents[loop.extent] = f"x_{len(extents)}"
+            writer.line(f"{extents[loop.extent]} = {scope.value(loop.extent).text}", loop.span)
+    _open_loops(writer, nest.grid, extents, order)
+    _block_body(writer, nest.body, scope, extents, order)
+    parameters = [f"v_{s.name}" for s in nest.scalars] + [f"a_{a.name}" for a in nest.arrays]
+    parameters += [f"d_{a.name}_{dimension}" for a in nest.arrays for dimension in range(a.rank)]
+    return _finish(writer, parameters)
+
+
+def _open_loops(writer: Writer, loops: tuple[Loop, ...], extents: Mapping[Expr, str], order: Order) -> None:
+    for loop in loops:
+        extent = extents[loop.extent]
+        values = f"range({extent})" if order == "forward" else f"range({extent} - 1, -1, -1)"
+        writer.line(f"for v_{loop.iterator} in {values}:", loop.span)
+        writer.level += 1
+
+
+def _block_body(
+    writer: Writer,
+    body: tuple[BlockStmt, ...],
+    scope: ExprCompiler,
+    extents: Mapping[Expr, str],
+    order: Order,
+) -> None:
+    if not body:
+        writer.line("pass")
+    for statement in body:
+        match statement:
+            case Threads():
+                level = writer.level
+                _open_loops(writer, statement.loops, extents, order)
+                types = {**scope.types, **{loop.iterator: ScalarType.INT for loop in statement.loops}}
+                inner = ExprCompiler(writer, types, data=scope.data)
+                compile_body(writer, statement.body, inner)
+                writer.level = level
+            case BlockFor():
+                _block_for(writer, statement, scope, extents, order)
+            case BlockIf():
+                writer.line(f"if {scope.condition(statement.condition).text}:", statement.span)
+                writer.level += 1
+                _block_body(writer, statement.then, scope, extents, order)
+                writer.level -= 1
+                writer.line("else:")
+                writer.level += 1
+                _block_body(writer, statement.otherwise, scope, extents, order)
+                writer.level -= 1
+            case BlockDeclare():
+                declaration = Declare(
+                    statement.type, statement.name, initial=statement.value, span=statement.span
+                )
+                compile_body(writer, (declaration,), scope)
+                scope = ExprCompiler(writer, {**scope.types, statement.name: statement.type}, data=scope.data)
+            case _:
+                assert_never(statement)
+
+
+def _block_for(
+    writer: Writer, loop: BlockFor, scope: ExprCompiler, extents: Mapping[Expr, str], order: Order
+) -> None:
+    header = For(loop.type, loop.iterator, loop.start, loop.relation, loop.bound, loop.step, (), loop.span)
+    inner = loop_header(writer, header, scope)
+    if inner is not None:
+        writer.level += 1
+        _block_body(writer, loop.body, inner, extents, order)
+        writer.level -= 1
+        return
+    inner = ExprCompiler(writer, {**scope.types, loop.iterator: loop.type}, data=scope.data)
+    writer.line(f"v_{loop.iterator} = {scope.value(loop.start, loop.type).text}", loop.span)
+    condition = Binary(loop.relation, Name(loop.iterator), loop.bound, loop.bound.span)
+    writer.line(f"while {inner.condition(condition).text}:", loop.span)
+    writer.level += 1
+    _block_body(writer, loop.body, inner, extents, order)
+    compile_body(writer, (Assign(Name(loop.iterator), "+=", loop.step, loop.span),), inner)
+    writer.level -= 1

@@ -1,0 +1,186 @@
+"""The loop-nest IR: the paper's source control-flow graph G_C of one ``meta_schedule`` region (section 3.3).
+
+A :class:`Nest` is a grid of thread blocks over a body; inside the body one or several :class:`Threads` bands say
+what each thread of a block does::
+
+    grid i < dim0, j < dim1                      loops of the grid, outermost first, each from 0 in steps of 1
+      for (k = 0; k < n/B0; k++)                 serial loops, conditions on uniform values, uniform scalars
+        Threads v < B0, u < ub1 { ... }          a band; all bands of a nest have the same extents
+
+Bodies are statements of the syntax tree; ``meta_for`` never occurs in them.  The serial elision (every loop of the
+grid and of a band run in order) is the meaning of a nest.  Between two bands, and between two iterations of a
+serial loop around a band, the threads of a block meet at a barrier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from comprehensive.diagnostics import GENERATED, Span
+from comprehensive.metafork.ast import Expr, ScalarType, Stmt
+
+
+class Role(Enum):
+    """What a scalar of a region is (comprehensive, Definition 1, refined)."""
+
+    DATA = "data"
+    """Gives a dimension of an array: a data parameter."""
+    PROGRAM = "program"
+    """An integer that shapes tiles: it occurs in the extent of a thread loop or as a divisor of a grid extent,
+    and gives no dimension of an array.  The tool and its users choose its value; it is at least 1."""
+    SCALAR = "scalar"
+    """Any other argument of the function (``float alpha``, a size of data behind a pointer)."""
+    HOST = "host"
+    """A scalar of the surrounding host code (``dim0``, the variable of a time loop)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A scalar that the region reads and never writes.
+
+    ``value`` is the definition of a HOST scalar in terms of the scalars before it, where it is known.
+    """
+
+    name: str
+    type: ScalarType
+    role: Role
+    value: Expr | None = None
+    span: Span = field(default=GENERATED, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """Data of the region: ``dims`` are its extents in elements, or None behind a plain pointer.
+
+    The first of ``dims`` may be None (``float a[][n]``).  ``const`` data is never written.
+    """
+
+    name: str
+    type: ScalarType
+    dims: tuple[Expr | None, ...] | None
+    const: bool = False
+    span: Span = field(default=GENERATED, compare=False, repr=False)
+
+    @property
+    def rank(self) -> int:
+        return 1 if self.dims is None else len(self.dims)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A parallel loop ``0 <= iterator < extent``; the extent reads scalars of the nest only."""
+
+    iterator: str
+    extent: Expr
+    span: Span = field(default=GENERATED, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """A band of thread loops, outermost first: the innermost is the one along ``threadIdx.x``."""
+
+    loops: tuple[Loop, ...]
+    body: tuple[Stmt, ...]
+    span: Span = field(default=GENERATED, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockFor:
+    """A serial loop that a whole block runs together (fields as in ``ast.For``, the iterator is declared here)."""
+
+    type: ScalarType
+    iterator: str
+    start: Expr
+    relation: str
+    bound: Expr
+    step: Expr
+    body: tuple[BlockStmt, ...]
+    span: Span = field(default=GENERATED, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockIf:
+    """A condition that is the same for all threads of a block."""
+
+    condition: Expr
+    then: tuple[BlockStmt, ...]
+    otherwise: tuple[BlockStmt, ...] = ()
+    span: Span = field(default=GENERATED, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockDeclare:
+    """A uniform scalar with its only definition, for the statements after it."""
+
+    type: ScalarType
+    name: str
+    value: Expr
+    span: Span = field(default=GENERATED, compare=False, repr=False)
+
+
+BlockStmt: TypeAlias = Threads | BlockFor | BlockIf | BlockDeclare
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """One region, ready to be optimized.
+
+    ``cached`` names the arrays to be copied into shared memory around each band.  ``preconditions`` hold for
+    every launch (the host's asserts).  ``scalars`` are in order of definition: function parameters first.
+    """
+
+    name: str
+    scalars: tuple[Scalar, ...]
+    arrays: tuple[Array, ...]
+    preconditions: tuple[Expr, ...]
+    grid: tuple[Loop, ...]
+    body: tuple[BlockStmt, ...]
+    cached: tuple[str, ...] = ()
+    span: Span = field(default=GENERATED, compare=False, repr=False)
+
+    def scalar(self, name: str) -> Scalar:
+        return next(s for s in self.scalars if s.name == name)
+
+    def array(self, name: str) -> Array:
+        return next(a for a in self.arrays if a.name == name)
+
+    def with_role(self, role: Role) -> tuple[Scalar, ...]:
+        return tuple(s for s in self.scalars if s.role is role)
+
+    @property
+    def bands(self) -> tuple[Threads, ...]:
+        """All thread bands, in program order."""
+        return tuple(_bands(self.body))
+
+    @property
+    def thread_loops(self) -> tuple[Loop, ...]:
+        """The loops of the first band; every band has the same extents."""
+        return self.bands[0].loops
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A nest with the procedures to be applied to its IR: G_C together with lambda defines the IR CFG G_L.
+
+    ``register_cap`` is the limit of registers a thread that the compiler is told to keep (spilling if it must).
+    """
+
+    nest: Nest
+    register_cap: int | None = None
+
+
+def _bands(body: tuple[BlockStmt, ...]) -> list[Threads]:
+    found: list[Threads] = []
+    for statement in body:
+        match statement:
+            case Threads():
+                found.append(statement)
+            case BlockFor():
+                found += _bands(statement.body)
+            case BlockIf():
+                found += _bands(statement.then) + _bands(statement.otherwise)
+            case BlockDeclare():
+                pass
+    return found

@@ -1,0 +1,318 @@
+"""Pure walks over expressions, statements and nests: map, rename, fresh names.
+
+In: a piece of the IR and a function.  Out: the piece rebuilt; what the function leaves alone stays equal.
+Example: ``map_expr(parse("i + n*1"), fold_one)`` visits ``i``, ``n``, ``1``, ``n*1``, ``i + n*1`` in this order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import count
+from typing import assert_never
+
+from comprehensive.loops.access import names_read
+from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Conditional,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    FloatLiteral,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    MetaFor,
+    Name,
+    Stmt,
+    Unary,
+    While,
+)
+
+
+def map_expr(expr: Expr, fn: Callable[[Expr], Expr]) -> Expr:
+    """``fn`` applied to every node, operands before operators; what it returns takes the place of the node."""
+    match expr:
+        case Name() | IntLiteral() | FloatLiteral():
+            return fn(expr)
+        case Index():
+            return fn(replace(expr, subscripts=tuple(map_expr(s, fn) for s in expr.subscripts)))
+        case Unary() | Cast():
+            return fn(replace(expr, operand=map_expr(expr.operand, fn)))
+        case Binary():
+            return fn(replace(expr, left=map_expr(expr.left, fn), right=map_expr(expr.right, fn)))
+        case Conditional():
+            condition = map_expr(expr.condition, fn)
+            then, otherwise = map_expr(expr.then, fn), map_expr(expr.otherwise, fn)
+            return fn(replace(expr, condition=condition, then=then, otherwise=otherwise))
+        case Call():
+            return fn(replace(expr, arguments=tuple(map_expr(a, fn) for a in expr.arguments)))
+        case _:
+            assert_never(expr)
+
+
+def map_stmt_exprs(body: tuple[Stmt, ...], fn: Callable[[Expr], Expr]) -> tuple[Stmt, ...]:
+    """``fn`` applied to every whole expression of the statements: values, conditions, bounds, subscripts.
+
+    The target of an assignment is not itself an expression to ``fn``; its subscripts are.
+    """
+    return tuple(_map_statement(s, fn) for s in body)
+
+
+def _map_statement(statement: Stmt, fn: Callable[[Expr], Expr]) -> Stmt:
+    match statement:
+        case Declare():
+            initial = None if statement.initial is None else fn(statement.initial)
+            return replace(statement, dims=tuple(fn(d) for d in statement.dims), initial=initial)
+        case Assign():
+            target = statement.target
+            if isinstance(target, Index):
+                target = replace(target, subscripts=tuple(fn(s) for s in target.subscripts))
+            return replace(statement, target=target, value=fn(statement.value))
+        case If():
+            then, otherwise = map_stmt_exprs(statement.then, fn), map_stmt_exprs(statement.otherwise, fn)
+            return replace(statement, condition=fn(statement.condition), then=then, otherwise=otherwise)
+        case For() | MetaFor():
+            start, bound, step = fn(statement.start), fn(statement.bound), fn(statement.step)
+            return replace(
+                statement, start=start, bound=bound, step=step, body=map_stmt_exprs(statement.body, fn)
+            )
+        case While() | DoWhile():
+            return replace(
+                statement, condition=fn(statement.condition), body=map_stmt_exprs(statement.body, fn)
+            )
+        case Block():
+            return replace(statement, body=map_stmt_exprs(statement.body, fn))
+        case Break() | Continue():
+            return statement
+        case _:
+            assert_never(statement)
+
+
+def map_bands(nest: Nest, fn: Callable[[Threads], Threads]) -> Nest:
+    """The nest with every band replaced."""
+    return replace(nest, body=expand_bands(nest.body, lambda band: (fn(band),)))
+
+
+def expand_bands(
+    body: tuple[BlockStmt, ...], fn: Callable[[Threads], tuple[BlockStmt, ...]]
+) -> tuple[BlockStmt, ...]:
+    """The body with every band replaced by any number of block statements."""
+    result: list[BlockStmt] = []
+    for statement in body:
+        match statement:
+            case Threads():
+                result += fn(statement)
+            case BlockFor():
+                result.append(replace(statement, body=expand_bands(statement.body, fn)))
+            case BlockIf():
+                then, otherwise = expand_bands(statement.then, fn), expand_bands(statement.otherwise, fn)
+                result.append(replace(statement, then=then, otherwise=otherwise))
+            case BlockDeclare():
+                result.append(statement)
+            case _:
+                assert_never(statement)
+    return tuple(result)
+
+
+def rename(body: tuple[Stmt, ...], names: Mapping[str, str]) -> tuple[Stmt, ...]:
+    """The statements with names replaced wherever they stand: declared, assigned, read, subscripted."""
+    return tuple(_rename_statement(s, names) for s in body)
+
+
+def rename_expr(expr: Expr, names: Mapping[str, str]) -> Expr:
+    """The expression with scalars and arrays renamed."""
+
+    def one(e: Expr) -> Expr:
+        match e:
+            case Name():
+                return replace(e, identifier=names.get(e.identifier, e.identifier))
+            case Index():
+                return replace(e, array=names.get(e.array, e.array))
+            case _:
+                return e
+
+    return map_expr(expr, one)
+
+
+def _rename_statement(statement: Stmt, names: Mapping[str, str]) -> Stmt:
+    (statement,) = map_stmt_exprs((statement,), lambda e: rename_expr(e, names))
+    match statement:
+        case Declare():
+            return replace(statement, name=names.get(statement.name, statement.name))
+        case Assign():
+            target = statement.target
+            if isinstance(target, Name):
+                target = replace(target, identifier=names.get(target.identifier, target.identifier))
+            else:
+                target = replace(target, array=names.get(target.array, target.array))
+            return replace(statement, target=target)
+        case If():
+            return replace(
+                statement, then=rename(statement.then, names), otherwise=rename(statement.otherwise, names)
+            )
+        case For() | MetaFor():
+            iterator = names.get(statement.iterator, statement.iterator)
+            return replace(statement, iterator=iterator, body=rename(statement.body, names))
+        case While() | DoWhile() | Block():
+            return replace(statement, body=rename(statement.body, names))
+        case Break() | Continue():
+            return statement
+        case _:
+            assert_never(statement)
+
+
+def statements_in(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
+    """Every statement of a body and of what it encloses, in program order."""
+    for statement in body:
+        yield statement
+        match statement:
+            case If():
+                yield from statements_in(statement.then)
+                yield from statements_in(statement.otherwise)
+            case For() | MetaFor() | While() | DoWhile() | Block():
+                yield from statements_in(statement.body)
+            case Declare() | Assign() | Break() | Continue():
+                pass
+            case _:
+                assert_never(statement)
+
+
+def expressions_in(body: tuple[Stmt, ...]) -> Iterator[Expr]:
+    """Every whole expression of a body, in program order; targets count as expressions."""
+    for statement in statements_in(body):
+        match statement:
+            case Declare():
+                yield from statement.dims
+                if statement.initial is not None:
+                    yield statement.initial
+            case Assign():
+                yield statement.value
+                yield statement.target
+            case If() | While() | DoWhile():
+                yield statement.condition
+            case For() | MetaFor():
+                yield from (statement.start, statement.bound, statement.step)
+            case Break() | Continue() | Block():
+                pass
+            case _:
+                assert_never(statement)
+
+
+def subexpressions(expr: Expr) -> Iterator[Expr]:
+    """The expression and everything in it, outermost first, left to right."""
+    yield expr
+    match expr:
+        case Name() | IntLiteral() | FloatLiteral():
+            pass
+        case Index():
+            for subscript in expr.subscripts:
+                yield from subexpressions(subscript)
+        case Unary() | Cast():
+            yield from subexpressions(expr.operand)
+        case Binary():
+            yield from subexpressions(expr.left)
+            yield from subexpressions(expr.right)
+        case Conditional():
+            for part in (expr.condition, expr.then, expr.otherwise):
+                yield from subexpressions(part)
+        case Call():
+            for argument in expr.arguments:
+                yield from subexpressions(argument)
+        case _:
+            assert_never(expr)
+
+
+def declared_names(body: tuple[Stmt, ...]) -> frozenset[str]:
+    """What a body declares at any depth: local scalars, local arrays, iterators of its loops."""
+    names: set[str] = set()
+    for statement in statements_in(body):
+        match statement:
+            case Declare():
+                names.add(statement.name)
+            case For() | MetaFor() if statement.type is not None:
+                names.add(statement.iterator)
+            case _:
+                pass
+    return frozenset(names)
+
+
+def all_names(nest: Nest) -> frozenset[str]:
+    """Every name that stands anywhere in the nest, its own excepted."""
+    names = {s.name for s in nest.scalars} | {a.name for a in nest.arrays} | {g.iterator for g in nest.grid}
+    for expr in (
+        *(s.value for s in nest.scalars if s.value is not None),
+        *(d for a in nest.arrays for d in a.dims or () if d is not None),
+        *nest.preconditions,
+        *(g.extent for g in nest.grid),
+    ):
+        names |= names_read(expr)
+    return frozenset(names) | _names_of(nest.body)
+
+
+def _names_of(body: tuple[BlockStmt, ...]) -> frozenset[str]:
+    names: set[str] = set()
+    for statement in body:
+        match statement:
+            case Threads():
+                for loop in statement.loops:
+                    names |= {loop.iterator} | names_read(loop.extent)
+                names |= declared_names(statement.body)
+                for expr in expressions_in(statement.body):
+                    names |= names_read(expr)
+            case BlockFor():
+                names.add(statement.iterator)
+                for expr in (statement.start, statement.bound, statement.step):
+                    names |= names_read(expr)
+                names |= _names_of(statement.body)
+            case BlockIf():
+                names |= names_read(statement.condition)
+                names |= _names_of(statement.then) | _names_of(statement.otherwise)
+            case BlockDeclare():
+                names |= {statement.name} | names_read(statement.value)
+            case _:
+                assert_never(statement)
+    return frozenset(names)
+
+
+def fresh_name(nest: Nest, base: str) -> str:
+    """``base``, or ``base_1``, ``base_2``...: the first that occurs nowhere in the nest."""
+    return fresh(base, all_names(nest))
+
+
+def fresh(base: str, taken: frozenset[str]) -> str:
+    """``base``, or ``base_1``, ``base_2``...: the first that is not taken."""
+    if base not in taken:
+        return base
+    return next(name for n in count(1) if (name := f"{base}_{n}") not in taken)
+
+
+def uniform_names(nest: Nest) -> frozenset[str]:
+    """Scalars that all threads of a block agree on: those of the nest, grid iterators, what blocks declare."""
+    names = {s.name for s in nest.scalars} | {g.iterator for g in nest.grid}
+    return frozenset(names) | _block_names(nest.body)
+
+
+def _block_names(body: tuple[BlockStmt, ...]) -> frozenset[str]:
+    names: set[str] = set()
+    for statement in body:
+        match statement:
+            case Threads():
+                pass
+            case BlockFor():
+                names |= {statement.iterator} | _block_names(statement.body)
+            case BlockIf():
+                names |= _block_names(statement.then) | _block_names(statement.otherwise)
+            case BlockDeclare():
+                names.add(statement.name)
+            case _:
+                assert_never(statement)
+    return frozenset(names)

@@ -1,0 +1,116 @@
+"""The C types of expressions: integer promotions and usual arithmetic conversions (C11 6.3.1.1, 6.3.1.8).
+
+In: an expression and an environment, which gives the type of every scalar and the element type of every array.
+Out: a :class:`ScalarType`.  The data model is LP64: ``long`` holds every ``unsigned``.  Example: for
+``unsigned char c; float x;``, ``c + 1`` is ``int``, ``c * x`` is ``float`` and ``c < x`` is ``int``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import assert_never
+
+from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
+from comprehensive.metafork.ast import (
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Declare,
+    Expr,
+    FloatLiteral,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+)
+from comprehensive.metafork.functions import MATH
+
+_RANK = (ScalarType.INT, ScalarType.UNSIGNED, ScalarType.LONG, ScalarType.FLOAT, ScalarType.DOUBLE)
+_BOOLEAN = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
+
+
+def promote(type: ScalarType) -> ScalarType:
+    """The type in which C computes with a value of this type: ``unsigned char`` becomes ``int``."""
+    return ScalarType.INT if type is ScalarType.UNSIGNED_CHAR else type
+
+
+def common_type(left: ScalarType, right: ScalarType) -> ScalarType:
+    """The usual arithmetic conversions."""
+    return max(promote(left), promote(right), key=_RANK.index)
+
+
+def type_of(expr: Expr, environment: Mapping[str, ScalarType]) -> ScalarType:
+    """The type of an expression; raises KeyError for a name that the environment does not know."""
+    match expr:
+        case IntLiteral() | FloatLiteral() | Cast():
+            return expr.type
+        case Name():
+            return environment[expr.identifier]
+        case Index():
+            return environment[expr.array]
+        case Unary():
+            return ScalarType.INT if expr.operator == "!" else promote(type_of(expr.operand, environment))
+        case Binary():
+            if expr.operator in _BOOLEAN:
+                return ScalarType.INT
+            left = type_of(expr.left, environment)
+            if expr.operator in ("<<", ">>"):
+                return promote(left)
+            return common_type(left, type_of(expr.right, environment))
+        case Conditional():
+            return common_type(type_of(expr.then, environment), type_of(expr.otherwise, environment))
+        case Call():
+            return MATH[expr.function].result
+        case _:
+            assert_never(expr)
+
+
+def environment_of(nest: Nest, band: int | None = None) -> dict[str, ScalarType]:
+    """The types known everywhere in the grid: scalars, arrays (element types), iterators of the grid.
+
+    With the number of a band (in program order) also what its enclosing block statements declare and the
+    iterators of its threads.
+    """
+    types = {s.name: s.type for s in nest.scalars}
+    types |= {a.name: a.type for a in nest.arrays}
+    types |= {loop.iterator: ScalarType.INT for loop in nest.grid}
+    if band is None:
+        return types
+    found = _path_to_band(nest.body, types, [band])
+    if found is None:
+        raise IndexError(f"nest {nest.name!r} has no band {band}")
+    return found
+
+
+def with_declarations(environment: Mapping[str, ScalarType], body: Iterable[Stmt]) -> dict[str, ScalarType]:
+    """The environment after the declarations of a body, without those of its nested scopes."""
+    return {**environment, **{s.name: s.type for s in body if isinstance(s, Declare)}}
+
+
+def _path_to_band(
+    body: tuple[BlockStmt, ...], types: Mapping[str, ScalarType], left: list[int]
+) -> dict[str, ScalarType] | None:
+    types = dict(types)
+    for statement in body:
+        match statement:
+            case Threads():
+                if left[0] == 0:
+                    return types | {loop.iterator: ScalarType.INT for loop in statement.loops}
+                left[0] -= 1
+            case BlockFor():
+                found = _path_to_band(statement.body, types | {statement.iterator: statement.type}, left)
+                if found is not None:
+                    return found
+            case BlockIf():
+                for branch in (statement.then, statement.otherwise):
+                    found = _path_to_band(branch, types, left)
+                    if found is not None:
+                        return found
+            case BlockDeclare():
+                types[statement.name] = statement.type
+            case _:
+                assert_never(statement)
+    return None

@@ -1,0 +1,300 @@
+"""Conditions that a launch decides are moved out of the bands.
+
+In: a nest.  Out: a nest of the same meaning in which the threads do not test what only scalars decide::
+
+    Threads v < B { if (t % 2) S(v); else T(v); }
+        -->  if (t % 2) Threads v < B { S(v); }  else Threads v < B { T(v); }
+
+A condition moves only if evaluating it early is harmless: it stands where every thread passes, or it cannot
+overflow and cannot divide by zero.  A band with more than three such conditions stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import count
+from typing import TypeAlias, assert_never
+
+from comprehensive.loops.access import names_read
+from comprehensive.loops.fold import fold, is_boolean
+from comprehensive.loops.ir import BlockIf, BlockStmt, Nest, Threads
+from comprehensive.loops.traverse import expand_bands, map_expr, map_stmt_exprs, statements_in, subexpressions
+from comprehensive.loops.types import environment_of
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Conditional,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    FloatLiteral,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    MetaFor,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+
+MAX_CONDITIONS = 3
+"""Distinct conditions moved out of one band: 2**3 copies at most."""
+
+Wanted: TypeAlias = Callable[[Expr, bool], bool]
+"""Whether a condition may move; the flag tells that every thread evaluates it, once the band runs."""
+
+
+Types: TypeAlias = Mapping[str, ScalarType]
+
+
+class _TooManyError(Exception):
+    pass
+
+
+def unswitch(nest: Nest) -> Nest:
+    """The nest with launch-constant conditions decided once a band instead of once a thread."""
+    scalars = frozenset(s.name for s in nest.scalars)
+
+    def wanted(condition: Expr, always: bool) -> bool:
+        names = names_read(condition)
+        if not names or not names <= scalars or any(isinstance(e, Call) for e in subexpressions(condition)):
+            return False
+        return always or all(_is_total(e) for e in subexpressions(condition))
+
+    numbers = count()
+
+    def split(band: Threads) -> tuple[BlockStmt, ...]:
+        types = _types_in(band, environment_of(nest, next(numbers)))
+        try:
+            return _split(band, wanted, types, 0)
+        except _TooManyError:
+            return (band,)
+
+    return replace(nest, body=expand_bands(nest.body, split))
+
+
+def _types_in(band: Threads, outside: Types) -> Types:
+    """The types of all names of a band, less those that sibling scopes declare with different types."""
+    types: dict[str, set[ScalarType]] = {name: {type} for name, type in outside.items()}
+    for statement in statements_in(band.body):
+        match statement:
+            case Declare():
+                types.setdefault(statement.name, set()).add(statement.type)
+            case For() if statement.type is not None:
+                types.setdefault(statement.iterator, set()).add(statement.type)
+            case _:
+                pass
+    return {name: next(iter(found)) for name, found in types.items() if len(found) == 1}
+
+
+def _is_total(expr: Expr) -> bool:
+    """Whether the operation at the root is defined for all operands."""
+    match expr:
+        case Binary(operator="/" | "%"):
+            return isinstance(expr.right, IntLiteral) and expr.right.value > 0
+        case Binary(operator="<<" | ">>" | "+" | "-" | "*") | Unary(operator="-") | Cast():
+            return False
+        case _:
+            return True
+
+
+def _split(band: Threads, wanted: Wanted, types: Types, depth: int) -> tuple[BlockStmt, ...]:
+    condition = next(_conditions(band.body, wanted, True), None)
+    if condition is None:
+        return (band,)
+    if depth == MAX_CONDITIONS:
+        raise _TooManyError
+    branches = [
+        _split(decided, wanted, types, depth + 1) if decided.body else ()
+        for decided in (
+            replace(band, body=_decide(band.body, condition, value, types)) for value in (True, False)
+        )
+    ]
+    if not any(branches):
+        return (replace(band, body=()),)
+    return (BlockIf(condition, branches[0], branches[1], band.span),)
+
+
+# --- which conditions ----------------------------------------------------------------------------------------
+
+
+def _conditions(body: tuple[Stmt, ...], wanted: Wanted, always: bool) -> Iterator[Expr]:
+    """The conditions to be moved out of a body, in program order; ``always`` as in :data:`Wanted`."""
+    for statement in body:
+        match statement:
+            case Declare():
+                if statement.initial is not None:
+                    yield from _in_value(statement.initial, wanted, always)
+            case Assign():
+                yield from _in_value(statement.value, wanted, always)
+                yield from _in_value(statement.target, wanted, always)
+            case If():
+                yield from _in_condition(statement.condition, wanted, always)
+                yield from _conditions(statement.then, wanted, False)
+                yield from _conditions(statement.otherwise, wanted, False)
+            case For():
+                for expr in (statement.start, statement.bound, statement.step):
+                    yield from _in_value(expr, wanted, always and expr is not statement.step)
+                yield from _conditions(statement.body, wanted, False)
+            case While():
+                yield from _in_value(statement.condition, wanted, always)
+                yield from _conditions(statement.body, wanted, False)
+            case DoWhile():
+                yield from _conditions(statement.body, wanted, False)
+                yield from _in_value(statement.condition, wanted, False)
+            case Block():
+                yield from _conditions(statement.body, wanted, always)
+            case Break() | Continue():
+                return
+            case MetaFor():
+                raise ValueError("a meta_for inside a thread's body: the nest was not built by loops.build")
+            case _:
+                assert_never(statement)
+
+
+def _in_condition(expr: Expr, wanted: Wanted, always: bool) -> Iterator[Expr]:
+    core = _core(expr)[0]
+    if wanted(core, always):
+        yield core
+        return
+    match core:
+        case Binary(operator="&&" | "||"):
+            yield from _in_condition(core.left, wanted, always)
+            yield from _in_condition(core.right, wanted, False)
+        case _:
+            yield from _in_value(core, wanted, always)
+
+
+def _in_value(expr: Expr, wanted: Wanted, always: bool) -> Iterator[Expr]:
+    match expr:
+        case Name() | IntLiteral() | FloatLiteral():
+            pass
+        case Index():
+            for subscript in expr.subscripts:
+                yield from _in_value(subscript, wanted, always)
+        case Unary() | Cast():
+            yield from _in_value(expr.operand, wanted, always)
+        case Binary():
+            if expr.operator in ("&&", "||"):
+                yield from _in_condition(expr.left, wanted, always)
+                yield from _in_condition(expr.right, wanted, False)
+            else:
+                yield from _in_value(expr.left, wanted, always)
+                yield from _in_value(expr.right, wanted, always)
+        case Conditional():
+            yield from _in_condition(expr.condition, wanted, always)
+            yield from _in_value(expr.then, wanted, False)
+            yield from _in_value(expr.otherwise, wanted, False)
+        case Call():
+            for argument in expr.arguments:
+                yield from _in_value(argument, wanted, always)
+        case _:
+            assert_never(expr)
+
+
+def _core(condition: Expr) -> tuple[Expr, bool]:
+    """``!c``, ``c == 0`` and ``c != 0`` are about ``c``: the core, and whether the condition is its negation."""
+    match condition:
+        case (
+            Unary(operator="!", operand=inner) | Binary(operator="==", left=inner, right=IntLiteral(value=0))
+        ):
+            core, negated = _core(inner)
+            return core, not negated
+        case Binary(operator="!=", left=inner, right=IntLiteral(value=0)):
+            return _core(inner)
+        case _:
+            return condition, False
+
+
+# --- deciding one of them ------------------------------------------------------------------------------------
+
+
+def _decide(body: tuple[Stmt, ...], condition: Expr, value: bool, types: Types) -> tuple[Stmt, ...]:
+    """The body where the condition is known: branches not taken disappear."""
+    result: list[Stmt] = []
+
+    def in_value(expr: Expr) -> Expr:
+        return map_expr(expr, lambda e: _choose(e, condition, value, types))
+
+    for statement in body:
+        match statement:
+            case If():
+                decided = _in_boolean(statement.condition, condition, value)
+                then = _decide(statement.then, condition, value, types)
+                otherwise = _decide(statement.otherwise, condition, value, types)
+                if not isinstance(decided, IntLiteral):
+                    decided = in_value(decided)
+                    if then or otherwise:
+                        result.append(replace(statement, condition=decided, then=then, otherwise=otherwise))
+                    continue
+                taken = then if decided.value else otherwise
+                # A scope of its own keeps the names declared in the branch apart from later ones.
+                result += (
+                    [Block(taken, statement.span)] if any(isinstance(s, Declare) for s in taken) else taken
+                )
+            case For():
+                start, bound, step = (
+                    in_value(statement.start),
+                    in_value(statement.bound),
+                    in_value(statement.step),
+                )
+                inner = _decide(statement.body, condition, value, types)
+                if not inner and statement.type is not None:
+                    continue
+                result.append(replace(statement, start=start, bound=bound, step=step, body=inner))
+            case While() | DoWhile():
+                inner = _decide(statement.body, condition, value, types)
+                result.append(replace(statement, condition=in_value(statement.condition), body=inner))
+            case Block():
+                result.append(replace(statement, body=_decide(statement.body, condition, value, types)))
+            case Declare() | Assign() | Break() | Continue() | MetaFor():
+                result += map_stmt_exprs((statement,), in_value)
+            case _:
+                assert_never(statement)
+    return tuple(result)
+
+
+def _choose(expr: Expr, condition: Expr, value: bool, types: Types) -> Expr:
+    match expr:
+        case Conditional():
+            decided = _in_boolean(expr.condition, condition, value)
+            if not isinstance(decided, IntLiteral):
+                return replace(expr, condition=decided)
+            try:
+                return fold(replace(expr, condition=decided), types)
+            except KeyError:  # a name of several types: the operand not taken keeps the type of the whole
+                return replace(expr, condition=decided)
+        case Binary(operator="&&" | "||"):
+            decided = _in_boolean(expr, condition, value)
+            return decided if is_boolean(decided) else Binary("!=", decided, IntLiteral(0), expr.span)
+        case _:
+            return expr
+
+
+def _in_boolean(expr: Expr, condition: Expr, value: bool) -> Expr:
+    """A truth value where the condition is known: a literal, or what is left to be tested."""
+    core, negated = _core(expr)
+    if core == condition:
+        return IntLiteral(int(value != negated), span=expr.span)
+    if not (isinstance(core, Binary) and core.operator in ("&&", "||")):
+        return expr
+    left = _in_boolean(core.left, condition, value)
+    right = _in_boolean(core.right, condition, value)
+    decides = int(core.operator == "||")
+    for side, other in ((left, right), (right, left)):
+        if not isinstance(side, IntLiteral):
+            continue
+        if bool(side.value) == bool(decides):
+            return IntLiteral(int(bool(decides) != negated), span=expr.span)
+        return Unary("!", other, expr.span) if negated else other
+    decided = replace(core, left=left, right=right)
+    return Unary("!", decided, expr.span) if negated else decided
