@@ -1,0 +1,87 @@
+"""Subscripts outside their array, by concrete runs over small parameters.
+
+In: a nest.  Out: at most one :class:`OutOfBounds` for each reference, every one of them real: sizes of data from 0,
+program parameters from 1, preconditions and guards evaluated exactly.  References that depend on arguments which
+are not sizes, or on host variables whose values are not known, are not judged: their callers may know better.
+Example: ``float a[n]; ... a[i + 1]`` for ``i < n`` is found at n = 1.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from comprehensive.loops.access import names_read
+from comprehensive.loops.ir import Nest, Role
+from comprehensive.metafork.ast import Expr
+from comprehensive.poly.model import OutOfBounds
+from comprehensive.poly.search import (
+    NotEvaluableError,
+    Point,
+    Runner,
+    TooLongError,
+    evaluate,
+    points,
+    runners,
+)
+
+_MOST_ENTRIES = 12_000
+_ENTRIES_A_RUN = 500
+
+
+@lru_cache(maxsize=64)
+def out_of_bounds(nest: Nest) -> tuple[OutOfBounds, ...]:
+    """References with a subscript that leaves its declared extents, in walk order."""
+    waiting = [
+        r for r in runners(nest) if nest.array(r.access.array).dims is not None and _is_judged(nest, r)
+    ]
+    found: dict[int, OutOfBounds] = {}
+    left = _MOST_ENTRIES
+    for point in points(nest, generous=True):
+        for runner in list(waiting):
+            try:
+                violation, cost = _violation(nest, runner, point)
+            except (TooLongError, NotEvaluableError, ZeroDivisionError, ValueError, OverflowError):
+                left -= _ENTRIES_A_RUN
+                continue
+            left -= cost + 20
+            if violation is not None:
+                found[runner.access.ordinal] = violation
+                waiting.remove(runner)
+        if left <= 0 or not waiting:
+            break
+    return tuple(found[ordinal] for ordinal in sorted(found))
+
+
+def _is_judged(nest: Nest, runner: Runner) -> bool:
+    """Whether the run of the reference is determined by sizes of data and program parameters."""
+    context = runner.access.context
+    band = nest.bands[context.band].loops if context.band >= 0 else ()
+    parts: list[Expr] = [*runner.access.subscripts, *context.guards]
+    parts += [e for loop in context.loops for e in (loop.start, loop.bound, loop.step)]
+    parts += [loop.extent for loop in (*nest.grid, *band)]
+    names = {n for e in parts for n in names_read(e)}
+    scalars = {s.name: s for s in nest.scalars}
+    while names:
+        name = names.pop()
+        scalar = scalars.get(name)
+        if scalar is None:
+            continue
+        if scalar.role is Role.SCALAR or (scalar.role is Role.HOST and scalar.value is None):
+            return False
+        if scalar.value is not None:
+            names |= names_read(scalar.value) & scalars.keys()
+    return True
+
+
+def _violation(nest: Nest, runner: Runner, point: Point) -> tuple[OutOfBounds | None, int]:
+    dims = nest.array(runner.access.array).dims or ()
+    extents = [None if d is None else evaluate(d, point) for d in dims]
+    touched = runner.run(point, _ENTRIES_A_RUN)
+    for iteration, subscripts in touched:
+        for number, (value, extent) in enumerate(zip(subscripts, extents, strict=True)):
+            if value < 0 or (extent is not None and value >= extent):
+                where = dict(sorted(point.items())) | dict(zip(runner.iterators, iteration, strict=True))
+                access = runner.access
+                shown = 0 if extent is None else extent
+                return OutOfBounds(access.array, number, value, shown, where, access.span), len(touched)
+    return None, len(touched)

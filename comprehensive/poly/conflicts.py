@@ -1,0 +1,277 @@
+"""Proofs that two references never touch one element in iterations that differ in a given loop.
+
+In: a question over a nest.  Out: proved, or the pair of references that stands in the way.  The question is asked
+in collapsed coordinates (``i*s*B + k*B + j`` is one number, and two of them are equal only if all digits are), then
+on the lifted raw formula, then of z3.  Example: the writes ``a[N + p + 1]`` of 1-D Jacobi meet only at equal p,
+and never a read ``a[p]``, because ``p <= N - 3``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from comprehensive.algebra import Polynomial
+from comprehensive.loops.ir import Nest
+from comprehensive.poly.collapse import Collapsed, collapse
+from comprehensive.poly.domains import Axis, Facts, Place, Reference, complete, domain, references
+from comprehensive.poly.indices import ONE, ZERO, Conjunction, NotPolynomialError
+from comprehensive.poly.lifting import infeasible
+from comprehensive.poly.memo import remembered
+from comprehensive.poly.model import Constraint
+from comprehensive.poly.virtual import Weights, coordinates, virtual_weights
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Can two iterations conflict that agree in the loops at ``shared`` and differ in ``differs``?
+
+    ``differs`` is ``(place, number)``: the number-th loop at that place, or for SERIAL the iterator's name.
+    ``band`` restricts both references to one band.
+    """
+
+    shared: frozenset[Place]
+    differs: tuple[Place, int | str]
+    band: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """The pair that could not be separated, or the reference that has no polynomial subscript."""
+
+    first: Reference
+    second: Reference
+    opaque: NotPolynomialError | None = None
+
+
+@lru_cache(maxsize=512)
+def obstacle_to(nest: Nest, question: Question) -> tuple[Obstacle | None, str]:
+    """None if no conflict is possible, with the method of the proof; else what stands in the way."""
+    method = "no array is both written and shared"
+    for first, second in _pairs(nest, question):
+        opaque = first.obstacle or second.obstacle
+        if opaque is not None:
+            return Obstacle(first, second, opaque), ""
+        found = _separated(nest, first, second, question)
+        if found is None:
+            return Obstacle(first, second), ""
+        method = found if method != "z3" else method
+    return None, method
+
+
+def _pairs(nest: Nest, question: Question) -> list[tuple[Reference, Reference]]:
+    inside = [r for r in references(nest) if question.band is None or r.access.context.band == question.band]
+    pairs: list[tuple[Reference, Reference]] = []
+    seen: set[tuple[object, ...]] = set()
+    for i, first in enumerate(inside):
+        for second in inside[i:]:
+            if first.access.array != second.access.array:
+                continue
+            if not (first.access.mode.writes or second.access.mode.writes):
+                continue
+            # The same subscripts in the same place ask the same question.
+            key = (first.access.array, _face(first), _face(second))
+            if key in seen:
+                continue
+            seen.add(key)
+            pairs.append((first, second))
+    return pairs
+
+
+def _face(reference: Reference) -> tuple[object, ...]:
+    return reference.access.subscripts, reference.axes, reference.guard.pieces, reference.access.context.band
+
+
+@remembered
+def _weights(nest: Nest) -> dict[str, Weights]:
+    found: dict[str, Weights] = {}
+    for array in nest.arrays:
+        mine = [r for r in references(nest) if r.access.array == array.name]
+        if all(r.obstacle is None for r in mine):
+            found[array.name] = virtual_weights(nest, array.name, mine)
+    return found
+
+
+@remembered
+def _strangers(nest: Nest) -> dict[tuple[int, int, frozenset[Place]], bool]:
+    """Pairs that never meet, whatever loop is asked for; filled as they are found."""
+    return {}
+
+
+def _differing(axes: Iterable[Axis], differs: tuple[Place, int | str]) -> str | None:
+    place, which = differs
+    here = [a for a in axes if a.place is place]
+    if isinstance(which, str):
+        return next((a.counter for a in here if a.iterator == which), None)
+    return here[which].counter if which < len(here) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One of two iterations: coordinates, guard and domain, and the loops that it does not share."""
+
+    coordinates: tuple[Polynomial, ...]
+    guard: Conjunction
+    domain: tuple[Constraint, ...]
+    free: tuple[Axis, ...]
+    differing: str | None
+
+
+def _separated(nest: Nest, first: Reference, second: Reference, question: Question) -> str | None:
+    """The method by which the pair was separated, or None."""
+    weights = _weights(nest).get(first.access.array)
+    if weights is None:
+        rank = nest.array(first.access.array).rank
+        weights = tuple(tuple(ONE if k == d else ZERO for k in range(rank)) for d in range(rank))
+    strangers = _strangers(nest)
+    key = (first.access.ordinal, second.access.ordinal, question.shared)
+    if first is not second and key not in strangers:
+        strangers[key] = all(
+            _never_meet(
+                nest, _side(first, a, weights, question, None), _side(second, b, weights, question, first)
+            )
+            for a in first.guard.pieces
+            for b in second.guard.pieces
+        )
+    if strangers.get(key):
+        return "isl"
+    methods: list[str] = []
+    for left_guard in first.guard.pieces:
+        for right_guard in second.guard.pieces:
+            left = _side(first, left_guard, weights, question, None)
+            right = _side(second, right_guard, weights, question, first)
+            shared = tuple(a for a in first.axes if a.place in question.shared)
+            method = _prove(nest, left, right, shared)
+            if method is None:
+                return None
+            methods.append(method)
+    return "z3" if "z3" in methods else "isl"
+
+
+def _side(
+    reference: Reference, guard: Conjunction, weights: Weights, question: Question, other: Reference | None
+) -> _Side:
+    free = tuple(a for a in reference.axes if a.place not in question.shared)
+    forms = coordinates(weights, reference.subscripts or ())
+    limits = domain(reference)
+    differing = _differing(reference.axes, question.differs)
+    if other is None:
+        return _Side(forms, guard, limits, free, differing)
+    renamed: dict[str, Polynomial | int] = {a.counter: Polynomial.symbol(f"{a.counter}'") for a in free}
+
+    def rename(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+        return tuple(Constraint(c.polynomial.substitute(renamed), c.equality) for c in constraints)
+
+    axes = tuple(
+        Axis(
+            f"{a.counter}'",
+            a.iterator,
+            a.place,
+            None if a.extent is None else a.extent.substitute(renamed),
+            a.value,
+            rename(a.limits),
+            a.from_zero,
+        )
+        for a in free
+    )
+    return _Side(
+        tuple(f.substitute(renamed) for f in forms),
+        rename(guard),
+        rename(limits),
+        axes,
+        None if differing is None else f"{differing}'",
+    )
+
+
+def _never_meet(nest: Nest, left: _Side, right: _Side) -> bool:
+    """Whether the references name different elements in all their iterations."""
+    one, two = _merge(left, True), _merge(right, True)
+    meet = (Constraint(a - b, equality=True) for a, b in zip(one.coordinates, two.coordinates, strict=True))
+    known = [*dict.fromkeys((*one.constraints, *two.constraints, *meet))]
+    facts = complete(nest, known, (*left.free, *right.free))
+    lower = facts.lower | {s: 0 for c in known for s in c.polynomial.symbols if "." in s}
+    return infeasible(facts.constraints, lower)
+
+
+def _prove(nest: Nest, left: _Side, right: _Side, shared: tuple[Axis, ...]) -> str | None:
+    """Whether no element is met from both sides at differing iterations."""
+    for with_guards in (True, False):
+        merged_left, merged_right = _merge(left, with_guards), _merge(right, with_guards)
+        systems = _systems(nest, left, right, shared, merged_left, merged_right)
+        if systems is not None and all(infeasible(c, facts.lower) for c, facts in systems):
+            return "isl"
+    raw = _systems(nest, left, right, shared, None, None)
+    assert raw is not None
+    if all(infeasible(c, facts.lower) for c, facts in raw):
+        return "isl"
+    from comprehensive.poly.integers import has_no_integer_point
+
+    return "z3" if all(has_no_integer_point(c, facts.lower) for c, facts in raw) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Merged:
+    coordinates: tuple[Polynomial, ...]
+    constraints: tuple[Constraint, ...]
+    differing: str | None
+    radix: tuple[tuple[str, Polynomial], ...]
+    """The digits of the collapsed counter that holds the differing one, with their extents; () if it is alone."""
+
+
+def _merge(side: _Side, with_guards: bool) -> _Merged:
+    """The side in collapsed coordinates; constraints that speak of single digits are left out."""
+    extents = {a.counter: a.extent for a in side.free if a.extent is not None and a.from_zero}
+    guards = side.guard if with_guards else ()
+    merged: Collapsed = collapse((*side.coordinates, *(c.polynomial for c in guards)), extents)
+    rank = len(side.coordinates)
+    gone = {d for digits in merged.digits.values() if len(digits) > 1 for d in digits}
+    constraints = [Constraint(p, c.equality) for p, c in zip(merged.polynomials[rank:], guards, strict=True)]
+    for name, extent in merged.extents.items():
+        if not gone & set(extent.symbols):
+            symbol = Polynomial.symbol(name)
+            constraints += [Constraint(symbol), Constraint(extent - 1 - symbol)]
+    constraints += [c for c in (*side.domain, *side.guard) if not gone & set(c.polynomial.symbols)]
+    differing = side.differing
+    radix: tuple[tuple[str, Polynomial], ...] = ()
+    for name, parts in merged.digits.items():
+        if len(parts) > 1 and differing in parts:
+            differing, radix = name, tuple((p.rstrip("'"), extents[p]) for p in parts)
+            break
+    return _Merged(merged.polynomials[:rank], tuple(dict.fromkeys(constraints)), differing, radix)
+
+
+def _systems(
+    nest: Nest,
+    left: _Side,
+    right: _Side,
+    shared: tuple[Axis, ...],
+    merged_left: _Merged | None,
+    merged_right: _Merged | None,
+) -> list[tuple[tuple[Constraint, ...], Facts]] | None:
+    """The systems that must all have no point; None where the two sides do not collapse alike."""
+    if merged_left is None or merged_right is None:
+        one, two = left.coordinates, right.coordinates
+        constraints = (*left.domain, *left.guard, *right.domain, *right.guard)
+        differing = left.differing, right.differing
+    else:
+        if merged_left.radix != merged_right.radix:
+            # Equal numbers have equal digits only in the same radix.
+            return None
+        one, two = merged_left.coordinates, merged_right.coordinates
+        constraints = (*merged_left.constraints, *merged_right.constraints)
+        differing = merged_left.differing, merged_right.differing
+    meet = tuple(Constraint(a - b, equality=True) for a, b in zip(one, two, strict=True))
+    known = [*dict.fromkeys((*constraints, *meet))]
+    # Both iterations run, so that all loops around them do.
+    facts = complete(nest, known, (*shared, *left.free, *right.free))
+    lower = dict(facts.lower)
+    for merged in (merged_left, merged_right):
+        if merged is not None:
+            lower |= {s: 0 for c in merged.constraints for s in c.polynomial.symbols if "." in s}
+    facts = Facts(facts.constraints, lower)
+    if differing[0] is None or differing[1] is None:
+        # A reference outside the loop meets every iteration of it.
+        return [(facts.constraints, facts)]
+    a, b = Polynomial.symbol(differing[0]), Polynomial.symbol(differing[1])
+    return [((*facts.constraints, Constraint(d)), facts) for d in (a - b - 1, b - a - 1)]

@@ -1,0 +1,371 @@
+"""Every reference of a nest with the polynomial domain over which it runs.
+
+In: a nest.  Out: :class:`Reference` values: subscripts as polynomials (or the term that stands in the way), the
+loops around it as :class:`Axis` values that count from 0, and its guards.  A loop ``for (x = a; x < b; x += c)``
+becomes the axis ``x~`` with ``x = a + c*x~``; loops from 0 in steps of 1 keep their name.
+Example: ``int i = v*B + u; if (i < n) c[i] = 0;`` gives the axes v, u, the subscript ``v*B + u`` and the guard
+``n - 1 - v*B - u >= 0``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from comprehensive.algebra import Polynomial
+from comprehensive.diagnostics import GENERATED
+from comprehensive.loops.access import Access, SerialLoop, accesses
+from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Loop, Nest, Threads
+from comprehensive.metafork.ast import Binary, Expr, Index, IntLiteral, Name
+from comprehensive.poly.indices import (
+    ALWAYS,
+    Guard,
+    NotPolynomialError,
+    Scope,
+    is_nonnegative,
+    quotient_symbols,
+    scope_of,
+)
+from comprehensive.poly.lifting import quotient_bounds, quotient_facts
+from comprehensive.poly.memo import remembered
+from comprehensive.poly.model import Constraint, Level
+
+
+class Place(Enum):
+    """Where a loop stands."""
+
+    GRID = "grid"
+    STEP = "serial loop around a band"
+    THREAD = "thread"
+    SERIAL = "serial loop in a thread"
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A loop as a counter from 0 to ``extent`` (excluded), or of unknown length where that is None.
+
+    ``iterator == value`` in terms of the counter; ``limits`` bound the counter where ``extent`` does not say all.
+    """
+
+    counter: str
+    iterator: str
+    place: Place
+    extent: Polynomial | None
+    value: Polynomial
+    limits: tuple[Constraint, ...] = ()
+    from_zero: bool = True
+    """Whether the counter is known not to be negative."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One access in polynomial terms; polynomials speak of scalars and counters."""
+
+    access: Access
+    subscripts: tuple[Polynomial, ...] | None
+    written: tuple[Polynomial, ...] | None
+    """The subscripts over iterators as written, not counters."""
+    obstacle: NotPolynomialError | None
+    axes: tuple[Axis, ...]
+    guard: Guard
+
+    @property
+    def certain(self) -> bool:
+        """Whether the reference surely happens wherever its guard holds."""
+        return not self.access.context.uncertain and not self.guard.opaque
+
+    def axis(self, counter: str) -> Axis:
+        return next(a for a in self.axes if a.counter == counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What holds at a place of a nest, wherever the iterators stand."""
+
+    constraints: tuple[Constraint, ...]
+    lower: dict[str, int]
+
+    def plus(self, constraints: tuple[Constraint, ...]) -> Facts:
+        return Facts((*self.constraints, *constraints), self.lower)
+
+
+def fixed_places(level: Level) -> frozenset[Place]:
+    """Which loops stand still while a footprint is taken."""
+    match level:
+        case Level.GRID:
+            return frozenset((Place.GRID,))
+        case Level.BLOCK:
+            return frozenset((Place.GRID, Place.STEP))
+        case Level.THREAD:
+            return frozenset((Place.GRID, Place.STEP, Place.THREAD))
+
+
+@remembered
+def references(nest: Nest) -> tuple[Reference, ...]:
+    """Every reference to data of the nest, by ``Access.ordinal``."""
+    scope = scope_of(nest)
+    bands = nest.bands
+    result: list[Reference] = []
+    for access in accesses(nest):
+        band = access.context.band
+        threads = bands[band].loops if band >= 0 else ()
+        result.append(_reference(scope, nest.grid, threads, access, False))
+    return tuple(result)
+
+
+@remembered
+def band_references(nest: Nest) -> tuple[Reference, ...]:
+    """As :func:`references`, for what is asked of a band that runs: conditions around it hold then.
+
+    Serial loops around the bands keep their iterators and do not count from 0.
+    """
+    scope = scope_of(nest)
+    bands, around = nest.bands, _conditions_around(nest.body, 0)
+    result: list[Reference] = []
+    for access in accesses(nest):
+        band = access.context.band
+        guards = access.context.guards[around[band] if band >= 0 else 0 :]
+        inside = replace(access, context=replace(access.context, guards=guards))
+        result.append(_reference(scope, nest.grid, bands[band].loops if band >= 0 else (), inside, True))
+    return tuple(result)
+
+
+def _conditions_around(body: tuple[BlockStmt, ...], depth: int) -> list[int]:
+    """For each band, how many conditions stand around it."""
+    found: list[int] = []
+    for statement in body:
+        match statement:
+            case Threads():
+                found.append(depth)
+            case BlockFor():
+                found += _conditions_around(statement.body, depth)
+            case BlockIf():
+                found += _conditions_around((*statement.then, *statement.otherwise), depth + 1)
+            case BlockDeclare():
+                pass
+    return found
+
+
+def reference_at(nest: Nest, access: Access) -> Reference:
+    """The reference of an access that need not be one of the nest's own."""
+    band = access.context.band
+    return _reference(scope_of(nest), nest.grid, nest.bands[band].loops if band >= 0 else (), access, False)
+
+
+def _reference(
+    scope: Scope, grid: tuple[Loop, ...], threads: tuple[Loop, ...], access: Access, raw_steps: bool
+) -> Reference:
+    axes: list[Axis] = []
+    values: dict[str, Polynomial] = {}
+    iterators = frozenset(
+        (
+            *(g.iterator for g in grid),
+            *(t.iterator for t in threads),
+            *(s.iterator for s in access.context.loops),
+        )
+    )
+    lower = dict(scope.lower)
+    for loop in grid:
+        axes.append(_parallel(scope, loop, Place.GRID))
+    lower |= {a.counter: 0 for a in axes}
+    steps = [s for s in access.context.loops if s.is_block]
+    inner = [s for s in access.context.loops if not s.is_block]
+    for loop in steps:
+        axes.append(_serial(scope, loop, iterators, values, lower, raw_steps))
+    for loop in threads:
+        axes.append(_parallel(scope, loop, Place.THREAD))
+        lower[loop.iterator] = 0
+    for loop in inner:
+        axes.append(_serial(scope, loop, iterators, values, lower, False))
+    guard = ALWAYS
+    for condition in access.context.guards:
+        guard = guard.both(scope.condition(condition, iterators))
+    guard = Guard(tuple(tuple(_substitute(c, values) for c in p) for p in guard.pieces), guard.opaque)
+    try:
+        written = tuple(scope.read(s, iterators) for s in access.subscripts)
+        for subscript, expr in zip(written, access.subscripts, strict=True):
+            _check_linear(subscript, iterators, expr)
+    except NotPolynomialError as obstacle:
+        return Reference(access, None, None, obstacle, tuple(axes), guard)
+    subscripts = tuple(s.substitute(values) for s in written)
+    for subscript, expr in zip(subscripts, access.subscripts, strict=True):
+        try:
+            _check_linear(subscript, frozenset(a.counter for a in axes), expr)
+        except NotPolynomialError as obstacle:
+            return Reference(access, None, None, obstacle, tuple(axes), guard)
+    return Reference(access, subscripts, written, None, tuple(axes), guard)
+
+
+def _substitute(constraint: Constraint, values: Mapping[str, Polynomial]) -> Constraint:
+    return Constraint(constraint.polynomial.substitute(values), constraint.equality)
+
+
+def _check_linear(polynomial: Polynomial, iterators: frozenset[str], expr: Expr) -> None:
+    for term in polynomial.terms():
+        if sum(power for name, power in term.powers if name in iterators) > 1:
+            raise NotPolynomialError(expr, "is a product of iterators")
+
+
+def _parallel(scope: Scope, loop: Loop, place: Place) -> Axis:
+    value = Polynomial.symbol(loop.iterator)
+    try:
+        extent: Polynomial | None = scope.read(loop.extent)
+    except NotPolynomialError:
+        extent = None
+    return Axis(loop.iterator, loop.iterator, place, extent, value)
+
+
+def _serial(
+    scope: Scope,
+    loop: SerialLoop,
+    iterators: frozenset[str],
+    values: dict[str, Polynomial],
+    lower: dict[str, int],
+    raw: bool,
+) -> Axis:
+    """Adds ``iterator = start + step*counter`` to ``values`` unless the loop counts from 0 in steps of 1."""
+    place = Place.STEP if loop.is_block else Place.SERIAL
+    name = loop.iterator
+    counter = f"{name}~"
+    unknown = Axis(name, name, place, None, Polynomial.symbol(name), (), from_zero=False)
+    values.pop(name, None)
+    lower.pop(name, None)
+    if name in scope.tampered:
+        return unknown
+    try:
+        start = scope.read(loop.start, iterators).substitute(values)
+        step = scope.read(loop.step, iterators).substitute(values)
+    except NotPolynomialError:
+        return unknown
+    upwards = is_nonnegative(step - 1, lower)
+    downwards = is_nonnegative(-step - 1, lower)
+    plain = not start and step == 1
+    from_zero = True
+    limits: tuple[Constraint, ...] = ()
+    if plain or raw:
+        counter = name
+    t = Polynomial.symbol(counter)
+    value = t if raw else start + step * t
+    if any(sum(p for n, p in term.powers if n in iterators or n.endswith("~")) > 1 for term in value.terms()):
+        return unknown
+    if not plain and not raw:
+        values[name] = value
+    if raw and not plain:
+        from_zero = upwards and is_nonnegative(start, lower)
+        limits = (Constraint(t - start if upwards else start - t),) if upwards or downwards else ()
+    if from_zero:
+        lower[counter] = 0
+    unbounded = Axis(counter, name, place, None, value, limits, from_zero)
+    try:
+        bound = scope.read(loop.bound, iterators).substitute(values)
+    except NotPolynomialError:
+        return unbounded
+    match loop.relation:
+        case "<" if upwards:
+            room = bound - value - 1
+        case "<=" if upwards:
+            room = bound - value
+        case ">" if downwards:
+            room = value - bound - 1
+        case ">=" if downwards:
+            room = value - bound
+        case "!=" if step == 1:
+            room = bound - value - 1
+        case "!=" if step == -1:
+            room = value - bound - 1
+        case _:
+            return unbounded
+    if name in bound.symbols or counter in bound.symbols:
+        return unbounded
+    if raw and not plain:
+        return Axis(counter, name, place, None, value, (*limits, Constraint(room)), from_zero)
+    if step == 1 or step == -1:
+        return Axis(counter, name, place, room + t + 1, value)
+    if room.substitute({counter: 0}).is_constant and step.is_constant:
+        trips = max(
+            0, int(room.substitute({counter: 0}).constant_value()) // abs(int(step.constant_value())) + 1
+        )
+        return Axis(counter, name, place, Polynomial.constant(trips), value)
+    return Axis(counter, name, place, None, value, (Constraint(room),))
+
+
+def domain(reference: Reference) -> tuple[Constraint, ...]:
+    """The bounds of all counters of a reference, guards left out."""
+    found: list[Constraint] = []
+    for axis in reference.axes:
+        counter = Polynomial.symbol(axis.counter)
+        if axis.from_zero:
+            found.append(Constraint(counter))
+        if axis.extent is not None:
+            found.append(Constraint(axis.extent - 1 - counter))
+        found += axis.limits
+    return tuple(found)
+
+
+def facts_at(nest: Nest, reference: Reference, extra: tuple[str, ...] = ()) -> Facts:
+    """What is known wherever the reference can run: domain, roles, host definitions and preconditions."""
+    constraints = list(domain(reference))
+    return complete(nest, constraints, reference.axes, extra)
+
+
+def complete(
+    nest: Nest, constraints: list[Constraint], axes: tuple[Axis, ...], extra: tuple[str, ...] = ()
+) -> Facts:
+    """The constraints with what the nest says of the symbols in them."""
+    scope = scope_of(nest)
+    always = preconditions(nest)
+    constraints = [*constraints, *always]
+    symbols = sorted({s for c in constraints for s in c.polynomial.symbols} | set(extra))
+    # A loop that runs at all has an extent of at least 1, and so has a quotient that is a factor of it.
+    positive = frozenset(
+        s
+        for axis in axes
+        if axis.extent is not None and len(axis.extent.terms()) == 1
+        for s in axis.extent.symbols
+        if quotient_symbols((s,), scope)
+    )
+    constraints += quotient_facts(symbols, scope, positive)
+    for axis in axes:
+        if axis.extent is not None:
+            constraints.append(Constraint(axis.extent - 1))
+    lower = {**scope.lower, **quotient_bounds(symbols, scope, positive)}
+    lower |= {a.counter: 0 for a in axes if a.from_zero}
+    for quotient in quotient_symbols(symbols, scope):
+        for symbol in (*quotient.numerator.symbols, *quotient.denominator.symbols):
+            if symbol in scope.lower:
+                lower.setdefault(symbol, scope.lower[symbol])
+    return Facts(tuple(dict.fromkeys(constraints)), lower)
+
+
+@remembered
+def preconditions(nest: Nest) -> tuple[Constraint, ...]:
+    """The preconditions that are single conjunctions of polynomial constraints."""
+    scope = scope_of(nest)
+    found: list[Constraint] = []
+    for condition in nest.preconditions:
+        guard = scope.condition(condition)
+        if len(guard.pieces) == 1:
+            found += guard.pieces[0]
+    return tuple(found)
+
+
+def term_text(expr: Expr) -> str:
+    """The term as written, or printed where it was generated."""
+    if expr.span is not GENERATED and expr.span.text:
+        return " ".join(expr.span.text.split())
+    return _printed(expr)
+
+
+def _printed(expr: Expr) -> str:
+    match expr:
+        case Name():
+            return expr.identifier
+        case IntLiteral():
+            return str(expr.value)
+        case Index():
+            return expr.array + "".join(f"[{_printed(s)}]" for s in expr.subscripts)
+        case Binary():
+            return f"{_printed(expr.left)} {expr.operator} {_printed(expr.right)}"
+        case _:
+            return type(expr).__name__.lower()

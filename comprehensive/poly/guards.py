@@ -1,0 +1,249 @@
+"""Guards that need not be tested.
+
+``if (i < n && j < n) S  -->  S`` where domain and facts imply the condition (floor grids), conjunct by conjunct;
+and the predicate of a block under which the guards that are left hold for all its threads (``i*B + B <= n``), so
+that one uniform branch chooses a body without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import product
+
+from comprehensive.loops.access import Access, Context, Mode, accesses
+from comprehensive.loops.ir import Array, BlockFor, BlockIf, BlockStmt, Nest, Threads
+from comprehensive.metafork.ast import (
+    Binary,
+    Block,
+    Declare,
+    DoWhile,
+    Expr,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+from comprehensive.poly.boxes import NoBoxError, extreme
+from comprehensive.poly.domains import Place, Reference, complete, domain, facts_at, reference_at
+from comprehensive.poly.elements import simplified
+from comprehensive.poly.indices import scope_of
+from comprehensive.poly.lifting import infeasible
+from comprehensive.poly.memo import remembered
+from comprehensive.poly.model import TRUE, Condition, Constraint
+
+# In no C program: an array that stands for the conditions, to learn what encloses them.
+_PROBE = "?"
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """The n-th ``if`` of the bands, its condition with index scalars substituted, and where it stands."""
+
+    condition: Expr
+    place: Reference
+
+
+def drop_implied_guards(nest: Nest, assuming: Condition = TRUE) -> Nest:
+    """The nest without the conditions of its bands that always hold; ``assuming`` holds in every block.
+
+    An ``if`` whose condition is gone altogether leaves its statements; everything else stays as it is.
+    """
+    extra = assuming.pieces[0] if len(assuming.pieces) == 1 else ()
+    tests = _tests(nest)
+    if not tests:
+        return nest
+    kept = [_kept(nest, test, extra) for test in tests]
+
+    def reduce(number: int, statement: If) -> tuple[Stmt, ...]:
+        conjuncts = _conjuncts(statement.condition)
+        left = [c for c, keep in zip(conjuncts, kept[number], strict=True) if keep]
+        if left:
+            if len(left) == len(conjuncts):
+                return (statement,)
+            return (replace(statement, condition=_conjunction(left)),)
+        if any(isinstance(s, Declare) for s in statement.then):
+            return (Block(statement.then, statement.span),)
+        return statement.then
+
+    return replace(nest, body=_Rewriter(reduce).blocks(nest.body))
+
+
+@lru_cache(maxsize=256)
+def full_tile(nest: Nest, band: int) -> Condition | None:
+    """When the affine guards of a band that speak of blocks hold for all threads and all iterations.
+
+    A conjunction over iterators of the grid and scalars; None if there is no such guard, or none that can hold.
+    """
+    found: list[Constraint] = []
+    for test in _tests(nest):
+        if test.place.access.context.band != band:
+            continue
+        axes = test.place.axes
+        grid = {a.counter for a in axes if a.place is Place.GRID}
+        varying = tuple(a for a in axes if a.place is not Place.GRID)
+        facts = facts_at(nest, test.place)
+        for conjunct, keep in zip(_conjuncts(test.condition), _kept(nest, test, ()), strict=True):
+            guard = scope_of(nest).condition(conjunct, frozenset(a.iterator for a in axes))
+            if not keep or guard.opaque or len(guard.pieces) != 1:
+                continue
+            for constraint in guard.pieces[0]:
+                values = {a.iterator: a.value for a in axes}
+                polynomial = constraint.polynomial.substitute(values)
+                if constraint.equality or not grid & set(polynomial.symbols):
+                    continue
+                try:
+                    least = extreme(polynomial, varying, facts.lower, greatest=False)
+                except NoBoxError:
+                    continue
+                if not {a.counter for a in varying} & set(least.symbols):
+                    found.append(Constraint(least))
+    if not found:
+        return None
+    first = next(t.place for t in _tests(nest) if t.place.access.context.band == band)
+    grid_axes = tuple(a for a in first.axes if a.place is Place.GRID)
+    counters = {a.counter for a in grid_axes}
+    bounds = [c for c in domain(replace(first, axes=grid_axes)) if counters & set(c.polynomial.symbols)]
+    threads = tuple(a for a in first.axes if a.place is Place.THREAD)
+    symbols = tuple(sorted({s for c in found for s in c.polynomial.symbols}))
+    condition = simplified(
+        [tuple(dict.fromkeys(found))], (), complete(nest, bounds, (*grid_axes, *threads), symbols)
+    )
+    return None if condition.is_true else condition
+
+
+def _kept(nest: Nest, test: _Test, extra: tuple[Constraint, ...]) -> list[bool]:
+    """For each conjunct of the condition whether it must be tested."""
+    scope = scope_of(nest)
+    axes = test.place.axes
+    values = {a.iterator: a.value for a in axes}
+    iterators = frozenset(values)
+    spoken = {
+        s
+        for piece in (*scope.condition(test.condition, iterators).pieces, *test.place.guard.pieces)
+        for c in piece
+        for s in c.polynomial.symbols
+    }
+    facts = facts_at(nest, test.place, tuple(sorted(spoken - iterators)))
+    around = test.place.guard.pieces if len(test.place.guard.pieces) <= 4 else ((),)
+    conjuncts = _conjuncts(test.condition)
+    keep = [True] * len(conjuncts)
+    for number, conjunct in enumerate(conjuncts):
+        negated = scope.condition(Unary("!", conjunct), iterators)
+        if negated.opaque:
+            continue
+        # What stands to the left is tested before; what stands to the right is not yet known to hold.
+        before: tuple[tuple[Constraint, ...], ...] = ((),)
+        for other in conjuncts[:number]:
+            guard = scope.condition(other, iterators)
+            if len(guard.pieces) == 1:
+                before = tuple((*b, *guard.pieces[0]) for b in before)
+        keep[number] = not all(
+            infeasible(
+                (
+                    *facts.constraints,
+                    *extra,
+                    *outer,
+                    *(Constraint(c.polynomial.substitute(values), c.equality) for c in (*left, *piece)),
+                ),
+                facts.lower,
+            )
+            for outer, left, piece in product(around, before, negated.pieces)
+        )
+    return keep
+
+
+def _conjuncts(condition: Expr) -> list[Expr]:
+    match condition:
+        case Binary(operator="&&"):
+            return _conjuncts(condition.left) + _conjuncts(condition.right)
+        case _:
+            return [condition]
+
+
+def _conjunction(conditions: list[Expr]) -> Expr:
+    result = conditions[0]
+    for condition in conditions[1:]:
+        result = Binary("&&", result, condition, result.span)
+    return result
+
+
+@remembered
+def _tests(nest: Nest) -> tuple[_Test, ...]:
+    def probe(number: int, statement: If) -> tuple[Stmt, ...]:
+        return (replace(statement, condition=Index(_PROBE, (IntLiteral(number), statement.condition))),)
+
+    probed = replace(
+        nest,
+        body=_Rewriter(probe).blocks(nest.body),
+        arrays=(*nest.arrays, Array(_PROBE, ScalarType.INT, None)),
+    )
+    found: dict[int, _Test] = {}
+    for access in accesses(probed):
+        if access.array != _PROBE or access.mode is not Mode.READ:
+            continue
+        number, condition = access.subscripts
+        assert isinstance(number, IntLiteral)
+        context = replace(access.context, guards=tuple(_decoded(access.context)))
+        place = Access(access.ordinal, _PROBE, (), Mode.READ, context, access.span)
+        found[number.value] = _Test(_plain(condition), reference_at(nest, place))
+    return tuple(found[number] for number in sorted(found))
+
+
+def _decoded(context: Context) -> Iterator[Expr]:
+    for guard in context.guards:
+        yield _plain(guard)
+
+
+def _plain(expr: Expr) -> Expr:
+    match expr:
+        case Index(array="?"):
+            return _plain(expr.subscripts[1])
+        case Unary():
+            return replace(expr, operand=_plain(expr.operand))
+        case _:
+            return expr
+
+
+class _Rewriter:
+    """Replaces every ``if`` of the bands, inner ones first; ``change`` gets its number in order of the text."""
+
+    def __init__(self, change: Callable[[int, If], tuple[Stmt, ...]]) -> None:
+        self._change = change
+        self._number = 0
+
+    def blocks(self, body: tuple[BlockStmt, ...]) -> tuple[BlockStmt, ...]:
+        result: list[BlockStmt] = []
+        for statement in body:
+            match statement:
+                case Threads():
+                    result.append(replace(statement, body=self.body(statement.body)))
+                case BlockFor():
+                    result.append(replace(statement, body=self.blocks(statement.body)))
+                case BlockIf():
+                    then = self.blocks(statement.then)
+                    result.append(replace(statement, then=then, otherwise=self.blocks(statement.otherwise)))
+                case _:
+                    result.append(statement)
+        return tuple(result)
+
+    def body(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        result: list[Stmt] = []
+        for statement in body:
+            match statement:
+                case If():
+                    number = self._number
+                    self._number += 1
+                    then = self.body(statement.then)
+                    otherwise = self.body(statement.otherwise)
+                    result += self._change(number, replace(statement, then=then, otherwise=otherwise))
+                case For() | While() | DoWhile() | Block():
+                    result.append(replace(statement, body=self.body(statement.body)))
+                case _:
+                    result.append(statement)
+        return tuple(result)

@@ -1,0 +1,359 @@
+"""Expressions of a nest as polynomials, and conditions as unions of polynomial systems.
+
+In: an ``Expr`` of the syntax tree.  Out: a :class:`Polynomial` over scalars and iterators, or an exception that
+names the term which is not polynomial.  An integer division of scalars becomes a *quotient*: a symbol of its own,
+named by its C text, unless a host scalar already holds it.  Example: with ``int dim0 = n / B0;`` the bound
+``n / B0`` reads as ``dim0``, and ``j + N/2`` as ``j + [(N)/(2)]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import assert_never
+
+from comprehensive.algebra import Polynomial
+from comprehensive.diagnostics import Span
+from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.ir import BlockFor, BlockIf, BlockStmt, Nest, Role, Threads
+from comprehensive.metafork.ast import (
+    Binary,
+    Block,
+    Call,
+    Cast,
+    Conditional,
+    DoWhile,
+    Expr,
+    FloatLiteral,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+from comprehensive.poly.memo import remembered
+from comprehensive.poly.model import Constraint, c_text
+
+ZERO = Polynomial.constant(0)
+ONE = Polynomial.constant(1)
+
+Conjunction = tuple[Constraint, ...]
+
+
+class NotPolynomialError(Exception):
+    """The part ``term`` of an expression that has no polynomial, with the reason."""
+
+    def __init__(self, term: Expr, reason: str) -> None:
+        super().__init__(reason)
+        self.term = term
+        self.reason = reason
+
+    @property
+    def span(self) -> Span:
+        return self.term.span
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """``symbol == numerator / denominator`` as C divides: towards zero, with a denominator that is positive."""
+
+    symbol: str
+    numerator: Polynomial
+    denominator: Polynomial
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the names of a nest stand for; iterators are added by whoever knows the place.
+
+    ``values`` are the host scalars with a polynomial definition, ``quotients`` the ones that divide, ``lower`` the
+    least value of each integer scalar, ``tampered`` the loop variables that their own loop assigns, ``unsigned``
+    the names whose differences wrap around.
+    """
+
+    values: Mapping[str, Polynomial]
+    quotients: Mapping[tuple[Polynomial, Polynomial], str]
+    lower: Mapping[str, int]
+    program: frozenset[str]
+    tampered: frozenset[str]
+    unsigned: frozenset[str]
+
+    def read(self, expr: Expr, iterators: frozenset[str] = frozenset()) -> Polynomial:
+        """The polynomial of an integer expression.  Raises NotPolynomialError."""
+        return _Reader(self, iterators).read(expr)
+
+    def condition(self, expr: Expr, iterators: frozenset[str] = frozenset()) -> Guard:
+        """The condition as a union of conjunctions; what is not polynomial counts as possibly true."""
+        return _Reader(self, iterators).condition(expr, True)
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A union of conjunctions that contains every point where a condition holds.
+
+    ``opaque`` are the parts of the condition that were taken as possibly true; where there are none it is exact.
+    """
+
+    pieces: tuple[Conjunction, ...]
+    opaque: tuple[Expr, ...] = ()
+
+    def both(self, other: Guard) -> Guard:
+        joined = tuple((*left, *right) for left, right in product(self.pieces, other.pieces))
+        return _bounded(Guard(joined, self.opaque + other.opaque))
+
+    def either(self, other: Guard) -> Guard:
+        return _bounded(Guard(self.pieces + other.pieces, self.opaque + other.opaque))
+
+
+ALWAYS = Guard(((),))
+NEVER = Guard(())
+_MOST_PIECES = 16
+_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+
+
+def _bounded(guard: Guard) -> Guard:
+    if len(guard.pieces) <= _MOST_PIECES:
+        return guard
+    return Guard(((),), (*guard.opaque, IntLiteral(1)))
+
+
+@remembered
+def scope_of(nest: Nest) -> Scope:
+    """The scope of a nest: roles give lower bounds, host definitions give values and quotients."""
+    values: dict[str, Polynomial] = {}
+    quotients: dict[tuple[Polynomial, Polynomial], str] = {}
+    lower = {s.name: 1 if s.role is Role.PROGRAM else 0 for s in nest.scalars if s.type.is_integer}
+    program = frozenset(s.name for s in nest.scalars if s.role is Role.PROGRAM)
+    unsigned = frozenset(s.name for s in nest.scalars if s.type is ScalarType.UNSIGNED)
+    scope = Scope(
+        values, quotients, lower, program, _tampered(nest.body), unsigned | _unsigned_iterators(nest.body)
+    )
+    for scalar in nest.scalars:
+        if scalar.value is None or not scalar.type.is_integer:
+            continue
+        del lower[scalar.name]
+        try:
+            if isinstance(scalar.value, Binary) and scalar.value.operator == "/":
+                key = (scope.read(scalar.value.left), scope.read(scalar.value.right))
+                if not key[1].is_constant or not key[0].is_constant:
+                    quotients.setdefault(key, scalar.name)
+            polynomial = scope.read(scalar.value)
+        except NotPolynomialError:
+            lower[scalar.name] = 0
+            continue
+        if polynomial != Polynomial.symbol(scalar.name):
+            values[scalar.name] = polynomial
+    return scope
+
+
+def quotient_symbols(symbols: Iterable[str], scope: Scope) -> tuple[Quotient, ...]:
+    """The quotients among the symbols and, in turn, among their numerators and denominators."""
+    named = {name: Quotient(name, *key) for key, name in scope.quotients.items()}
+    found: dict[str, Quotient] = {}
+    waiting = sorted(symbols)
+    while waiting:
+        name = waiting.pop()
+        quotient = named.get(name)
+        if quotient is None:
+            quotient = _ANONYMOUS.get(name)
+        if quotient is None or name in found:
+            continue
+        found[name] = quotient
+        waiting += [*quotient.numerator.symbols, *quotient.denominator.symbols]
+    return tuple(found[name] for name in sorted(found))
+
+
+def is_nonnegative(polynomial: Polynomial, lower: Mapping[str, int]) -> bool:
+    """A cheap certificate: written in ``symbol - lower[symbol]``, no coefficient is negative."""
+    if all(t.coefficient >= 0 for t in polynomial.terms()) and all(
+        lower.get(s, -1) >= 0 for s in polynomial.symbols
+    ):
+        return True
+    shifts: dict[str, Polynomial] = {}
+    for symbol in polynomial.symbols:
+        if symbol not in lower:
+            return False
+        shifts[symbol] = Polynomial.symbol(symbol) + lower[symbol]
+    return all(t.coefficient >= 0 for t in polynomial.substitute(shifts).terms())
+
+
+# Named by its text, so that the name alone says what it is; never removed, never changed.
+_ANONYMOUS: dict[str, Quotient] = {}
+
+
+class _Reader:
+    def __init__(self, scope: Scope, iterators: frozenset[str]) -> None:
+        self._scope = scope
+        self._iterators = iterators
+
+    def read(self, expr: Expr) -> Polynomial:
+        match expr:
+            case IntLiteral():
+                return Polynomial.constant(expr.value)
+            case Name():
+                return self._name(expr)
+            case Unary(operator="-") if not names_read(expr) & self._scope.unsigned:
+                return -self.read(expr.operand)
+            case Unary(operator="+"):
+                return self.read(expr.operand)
+            case Cast(type=ScalarType.INT | ScalarType.LONG):
+                return self.read(expr.operand)
+            case Binary():
+                return self._binary(expr)
+            case Index():
+                raise NotPolynomialError(expr, "depends on data")
+            case Conditional():
+                raise NotPolynomialError(expr, "is a conditional expression")
+            case FloatLiteral():
+                raise NotPolynomialError(expr, "is not an integer")
+            case Call():
+                raise NotPolynomialError(expr, f"is a call of {expr.function}")
+            case Unary() | Cast():
+                raise NotPolynomialError(expr, "is not polynomial")
+            case _:
+                assert_never(expr)
+
+    def _name(self, expr: Name) -> Polynomial:
+        name = expr.identifier
+        if name in self._scope.tampered:
+            raise NotPolynomialError(expr, "is changed inside its loop")
+        if name in self._iterators:
+            return Polynomial.symbol(name)
+        if name in self._scope.values:
+            return self._scope.values[name]
+        if name in self._scope.lower or name in self._scope.quotients.values():
+            return Polynomial.symbol(name)
+        raise NotPolynomialError(expr, "is not known before the loop runs")
+
+    def _binary(self, expr: Binary) -> Polynomial:
+        match expr.operator:
+            case "+":
+                return self.read(expr.left) + self.read(expr.right)
+            case "-":
+                if names_read(expr) & self._scope.unsigned:
+                    raise NotPolynomialError(expr, "may wrap around, being unsigned")
+                return self.read(expr.left) - self.read(expr.right)
+            case "*":
+                left, right = self.read(expr.left), self.read(expr.right)
+                if self._varies(left) and self._varies(right):
+                    raise NotPolynomialError(expr, "is a product of iterators")
+                return left * right
+            case "/":
+                return self._divide(expr)
+            case "%":
+                return self.read(expr.left) - self.read(expr.right) * self._divide(expr)
+            case "<<":
+                amount = self.read(expr.right)
+                if not amount.is_constant or not 0 <= amount.constant_value() < 31:
+                    raise NotPolynomialError(expr, "shifts by a variable amount")
+                return self.read(expr.left) * 2 ** int(amount.constant_value())
+            case _:
+                raise NotPolynomialError(expr, f"uses the operator {expr.operator}")
+
+    def _varies(self, polynomial: Polynomial) -> bool:
+        return any(symbol in self._iterators for symbol in polynomial.symbols)
+
+    def _divide(self, expr: Binary) -> Polynomial:
+        numerator, denominator = self.read(expr.left), self.read(expr.right)
+        if denominator.is_constant and not denominator:
+            raise NotPolynomialError(expr, "divides by zero")
+        if denominator.is_constant and denominator.constant_value() < 0:
+            raise NotPolynomialError(expr, "divides by a negative number")
+        # Exact where the quotient has integer coefficients: truncation then has nothing to cut off.
+        exact = numerator.divide_exactly(denominator)
+        if exact is not None and exact.is_integral:
+            return exact
+        if numerator.is_constant and denominator.is_constant:
+            top, bottom = int(numerator.constant_value()), int(denominator.constant_value())
+            return Polynomial.constant(abs(top) // bottom * (1 if top >= 0 else -1))
+        if self._varies(numerator) or self._varies(denominator):
+            raise NotPolynomialError(expr, "divides an iterator")
+        if not all(t.coefficient > 0 for t in denominator.terms()):
+            raise NotPolynomialError(expr, "divides by what may be negative")
+        name = self._scope.quotients.get((numerator, denominator))
+        if name is None:
+            name = f"({c_text(numerator)})/({c_text(denominator)})"
+            _ANONYMOUS.setdefault(name, Quotient(name, numerator, denominator))
+        return Polynomial.symbol(name)
+
+    def condition(self, expr: Expr, wanted: bool) -> Guard:
+        match expr:
+            case Unary(operator="!"):
+                return self.condition(expr.operand, not wanted)
+            case Binary(operator="&&" | "||"):
+                left, right = self.condition(expr.left, wanted), self.condition(expr.right, wanted)
+                return left.both(right) if (expr.operator == "&&") == wanted else left.either(right)
+            case Binary(operator="<" | "<=" | ">" | ">=" | "==" | "!="):
+                operator = expr.operator if wanted else _NEGATED[expr.operator]
+                return self._comparison(expr, expr.left, operator, expr.right)
+            case _:
+                return self._comparison(expr, expr, "!=" if wanted else "==", IntLiteral(0))
+
+    def _comparison(self, whole: Expr, left: Expr, operator: str, right: Expr) -> Guard:
+        try:
+            difference = self.read(left) - self.read(right)
+        except NotPolynomialError:
+            return Guard(((),), (whole,))
+        match operator:
+            case "<":
+                pieces = ((Constraint(-difference - 1),),)
+            case "<=":
+                pieces = ((Constraint(-difference),),)
+            case ">":
+                pieces = ((Constraint(difference - 1),),)
+            case ">=":
+                pieces = ((Constraint(difference),),)
+            case "==":
+                pieces = ((Constraint(difference, equality=True),),)
+            case _:
+                pieces = ((Constraint(difference - 1),), (Constraint(-difference - 1),))
+        constant = all(c.polynomial.is_constant for piece in pieces for c in piece)
+        if not constant:
+            return Guard(pieces)
+        return ALWAYS if any(all(_holds(c) for c in piece) for piece in pieces) else NEVER
+
+
+def _holds(constraint: Constraint) -> bool:
+    value = constraint.polynomial.constant_value()
+    return value == 0 if constraint.equality else value >= 0
+
+
+def _tampered(body: tuple[BlockStmt, ...] | tuple[Stmt, ...]) -> frozenset[str]:
+    """Loop variables that are assigned inside their own loop."""
+    names: frozenset[str] = frozenset()
+    for statement in body:
+        match statement:
+            case For():
+                if statement.iterator in assigned_names(statement.body):
+                    names |= {statement.iterator}
+                names |= _tampered(statement.body)
+            case If() | BlockIf():
+                names |= _tampered(statement.then) | _tampered(statement.otherwise)
+            case Threads() | BlockFor() | While() | DoWhile() | Block():
+                names |= _tampered(statement.body)
+            case _:
+                pass
+    return names
+
+
+def _unsigned_iterators(body: tuple[BlockStmt, ...] | tuple[Stmt, ...]) -> frozenset[str]:
+    """Loop variables declared unsigned."""
+    names: frozenset[str] = frozenset()
+    for statement in body:
+        match statement:
+            case For() | BlockFor():
+                if statement.type is ScalarType.UNSIGNED:
+                    names |= {statement.iterator}
+                names |= _unsigned_iterators(statement.body)
+            case If() | BlockIf():
+                names |= _unsigned_iterators(statement.then) | _unsigned_iterators(statement.otherwise)
+            case Threads() | While() | DoWhile() | Block():
+                names |= _unsigned_iterators(statement.body)
+            case _:
+                pass
+    return names

@@ -1,0 +1,98 @@
+"""Which loops may run in parallel: each ``meta_for`` is checked, not trusted.
+
+In: a nest.  Out: for each loop ``Parallel``, ``Conflict`` with a real witness, or ``Undecided`` with the term that
+stands in the way.  A search over small parameters looks for a witness first; what it does not refute is proved.
+Example: matrix multiplication may run i, v, j, u in parallel and w, but not k and z, which add into one element.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from comprehensive.loops.ir import Nest
+from comprehensive.poly.conflicts import Obstacle, Question, obstacle_to
+from comprehensive.poly.domains import Place, references, term_text
+from comprehensive.poly.model import Conflict, Legality, Parallel, Undecided
+from comprehensive.poly.witnesses import Witnesses, witnesses
+
+
+def parallel_loops(nest: Nest) -> tuple[tuple[str, Legality], ...]:
+    """The verdict on every loop of the grid, then on every loop of every band, outermost first.
+
+    A loop of the grid is parallel if no two iterations conflict that differ in it; a loop of a band if none do at
+    equal iterators of the grid and of the serial loops around the band.
+    """
+    return tuple((loop, verdict) for _, loop, verdict in verdicts(nest))
+
+
+@lru_cache(maxsize=128)
+def verdicts(nest: Nest) -> tuple[tuple[int | None, str, Legality], ...]:
+    """As :func:`parallel_loops`, each with its band, or None for the grid."""
+    found = witnesses(nest)
+    result: list[tuple[int | None, str, Legality]] = []
+    for number, loop in enumerate(nest.grid):
+        result.append((None, loop.iterator, _verdict(nest, grid_question(number), found)))
+    for band, threads in enumerate(nest.bands):
+        for number, loop in enumerate(threads.loops):
+            result.append((band, loop.iterator, _verdict(nest, thread_question(band, number), found)))
+    return tuple(result)
+
+
+def grid_question(number: int) -> Question:
+    """Conflicts between any iterations that differ in the number-th loop of the grid."""
+    return Question(frozenset(), (Place.GRID, number))
+
+
+def thread_question(band: int, number: int) -> Question:
+    """Conflicts within one step of one block between threads that differ in the number-th loop of a band."""
+    return Question(frozenset((Place.GRID, Place.STEP)), (Place.THREAD, number), band)
+
+
+@lru_cache(maxsize=256)
+def serial_is_parallel(nest: Nest, band: int, iterator: str) -> Legality:
+    """Whether a serial loop inside the threads of a band may become a loop of the grid.
+
+    It may if no two conflicting iterations of the nest, in any threads of any blocks, differ in its iterator.
+    """
+    question = Question(frozenset(), (Place.SERIAL, iterator), None)
+    within = [r for r in references(nest) if r.access.context.band == band]
+    if not any(a.place is Place.SERIAL and a.iterator == iterator for r in within for a in r.axes):
+        # No reference stands in the loop: nothing can conflict.
+        return Parallel("no array is read or written in the loop")
+    return _verdict(nest, question, witnesses(nest, iterator))
+
+
+@lru_cache(maxsize=128)
+def threads_meet(nest: Nest) -> bool:
+    """Whether barriers between bands and between steps of serial loops around them are needed.
+
+    False only if it is proved that no two different threads of a block ever touch one element, one writing.
+    """
+    if len(nest.bands) < 2 and not any(a.place is Place.STEP for r in references(nest) for a in r.axes):
+        return False
+    shared = frozenset((Place.GRID,))
+    return any(
+        obstacle_to(nest, Question(shared, (Place.THREAD, number)))[0] is not None
+        for number in range(len(nest.thread_loops))
+    )
+
+
+def _verdict(nest: Nest, question: Question, found: Witnesses) -> Legality:
+    witness = found.get(question)
+    if witness is not None:
+        return Conflict(witness)
+    obstacle, method = obstacle_to(nest, question)
+    return Parallel(method) if obstacle is None else _undecided(obstacle)
+
+
+def _undecided(obstacle: Obstacle) -> Undecided:
+    if obstacle.opaque is not None:
+        term = term_text(obstacle.opaque.term)
+        return Undecided(f"'{term}' {obstacle.opaque.reason}", obstacle.opaque.span)
+    first, second = obstacle.first.access, obstacle.second.access
+    both = " and ".join(dict.fromkeys(_reference_text(a.array, a.span.text) for a in (first, second)))
+    return Undecided(f"{both} could not be proved to name different elements", first.span)
+
+
+def _reference_text(array: str, text: str) -> str:
+    return f"'{' '.join(text.split())}'" if text else f"'{array}[...]'"

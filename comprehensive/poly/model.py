@@ -1,0 +1,186 @@
+"""What the polyhedral analyses return; plain values over polynomials, no isl object leaves the package.
+
+Everything is said in *virtual coordinates* of an array: a declared array has one coordinate per subscript; a
+linearised subscript ``c[i*N + j]`` of row length N has two, (i, j), and ``weights`` lead back to the subscripts
+written in C: ``subscript[d] = sum(weights[d][k] * coordinate[k])``.
+
+Polynomials speak of scalars of the nest and of iterators by their names; in a :class:`Constraint`, ``@k`` stands
+for the k-th virtual coordinate.  A symbol that is not a C identifier is an integer division of scalars and is
+named by its C text, ``(N)/(2)``: print it in parentheses, evaluate it as C does (:func:`c_text`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from comprehensive.algebra import Polynomial
+from comprehensive.diagnostics import GENERATED, Span
+
+
+class Level(Enum):
+    """Which iterators are fixed when a footprint is taken (design: recipe of symbolic tiles, step 2)."""
+
+    GRID = "one thread block, all its serial loops"
+    BLOCK = "one thread block, one step of the serial loops around the band"
+    THREAD = "one thread, one step of the serial loops around the band"
+
+
+def c_text(polynomial: Polynomial) -> str:
+    """The polynomial (integer coefficients) as a C expression: powers written out, quotients in parentheses.
+
+    ``2*s*B + 2``; ``j + ((N)/(2))``.  Types are the caller's business.
+    """
+    if not polynomial:
+        return "0"
+    parts: list[str] = []
+    for term in polynomial.terms():
+        size = abs(term.coefficient)
+        if size.denominator != 1:
+            raise ValueError(f"{polynomial} has no integer coefficients")
+        factors = [n if n.isidentifier() else f"({n})" for n, power in term.powers for _ in range(power)]
+        if size != 1 or not factors:
+            factors.insert(0, str(size))
+        sign = "-" if term.coefficient < 0 else "+"
+        parts.append(("-" if sign == "-" else "") if not parts else f" {sign} ")
+        parts.append("*".join(factors))
+    return "".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """``polynomial >= 0``, or ``== 0`` where ``equality``."""
+
+    polynomial: Polynomial
+    equality: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A disjunction of conjunctions; ``TRUE`` is the one empty conjunction."""
+
+    pieces: tuple[tuple[Constraint, ...], ...]
+
+    @property
+    def is_true(self) -> bool:
+        return () in self.pieces
+
+
+TRUE = Condition(((),))
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """The box that one reference group of an array touches at a level.
+
+    Its elements are ``origin[k] + stride[k] * x[k]`` with ``0 <= x[k] < extent[k]``.
+    """
+
+    array: str
+    origin: tuple[Polynomial, ...]
+    """Per virtual coordinate, over scalars and the fixed iterators."""
+    extent: tuple[Polynomial, ...]
+    """Elements per virtual coordinate, over scalars only."""
+    stride: tuple[Polynomial, ...]
+    """Distance of neighbours per virtual coordinate; 1 unless all varying terms share a factor."""
+    weights: tuple[tuple[Polynomial, ...], ...]
+    """One row per C subscript, one column per virtual coordinate."""
+    index: Mapping[int, tuple[Polynomial, ...]]
+    """For each reference of the group, by ``Access.ordinal``: its virtual coordinates over all iterators."""
+    count: Polynomial | None
+    """The exact number of distinct elements that the group touches in a full tile; None if it is not a union of
+    disjoint boxes.  Allocation needs ``elements``, which is at least as large."""
+    load: Condition | None
+    """Which elements of the box (in ``@k``) must be copied in; None: nothing is read before it is written."""
+    store: Condition | None
+    """Which elements of the box must be copied out; None: nothing is written."""
+
+    @property
+    def elements(self) -> Polynomial:
+        """Elements of the box: what is allocated."""
+        product = Polynomial.constant(1)
+        for extent in self.extent:
+            product = product * extent
+        return product
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """All tiles of one array in one band at a level."""
+
+    array: str
+    level: Level
+    tiles: tuple[Tile, ...]
+    count: Polynomial | None
+    """Distinct elements of the array touched in a full tile, exact, groups that overlap counted once."""
+
+    @property
+    def elements(self) -> Polynomial:
+        """Elements allocated: the boxes of all groups."""
+        total = Polynomial.constant(0)
+        for tile in self.tiles:
+            total = total + tile.elements
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """Why an array has no footprint: ``term`` as written in the source, at ``span``."""
+
+    array: str
+    term: str
+    reason: str
+    span: Span = field(default=GENERATED, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Parallel:
+    """Proved: no two conflicting iterations differ in the loop's iterator.  ``method`` says how."""
+
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Two iterations that touch one element, one of them writing, at concrete parameters."""
+
+    array: str
+    element: tuple[int, ...]
+    parameters: Mapping[str, int]
+    first: Mapping[str, int]
+    second: Mapping[str, int]
+    first_span: Span = field(default=GENERATED, compare=False, repr=False)
+    second_span: Span = field(default=GENERATED, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Refuted: the loop carries a dependence."""
+
+    witness: Witness
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Neither proved nor refuted; ``reason`` names the term that stood in the way."""
+
+    reason: str
+    span: Span = field(default=GENERATED, compare=False, repr=False)
+
+
+Legality: TypeAlias = Parallel | Conflict | Undecided
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfBounds:
+    """A subscript outside the declared array at concrete parameters and iterators."""
+
+    array: str
+    subscript: int
+    """Which subscript, from 0."""
+    value: int
+    extent: int
+    point: Mapping[str, int]
+    span: Span = field(default=GENERATED, compare=False, repr=False)

@@ -1,0 +1,92 @@
+"""What the analyses have to tell the user about a nest.
+
+In: a nest and a sink.  Out: diagnostics in it.
+
+- CF0401 error: a ``meta_for`` carries a dependence, with two conflicting iterations.
+- CF0402 error: a subscript leaves its array, with parameters and iterators.
+- CF0411 warning: whether loops are parallel was not decided, with the term that stands in the way.
+- CF0412 warning: an array named in ``cache(...)`` cannot be cached, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from comprehensive.diagnostics import GENERATED, DiagnosticSink, Note, Span
+from comprehensive.loops.ir import Nest
+from comprehensive.poly.bounds import out_of_bounds
+from comprehensive.poly.footprint import footprint
+from comprehensive.poly.legality import verdicts
+from comprehensive.poly.model import Conflict, Level, Opaque, OutOfBounds, Parallel, Undecided, Witness
+
+
+def check(nest: Nest, sink: DiagnosticSink) -> None:
+    """Reports what is wrong with the annotation of a nest, and what could not be found out."""
+    undecided: dict[tuple[str, Span], list[str]] = {}
+    for band, iterator, verdict in verdicts(nest):
+        loops = nest.grid if band is None else nest.bands[band].loops
+        span = next(loop.span for loop in loops if loop.iterator == iterator)
+        match verdict:
+            case Conflict():
+                _dependence(iterator, span, verdict.witness, sink)
+            case Undecided():
+                undecided.setdefault((verdict.reason, verdict.span), []).append(f"'{iterator}'")
+            case Parallel():
+                pass
+    for (reason, span), iterators in undecided.items():
+        sink.warning(
+            "CF0411",
+            f"not known whether the iterations of {', '.join(dict.fromkeys(iterators))} are independent: {reason}",
+            _place(span),
+            help="the annotation is trusted here; make sure that it is right",
+        )
+    for violation in out_of_bounds(nest):
+        _violation(violation, sink)
+    for array in nest.cached:
+        for band in range(len(nest.bands)):
+            found = footprint(nest, band, array, Level.BLOCK)
+            if isinstance(found, Opaque):
+                sink.warning(
+                    "CF0412",
+                    f"array '{array}' cannot be cached: '{found.term}' {found.reason}",
+                    _place(found.span),
+                    help=f"it is read and written in global memory; drop '{array}' from cache(...) to silence this",
+                )
+                break
+
+
+def _dependence(iterator: str, span: Span, witness: Witness, sink: DiagnosticSink) -> None:
+    element = witness.array + "".join(f"[{k}]" for k in witness.element)
+    parameters = _values(witness.parameters)
+    sink.error(
+        "CF0401",
+        f"the iterations of 'meta_for {iterator}' depend on each other through array '{witness.array}'",
+        _place(span),
+        notes=(
+            Note(f"{element} is written at {_values(witness.first)}", _place(witness.first_span)),
+            Note(f"and used at {_values(witness.second)}", _place(witness.second_span)),
+            *((Note(f"with {parameters}"),) if parameters else ()),
+        ),
+        help=f"make the loop over '{iterator}' a serial 'for', or exclude these values by assert(...)",
+    )
+
+
+def _violation(violation: OutOfBounds, sink: DiagnosticSink) -> None:
+    limit = f"outside 0 to {violation.extent - 1}" if violation.value >= 0 else "negative"
+    if violation.value >= 0 and violation.extent == 0:
+        limit = "but the array has no element"
+    sink.error(
+        "CF0402",
+        f"subscript {violation.subscript + 1} of array '{violation.array}' is {violation.value}, {limit}",
+        _place(violation.span),
+        notes=(Note(f"at {_values(violation.point)}"),),
+        help="guard the reference, correct the loop bounds, or exclude these values by assert(...)",
+    )
+
+
+def _values(point: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in point.items())
+
+
+def _place(span: Span) -> Span | None:
+    return None if span is GENERATED else span

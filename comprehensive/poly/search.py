@@ -1,0 +1,276 @@
+"""Concrete runs of the references of a nest over small parameters: the source of witnesses.
+
+In: a nest.  Out: for each small choice of parameters, every element that every reference touches, evaluated
+exactly as C does.  References under guards that depend on data are left out, so that whatever is found is real.
+Example: ``a[i] = a[n-1-i]`` at n = 4 touches ``a[0]`` at i = 0 (written) and at i = 3 (read).
+
+Each reference becomes one Python function of nested loops; ~10^6 evaluations a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from typing import Any, assert_never
+
+from comprehensive.loops.access import Access, SerialLoop, accesses
+from comprehensive.loops.ir import Loop, Nest, Role
+from comprehensive.metafork.ast import (
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Expr,
+    FloatLiteral,
+    Index,
+    IntLiteral,
+    Name,
+    Unary,
+)
+from comprehensive.poly.indices import scope_of
+from comprehensive.poly.memo import remembered
+
+Point = Mapping[str, int]
+
+
+class TooLongError(Exception):
+    """A loop runs longer than a search may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """A reference that can be evaluated: ``run(point, budget)`` yields ``(iteration, subscripts)`` pairs."""
+
+    access: Access
+    iterators: tuple[str, ...]
+    """Grid, serial loops around the band, threads, serial loops inside: the order of an iteration tuple."""
+    run: Callable[[Point, int], list[tuple[tuple[int, ...], tuple[int, ...]]]]
+
+
+class NotEvaluableError(Exception):
+    """An expression that reads data, or names that have no value before the loop runs."""
+
+
+def _divide(a: int, b: int) -> int:
+    return abs(a) // abs(b) * (1 if (a >= 0) == (b > 0) else -1)
+
+
+def _remainder(a: int, b: int) -> int:
+    return a - b * _divide(a, b)
+
+
+_SCOPE: dict[str, Any] = {
+    "_div": _divide,
+    "_mod": _remainder,
+    "_long": TooLongError,
+    "range": range,
+    "len": len,
+}
+
+
+def python_text(expr: Expr, names: frozenset[str]) -> str:
+    """The expression in Python with C's meaning on integers.  Raises if it reads data or unknown names."""
+    match expr:
+        case IntLiteral():
+            return f"({expr.value})"
+        case Name():
+            if expr.identifier not in names:
+                raise NotEvaluableError(expr.identifier)
+            return f"v_{expr.identifier}"
+        case Unary(operator="!"):
+            return f"int(not {python_text(expr.operand, names)})"
+        case Unary():
+            return f"({expr.operator}{python_text(expr.operand, names)})"
+        case Cast():
+            if not expr.type.is_integer or expr.type.size_bytes < 4:
+                raise NotEvaluableError("cast")
+            return python_text(expr.operand, names)
+        case Binary():
+            left, right = python_text(expr.left, names), python_text(expr.right, names)
+            match expr.operator:
+                case "/":
+                    return f"_div({left}, {right})"
+                case "%":
+                    return f"_mod({left}, {right})"
+                case "&&":
+                    return f"int(bool({left}) and bool({right}))"
+                case "||":
+                    return f"int(bool({left}) or bool({right}))"
+                case "<" | "<=" | ">" | ">=" | "==" | "!=":
+                    return f"int({left} {expr.operator} {right})"
+                case _:
+                    return f"({left} {expr.operator} {right})"
+        case Conditional():
+            condition = python_text(expr.condition, names)
+            then, otherwise = python_text(expr.then, names), python_text(expr.otherwise, names)
+            return f"({then} if {condition} else {otherwise})"
+        case Call(function="abs" | "min" | "max"):
+            return f"{expr.function}({', '.join(python_text(a, names) for a in expr.arguments)})"
+        case Index() | FloatLiteral() | Call():
+            raise NotEvaluableError(type(expr).__name__)
+        case _:
+            assert_never(expr)
+
+
+@remembered
+def runners(nest: Nest) -> tuple[Runner, ...]:
+    """The references of the nest that can be evaluated and surely happen when their guards hold."""
+    bands = nest.bands
+    found: list[Runner] = []
+    scalars = frozenset(s.name for s in nest.scalars if s.type.is_integer)
+    tampered = scope_of(nest).tampered
+    for access in accesses(nest):
+        if access.context.uncertain:
+            continue
+        band = access.context.band
+        try:
+            runner = _runner(nest.grid, bands[band].loops if band >= 0 else (), access, scalars, tampered)
+        except NotEvaluableError:
+            continue
+        found.append(runner)
+    return tuple(found)
+
+
+def _runner(
+    grid: tuple[Loop, ...],
+    threads: tuple[Loop, ...],
+    access: Access,
+    scalars: frozenset[str],
+    tampered: frozenset[str],
+) -> Runner:
+    lines = ["def run(point, budget):", "  found = []"]
+    lines += [f"  v_{name} = point[{name!r}]" for name in sorted(scalars)]
+    names = set(scalars)
+    iterators: list[str] = []
+    indent = "  "
+
+    def enter(header: str, iterator: str) -> None:
+        nonlocal indent
+        if iterator in tampered:
+            raise NotEvaluableError(iterator)
+        lines.append(f"{indent}{header}")
+        indent += "  "
+        names.add(iterator)
+        iterators.append(iterator)
+
+    def parallel(loop: Loop) -> None:
+        enter(f"for v_{loop.iterator} in range({python_text(loop.extent, frozenset(names))}):", loop.iterator)
+
+    def serial(loop: SerialLoop) -> None:
+        here = frozenset(names)
+        start, step = python_text(loop.start, here), python_text(loop.step, here)
+        bound = python_text(loop.bound, here)
+        enter(f"for v_{loop.iterator} in _trips({start}, {loop.relation!r}, {bound}, {step}):", loop.iterator)
+
+    for loop in grid:
+        parallel(loop)
+    for step in access.context.loops:
+        if step.is_block:
+            serial(step)
+    for loop in threads:
+        parallel(loop)
+    for step in access.context.loops:
+        if not step.is_block:
+            serial(step)
+    all_names = frozenset(names)
+    for guard in access.context.guards:
+        lines.append(
+            f"{indent}if not {python_text(guard, all_names)}: continue" if iterators else f"{indent}pass"
+        )
+    subscripts = "".join(f"{python_text(s, all_names)}, " for s in access.subscripts)
+    iteration = "".join(f"v_{name}, " for name in iterators)
+    lines.append(f"{indent}found.append((({iteration}), ({subscripts})))")
+    lines.append(f"{indent}if len(found) > budget: raise _long")
+    lines.append("  return found")
+    space = dict(_SCOPE, _trips=_trips)
+    exec("\n".join(lines), space)
+    return Runner(access, tuple(iterators), space["run"])
+
+
+def _trips(start: int, relation: str, bound: int, step: int) -> range:
+    if step == 0:
+        raise TooLongError
+    match relation:
+        case "<":
+            stop = bound
+        case "<=":
+            stop = bound + 1
+        case ">":
+            stop = bound
+        case ">=":
+            stop = bound - 1
+        case _:
+            if (bound - start) % step or (bound - start) * step < 0:
+                raise TooLongError
+            stop = bound
+    if (relation in ("<", "<=") and step < 0 and start < stop) or (
+        relation in (">", ">=") and step > 0 and start > stop
+    ):
+        raise TooLongError
+    return range(start, stop, step)
+
+
+def points(nest: Nest, *, generous: bool) -> Iterator[Point]:
+    """Small parameters that satisfy the preconditions and give every host scalar its defined value.
+
+    ``generous`` starts sizes of data at 0 and arguments at 0; otherwise at values that make loops run.
+    """
+    integers = [s for s in nest.scalars if s.type.is_integer]
+    program = [s.name for s in integers if s.role is Role.PROGRAM]
+    data = [s.name for s in integers if s.role is Role.DATA]
+    other = [s.name for s in integers if s.role is Role.SCALAR]
+    unknown = [s.name for s in integers if s.role is Role.HOST and not _defined(nest, s.name)]
+    sizes = (0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 16) if generous else (8, 9, 5, 12, 16, 6, 4, 20, 3, 2)
+    shapes = [(1,) * len(program), (2,) * len(program), (3,) * len(program)]
+    shapes += [tuple(2 + (k + m) % 2 for k in range(len(program))) for m in (0, 1)]
+    shapes += [tuple(1 + (k + m) % 3 for k in range(len(program))) for m in (0, 1, 2)]
+    shapes = list(dict.fromkeys(shapes if generous else shapes[1:] + shapes[:1]))
+    unequal = [tuple(size + (k * 3) % 4 for k in range(len(data))) for size in sizes[:4]]
+    vectors = list(dict.fromkeys([(size,) * len(data) for size in sizes] + unequal))
+    for values in product(shapes, vectors):
+        for amount in (
+            (1, 0, 5) if generous and (other or unknown) else (5, 2, 1) if other or unknown else (1,)
+        ):
+            point = dict(zip(program, values[0], strict=True)) | dict(zip(data, values[1], strict=True))
+            point |= {name: amount + k for k, name in enumerate(other)}
+            point |= {name: amount for name in unknown}
+            completed = complete_point(nest, point)
+            if completed is not None:
+                yield completed
+
+
+def _defined(nest: Nest, name: str) -> bool:
+    return nest.scalar(name).value is not None
+
+
+def complete_point(nest: Nest, point: Point) -> Point | None:
+    """The point with host scalars evaluated; None where a precondition fails or a value is undefined."""
+    values = dict(point)
+    try:
+        for scalar in nest.scalars:
+            if scalar.name in values or not scalar.type.is_integer:
+                continue
+            if scalar.value is None:
+                return None
+            values[scalar.name] = evaluate(scalar.value, values)
+        for condition in nest.preconditions:
+            if not evaluate(condition, values):
+                return None
+    except (NotEvaluableError, ZeroDivisionError):
+        return None
+    return values
+
+
+def evaluate(expr: Expr, point: Point) -> int:
+    """The value of an integer expression over scalars, as C computes it."""
+    compiled = _compiled(expr, frozenset(point))
+    return int(
+        eval(compiled, _SCOPE | {"abs": abs, "min": min, "max": max}, {f"v_{k}": v for k, v in point.items()})
+    )
+
+
+@lru_cache(maxsize=1024)
+def _compiled(expr: Expr, names: frozenset[str]) -> Any:
+    return compile(python_text(expr, names), "<nest>", "eval")

@@ -1,0 +1,90 @@
+"""Virtual coordinates: linearised subscripts split by their row lengths.
+
+``c[i*N + j]  -->  (i, j) with weights (N, 1)`` when every iterator term is a multiple of a chain of weights
+``1 | N | ...`` made of sizes of data, and ``0 <= j < N`` is proved wherever a reference runs.  Without it two
+coordinates could name one element, which is harmless only for data that the band does not write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from comprehensive.algebra import Polynomial
+from comprehensive.loops.ir import Nest
+from comprehensive.poly.domains import Reference, facts_at
+from comprehensive.poly.indices import ONE, ZERO, scope_of
+from comprehensive.poly.lifting import implied
+from comprehensive.poly.model import Constraint
+
+Weights = tuple[tuple[Polynomial, ...], ...]
+
+
+def virtual_weights(nest: Nest, array: str, references: Sequence[Reference]) -> Weights:
+    """The weights of an array: one row per C subscript, one column per virtual coordinate."""
+    rank = nest.array(array).rank
+    if rank == 1:
+        chain = _chain(nest, references)
+        if len(chain) > 1 and _rows_are_kept(nest, chain, references):
+            return (tuple(chain),)
+    return tuple(tuple(ONE if k == d else ZERO for k in range(rank)) for d in range(rank))
+
+
+def coordinates(weights: Weights, subscripts: tuple[Polynomial, ...]) -> tuple[Polynomial, ...]:
+    """The virtual coordinates of a reference with these subscripts."""
+    if len(weights) == 1 and len(weights[0]) > 1:
+        return _split(weights[0], subscripts[0])
+    return subscripts
+
+
+def _split(chain: Sequence[Polynomial], subscript: Polynomial) -> tuple[Polynomial, ...]:
+    """Each term goes to the largest weight that divides it."""
+    parts = [ZERO] * len(chain)
+    for term in subscript.terms():
+        polynomial = Polynomial.from_terms((term,))
+        for k, weight in enumerate(chain):
+            quotient = polynomial.divide_exactly(weight)
+            if quotient is not None:
+                parts[k] = parts[k] + quotient
+                break
+    return tuple(parts)
+
+
+def _chain(nest: Nest, references: Sequence[Reference]) -> list[Polynomial]:
+    """The data parts of all iterator coefficients, largest first, if each divides the one before."""
+    scope = scope_of(nest)
+    found: dict[Polynomial, None] = {ONE: None}
+    for reference in references:
+        counters = {a.counter for a in reference.axes}
+        for term in (reference.subscripts or (ZERO,))[0].terms():
+            names = dict(term.powers)
+            if not counters & names.keys():
+                continue
+            part = ONE
+            for name, power in term.powers:
+                if name not in counters and name not in scope.program:
+                    part = part * Polynomial.symbol(name) ** power
+            found[part] = None
+    chain = sorted(found, key=lambda p: (-p.total_degree, p.sort_key))
+    for larger, smaller in pairwise(chain):
+        if larger.divide_exactly(smaller) is None:
+            return [ONE]
+    return chain
+
+
+def _rows_are_kept(nest: Nest, chain: list[Polynomial], references: Sequence[Reference]) -> bool:
+    """Whether every coordinate but the first is proved to stay in ``[0, row length)``, or nothing is written."""
+    if not any(r.access.mode.writes for r in references):
+        return True
+    lengths = [larger.divide_exactly(smaller) for larger, smaller in pairwise(chain)]
+    for reference in references:
+        split = _split(chain, (reference.subscripts or (ZERO,))[0])
+        facts = facts_at(nest, reference, tuple(s for length in lengths if length for s in length.symbols))
+        for coordinate, length in zip(split[1:], lengths, strict=True):
+            assert length is not None
+            goals = (Constraint(coordinate), Constraint(length - 1 - coordinate))
+            for piece in reference.guard.pieces:
+                known = (*facts.constraints, *piece)
+                if not all(implied(goal, known, facts.lower) for goal in goals):
+                    return False
+    return True

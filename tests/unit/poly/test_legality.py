@@ -1,0 +1,181 @@
+"""Verdicts on loops against brute force: never Parallel where some small run shows a conflict."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from comprehensive.loops.ir import Nest
+from comprehensive.poly.legality import parallel_loops, serial_is_parallel, threads_meet
+from comprehensive.poly.model import Conflict, Parallel, Undecided
+from tests.unit.poly.enumeration import Touch, admissible, host, touches
+from tests.unit.poly.nests import assign, let, loop, matmul, nest, step, threads, when
+
+
+def region(statement: str, *, guard: str = "p < n", dim: str = "(n + B - 1)/B") -> Nest:
+    return nest(
+        threads("j < B", let("p", "i*B + j"), when(guard, loop("k from 0 to s", assign(statement)))),
+        grid="i < dim",
+        arrays={"a": None, "b": None},
+        data="n",
+        program="s B",
+        host={"dim": dim},
+    )
+
+
+def conflicting(region: Nest, point: dict[str, int], loop_name: str) -> bool:
+    """Whether two touches of one element, one writing, differ in the loop (and agree as its place demands)."""
+    grid = [g.iterator for g in region.grid]
+    seen: dict[tuple[object, ...], list[Touch]] = {}
+    for touch in touches(region, host(region, point)):
+        key: tuple[object, ...] = (touch.access.array, touch.element)
+        if loop_name not in grid and loop_name not in touch.serial:
+            key += (touch.grid, touch.steps, touch.access.context.band)
+        seen.setdefault(key, []).append(touch)
+
+    def at(touch: Touch) -> int:
+        if loop_name in grid:
+            return touch.grid[grid.index(loop_name)]
+        if loop_name in touch.serial:
+            return touch.serial[loop_name]
+        names = [t.iterator for t in region.bands[touch.access.context.band].loops]
+        return touch.threads[names.index(loop_name)]
+
+    return any(
+        at(x) != at(y) for group in seen.values() for x in group if x.access.mode.writes for y in group
+    )
+
+
+indices = st.sampled_from(
+    [
+        "p",
+        "p + 1",
+        "2*p",
+        "p*s + k",
+        "p + k",
+        "k*n + p",
+        "n - 1 - p",
+        "i",
+        "j",
+        "k*B + j",
+        "i*s + k",
+        "p + n",
+        "3",
+    ]
+)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(target=indices, source=indices, update=st.booleans(), floor=st.booleans())
+def test_no_loop_is_called_parallel_that_carries_a_conflict(
+    target: str, source: str, update: bool, floor: bool
+) -> None:
+    subject = region(
+        f"a[{target}] {'+=' if update else '='} a[{source}] + b[p]", dim="n/B" if floor else "(n + B - 1)/B"
+    )
+    verdicts = (*parallel_loops(subject), ("k", serial_is_parallel(subject, 0, "k")))
+    for name, verdict in verdicts:
+        refuted = any(
+            conflicting(subject, {"n": n, "B": B, "s": s}, name)
+            for n, B, s in product((4, 5), (1, 2, 3), (1, 2))
+        )
+        if refuted:
+            assert not isinstance(verdict, Parallel), (name, verdict)
+        if isinstance(verdict, Conflict):
+            witness = verdict.witness
+            point = {k: witness.parameters[k] for k in ("n", "B", "s")}
+            assert admissible(subject, point)
+            assert conflicting(subject, point, name)
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("a[p*s + k] = b[p*s + k]", True),
+        ("a[k*n + p] = b[p]", True),
+        ("a[p] += b[p*s + k]", True),
+        ("a[2*p] = a[2*p + 1]", True),
+        ("a[p + 1] = a[p]", False),
+        ("a[j] = b[p]", False),
+    ],
+)
+def test_the_grid_loop_gets_the_right_verdict(statement: str, expected: bool) -> None:
+    verdict = dict(parallel_loops(region(statement)))["i"]
+    assert isinstance(verdict, Parallel if expected else Conflict)
+
+
+def test_an_indirect_write_is_undecided_and_names_its_term() -> None:
+    verdict = dict(parallel_loops(region("a[b[p]] = 1")))["i"]
+    assert isinstance(verdict, Undecided)
+    assert "b[" in verdict.reason
+
+
+def test_an_indirect_read_of_data_that_is_never_written_does_no_harm() -> None:
+    subject = region("a[p*s + k] = b[b[p]]")
+    assert all(isinstance(verdict, Parallel) for _, verdict in parallel_loops(subject))
+
+
+def test_a_clamped_neighbour_is_harmless_in_an_array_that_is_only_read() -> None:
+    subject = region("a[p*s + k] = b[p - 1 if p > 0 else 0]")
+    assert all(isinstance(verdict, Parallel) for _, verdict in parallel_loops(subject))
+
+
+def test_a_conflict_that_data_may_hide_is_not_an_error() -> None:
+    subject = nest(
+        threads("j < B", let("p", "i*B + j"), when("b[p] > 0", assign("a[0] = 1"))),
+        grid="i < dim",
+        arrays={"a": None, "b": None},
+        data="n",
+        program="B",
+        host={"dim": "n/B"},
+    )
+    assert all(isinstance(verdict, Undecided) for _, verdict in parallel_loops(subject))
+
+
+def test_a_branch_on_a_time_variable_keeps_its_sides_apart() -> None:
+    subject = nest(
+        threads(
+            "j < B",
+            let("p", "i*B + j"),
+            when("t % 2", assign("a[p] = b[p + 1]"), otherwise=(assign("b[p] = a[p + 1]"),)),
+        ),
+        grid="i < dim",
+        arrays={"a": None, "b": None},
+        data="n",
+        program="B",
+        host={"dim": "n/B", "t": None},
+    )
+    assert all(isinstance(verdict, Parallel) for _, verdict in parallel_loops(subject))
+
+
+def test_threads_that_read_what_their_neighbours_wrote_a_step_ago_need_a_barrier() -> None:
+    def stepped(source: str) -> Nest:
+        return nest(
+            step("k from 0 to s", threads("j < B", assign(f"a[(k + 1)*n + i*B + j] = a[k*n + {source}]"))),
+            grid="i < dim",
+            arrays={"a": None},
+            data="n",
+            program="s B",
+            host={"dim": "n/B"},
+        )
+
+    assert threads_meet(stepped("i*B + (B - 1 - j)"))
+    assert not threads_meet(stepped("i*B + j"))
+    assert not threads_meet(matmul())
+
+
+def test_two_bands_that_exchange_elements_need_a_barrier() -> None:
+    subject = nest(
+        threads("u < B", assign("a[i*B + u] = 1")),
+        threads("x < B", assign("b[i*B + x] = a[i*B + B - 1 - x]")),
+        grid="i < dim",
+        arrays={"a": None, "b": None},
+        data="n",
+        program="B",
+        host={"dim": "n/B"},
+    )
+    assert threads_meet(subject)
+    assert all(isinstance(verdict, Parallel) for _, verdict in parallel_loops(subject))
