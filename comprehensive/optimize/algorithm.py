@@ -1,0 +1,305 @@
+"""Algorithms 1 and 2 of the paper: a quintuple in, the decision tree of a comprehensive optimization out.
+
+::
+
+    problem = Problem(counters, strategies, assumptions, PortfolioSolver())
+    tree = comprehensive_optimization(problem.initial(nest), problem)
+
+`optimize` is Algorithm 2: its recursive call is a tail call on the same counter, so it is a loop here, and each
+`Split` is one execution of its body.  `comprehensive_optimization` is Algorithm 1; it explores what `optimize`
+returns with a stack of its own, so that the height of a tree is not bounded by Python's.
+
+Three things differ from the printed algorithm, each for a reason (README.md of this package): inconsistent systems
+are pruned when met; a counter never waits twice; and after a strategy every resource counter waits again, so that a
+leaf's system bounds every resource of the leaf's own code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count
+from typing import Generic, TypeAlias
+
+from comprehensive.algebra import Atom, Consistent, Inconsistent, System, Unknown, Verdict
+from comprehensive.optimize.problem import Known, NotTaken, Problem
+from comprehensive.optimize.protocols import Counter, Evaluation, Fragment, Kind
+from comprehensive.optimize.quintuple import Quintuple
+from comprehensive.optimize.tree import (
+    Branch,
+    DeadEnd,
+    Decision,
+    Leaf,
+    Node,
+    Point,
+    Pruned,
+    Tree,
+    TriedStrategy,
+    walk,
+)
+
+History: TypeAlias = tuple[TriedStrategy, ...]
+"""The strategies that the refuse edges on the way tried, in that order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split(Generic[Fragment]):
+    """One execution of the body of Algorithm 2: a counter is evaluated and the computation forks."""
+
+    arrival: Quintuple[Fragment]
+    arrival_known: Known
+    counter: Counter[Fragment]
+    evaluation: Evaluation
+    accept_atoms: tuple[Atom, ...]
+    refuse_atoms: tuple[Atom, ...]
+    accept: Quintuple[Fragment] | Pruned
+    accept_known: Known
+    refuse: Quintuple[Fragment] | Pruned | System
+    """The quintuple after a strategy, or the bare system of a dead end: no strategy is left."""
+    refuse_known: Known
+    tried: tuple[TriedStrategy, ...]
+
+    @property
+    def strategy(self) -> str | None:
+        """The strategy that was taken on the refuse edge."""
+        return next((tried.strategy for tried in self.tried if tried.taken), None)
+
+
+def optimize(
+    quintuple: Quintuple[Fragment], problem: Problem[Fragment], known: Known | None = None
+) -> tuple[Split[Fragment], ...]:
+    """Algorithm 2: the splits along the refuse edges for the next counter.
+
+    The stack of quintuples that the paper returns is the `accept` of each split that is not pruned. `known` is
+    what is known about the quintuple's system.  ValueError on a processed quintuple.
+    """
+    splits: list[Split[Fragment]] = []
+    known = problem.known(quintuple.system) if known is None else known
+    arrival: Quintuple[Fragment] | Pruned | System = quintuple
+    while isinstance(arrival, Quintuple):
+        split = _split(arrival, known, problem)
+        splits.append(split)
+        arrival, known = split.refuse, split.refuse_known
+    return tuple(splits)
+
+
+def _split(arrival: Quintuple[Fragment], known: Known, problem: Problem[Fragment]) -> Split[Fragment]:
+    counter, popped = arrival.pop_counter()
+    evaluation = problem.evaluate(counter, arrival.fragment)
+    edges = problem.edges(counter, evaluation.value)
+    accepted, refused = popped.constrain(*edges.accept), popped.constrain(*edges.refuse)
+    # Both verdicts stand before either branch is followed (Line 30 of Algorithm 2, done early).
+    accept_known = problem.known_after(known, edges.accept)
+    refuse_known = problem.known_after(known, edges.refuse)
+    tried: tuple[TriedStrategy, ...] = ()
+    accept: Quintuple[Fragment] | Pruned = accepted
+    if isinstance(accept_known.verdict, Inconsistent):
+        accept = Pruned(accepted.system, accept_known.verdict.core, "accept")
+    refuse: Quintuple[Fragment] | Pruned | System
+    if isinstance(refuse_known.verdict, Inconsistent):
+        refuse = Pruned(refused.system, refuse_known.verdict.core, "refuse")
+    else:
+        refuse, tried = _refuse(refused, counter, problem)
+    return Split(
+        arrival=arrival,
+        arrival_known=known,
+        counter=counter,
+        evaluation=evaluation,
+        accept_atoms=edges.accept,
+        refuse_atoms=edges.refuse,
+        accept=accept,
+        accept_known=accept_known,
+        refuse=refuse,
+        refuse_known=refuse_known,
+        tried=tried,
+    )
+
+
+def _refuse(
+    refused: Quintuple[Fragment], counter: Counter[Fragment], problem: Problem[Fragment]
+) -> tuple[Quintuple[Fragment] | System, tuple[TriedStrategy, ...]]:
+    """Takes the first strategy of sigma(counter) in omega that helps; the system alone where there is none."""
+    tried: list[TriedStrategy] = []
+    for strategy in problem.sigma(counter, refused.remaining):
+        outcome = problem.outcome(strategy, counter, refused.fragment)
+        if isinstance(outcome, NotTaken):
+            tried.append(TriedStrategy(strategy.name, counter.name, False, outcome.reason))
+            if outcome.for_good:
+                refused = refused.without(strategy)
+            continue
+        tried.append(TriedStrategy(strategy.name, counter.name, True, outcome.note))
+        again = counters_to_evaluate_again(counter, refused, problem)
+        return refused.transformed(outcome.fragment, strategy, again), tuple(tried)
+    return refused.system, tuple(tried)
+
+
+def counters_to_evaluate_again(
+    counter: Counter[Fragment], refused: Quintuple[Fragment], problem: Problem[Fragment]
+) -> tuple[Counter[Fragment], ...]:
+    """What to push after a strategy for `counter`: ``r_1, ..., r_i``, or ``r_1, ..., r_s, p_i``.
+
+    Remark 2 evaluates what was pushed in the order r_i, ..., r_1.  A strategy for r_1 then changes code on which
+    r_2, ..., r_i were just accepted, and the printed algorithm never looks at them again.  So the resources
+    that do not wait go below the printed sequence.
+    """
+    if counter.kind is Kind.PERFORMANCE:
+        return (*problem.resources, counter)
+    names = [resource.name for resource in problem.resources]
+    here = names.index(counter.name) + 1
+    waiting = {other.name for other in refused.counters}
+    settled = tuple(later for later in problem.resources[here:] if later.name not in waiting)
+    return (*settled, *problem.resources[:here])
+
+
+def comprehensive_optimization(quintuple: Quintuple[Fragment], problem: Problem[Fragment]) -> Tree[Fragment]:
+    """Algorithm 1, keeping everything that it saw."""
+    growth = _Growth(problem)
+    known = problem.known(quintuple.system)
+    root: Node[Fragment]
+    if isinstance(known.verdict, Inconsistent):
+        root = Pruned(quintuple.system, known.verdict.core, "root")
+    else:
+        root = growth.run(quintuple, known)
+    nodes = tuple(node for node, _ in walk(root))
+    return Tree(
+        source=quintuple.fragment,
+        root=root,
+        assumptions=quintuple.system.assumptions,
+        counters=problem.counters,
+        strategies=problem.strategies,
+        performance=problem.performance,
+        order=problem.order,
+        leaves=tuple(node for node in nodes if isinstance(node, Leaf)),
+        dead_ends=tuple(node for node in nodes if isinstance(node, DeadEnd)),
+        pruned=tuple(node for node in nodes if isinstance(node, Pruned)),
+        undecided=tuple(
+            node for node in nodes if not isinstance(node, Pruned) and node.undecided is not None
+        ),
+    )
+
+
+_Visit: TypeAlias = tuple[Quintuple[Fragment], Known, History]
+_Walk: TypeAlias = Generator[_Visit[Fragment], "Node[Fragment] | None", "Node[Fragment]"]
+
+
+class _Growth(Generic[Fragment]):
+    """The recursion of Algorithm 1 as generators: each yields the quintuple of a subtree and is sent its node."""
+
+    def __init__(self, problem: Problem[Fragment]) -> None:
+        self._problem = problem
+        self._branch_ids, self._leaf_indices, self._dead_end_indices = count(), count(), count()
+
+    def run(self, quintuple: Quintuple[Fragment], known: Known) -> Node[Fragment]:
+        waiting: list[_Walk[Fragment]] = [self._explore(quintuple, known, ())]
+        node: Node[Fragment] | None = None
+        while waiting:
+            try:
+                visit = waiting[-1].send(node)
+            except StopIteration as finished:
+                waiting.pop()
+                node = finished.value
+            else:
+                waiting.append(self._explore(*visit))
+                node = None
+        assert node is not None, "the last walk to finish is the root's"
+        return node
+
+    def _explore(self, quintuple: Quintuple[Fragment], known: Known, history: History) -> _Walk[Fragment]:
+        if quintuple.is_processed:
+            return self._leaf(quintuple, known, history)
+        splits = optimize(quintuple, self._problem, known)
+        ids: list[int] = []
+        accepted: list[Node[Fragment]] = []
+        for split in splits:
+            ids.append(next(self._branch_ids))
+            if isinstance(split.accept, Pruned):
+                accepted.append(split.accept)
+            else:
+                node = yield split.accept, split.accept_known, history
+                assert node is not None, "a subtree is sent back as a node"
+                accepted.append(node)
+            history += split.tried
+        end = splits[-1]
+        assert not isinstance(end.refuse, Quintuple), "Algorithm 2 goes on while a strategy is taken"
+        below: Node[Fragment] = (
+            end.refuse if isinstance(end.refuse, Pruned) else self._dead_end(end, end.refuse, history)
+        )
+        for number, split, accept in zip(reversed(ids), reversed(splits), reversed(accepted), strict=True):
+            below = self._branch(number, split, accept, below)
+        return below
+
+    def _branch(
+        self, number: int, split: Split[Fragment], accept: Node[Fragment], refuse: Node[Fragment]
+    ) -> Branch[Fragment]:
+        _, undecided = _point_or_reason(split.arrival_known.verdict)
+        return Branch(
+            id=number,
+            counter=split.counter.name,
+            kind=split.counter.kind,
+            limit=split.counter.limit,
+            evaluation=split.evaluation,
+            accept_atoms=split.accept_atoms,
+            refuse_atoms=split.refuse_atoms,
+            system=split.arrival.system,
+            tried=split.tried,
+            strategy=split.strategy,
+            accept=accept,
+            refuse=refuse,
+            undecided=undecided,
+        )
+
+    def _leaf(self, quintuple: Quintuple[Fragment], known: Known, history: History) -> Leaf[Fragment]:
+        sample, undecided = _point_or_reason(known.verdict)
+        return Leaf(
+            index=next(self._leaf_indices),
+            fragment=quintuple.fragment,
+            applied=tuple(strategy.name for strategy in quintuple.applied),
+            system=quintuple.system,
+            simplified=known.simplified,
+            sample=sample,
+            undecided=undecided,
+            decisions=self._decisions(history),
+        )
+
+    def _dead_end(self, split: Split[Fragment], system: System, history: History) -> DeadEnd:
+        sample, undecided = _point_or_reason(split.refuse_known.verdict)
+        last = {
+            tried.strategy: tried
+            for tried in sorted(history, key=lambda tried: (tried.taken, tried.counter == split.counter.name))
+        }
+        return DeadEnd(
+            index=next(self._dead_end_indices),
+            system=system,
+            simplified=split.refuse_known.simplified,
+            sample=sample,
+            undecided=undecided,
+            counter=split.counter.name,
+            evaluation=split.evaluation,
+            reasons=tuple(
+                last[strategy.name]
+                for strategy in self._problem.sigma(split.counter, self._problem.strategies)
+            ),
+        )
+
+    def _decisions(self, history: History) -> tuple[Decision, ...]:
+        last = {tried.strategy: tried for tried in sorted(history, key=lambda tried: tried.taken)}
+        decisions: list[Decision] = []
+        for strategy in self._problem.strategies:
+            when_taken, when_not = strategy.decision
+            tried = last.get(strategy.name)
+            taken = tried is not None and tried.taken
+            note = "" if tried is None else tried.note
+            decisions.append(Decision(strategy.name, taken, when_taken if taken else when_not, note))
+        return tuple(decisions)
+
+
+def _point_or_reason(verdict: Verdict) -> tuple[Point | None, str | None]:
+    """The sample point of a node that is kept, or why there is none."""
+    match verdict:
+        case Consistent(point):
+            return dict[str, Fraction](sorted(point.items())), None
+        case Unknown(reason):
+            return None, reason
+        case Inconsistent():
+            raise AssertionError("an inconsistent system is pruned when it is met")

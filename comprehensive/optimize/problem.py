@@ -1,0 +1,245 @@
+"""What the algorithm is given, and the questions that it asks about it, each answered once.
+
+In: counters, strategies, assumptions on the parameters, a solver.  Out: the initial quintuple, values of counters,
+atoms of the two edges, and the outcome of a strategy, checked against the law of section 3.4::
+
+    problem.outcome(granularity, registers, nest)   # NotTaken("raises registers from 14 to 16", for_good=False)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, assert_never
+
+from comprehensive.algebra import (
+    Atom,
+    Consistent,
+    Inconsistent,
+    Polynomial,
+    Solver,
+    System,
+    Unknown,
+    Verdict,
+    at_least,
+    at_most,
+    less,
+)
+from comprehensive.algebra.points import is_integral
+from comprehensive.algebra.simplify import simplify
+from comprehensive.optimize.protocols import (
+    Applied,
+    Counter,
+    Evaluation,
+    Fragment,
+    Kind,
+    NotApplicable,
+    Strategy,
+    Value,
+)
+from comprehensive.optimize.quintuple import Quintuple
+from comprehensive.optimize.tree import Performance
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """The atoms that the two branches of a counter add."""
+
+    accept: tuple[Atom, ...]
+    refuse: tuple[Atom, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NotTaken:
+    """Why a strategy is passed over; `for_good` when that does not depend on the counter that asked."""
+
+    reason: str
+    for_good: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known about a system: the verdict, and the same region in fewer atoms."""
+
+    verdict: Verdict
+    simplified: System
+
+
+class Problem(Generic[Fragment]):
+    """Counters, strategies and assumptions of one run; evaluations and applications are memoised by fragment.
+
+    `assumptions` are what always holds for program and data parameters (``B >= 1``); those on the limits
+    (``R_i >= 0``, ``0 <= P_i <= 1``) are added here, as section 3.6 asks.  `order` names the symbols that stand
+    first in printed products.  ValueError where two counters or two strategies share a name.
+    """
+
+    def __init__(
+        self,
+        counters: Sequence[Counter[Fragment]],
+        strategies: Sequence[Strategy[Fragment]],
+        assumptions: Sequence[Atom],
+        solver: Solver,
+        *,
+        performance: Performance = "demanded",
+        order: Sequence[str] = (),
+    ) -> None:
+        _demand_distinct("counters", [counter.name for counter in counters])
+        _demand_distinct("strategies", [strategy.name for strategy in strategies])
+        self.resources = tuple(counter for counter in counters if counter.kind is Kind.RESOURCE)
+        self.counters = self.resources + tuple(c for c in counters if c.kind is Kind.PERFORMANCE)
+        """r_1, ..., r_s, p_1, ..., p_t."""
+        self.strategies = tuple(strategies)
+        self.solver = solver
+        self.performance: Performance = performance
+        self.order = tuple(order)
+        ranges = [atom for counter in self.counters for atom in _range(counter)]
+        self.space = System((*assumptions, *ranges))
+        """Everything that the assumptions allow: what leaves and dead ends divide among themselves."""
+        self._evaluations: dict[tuple[str, Fragment], Evaluation] = {}
+        self._outcomes: dict[tuple[str, Fragment], Applied[Fragment] | NotApplicable] = {}
+        self._implied: dict[Atom, bool | None] = {}
+
+    def initial(self, fragment: Fragment) -> Quintuple[Fragment]:
+        """Q(S): nothing applied, everything remaining, every counter waiting."""
+        return Quintuple(fragment, (), self.strategies, self.counters, self.space)
+
+    def known(self, system: System) -> Known:
+        """The verdict on a system about which nothing is known yet."""
+        verdict = self.solver.check(system)
+        return Known(verdict, system if isinstance(verdict, Inconsistent) else simplify(system, self.solver))
+
+    def known_after(self, parent: Known, added: Sequence[Atom]) -> Known:
+        """The verdict on a parent's system plus `added`.
+
+        One of the two branches of every counter contains the parent's point, so the solver is asked about half of
+        them only; and it sees the parent's system without the atoms that the others imply.
+        """
+        system = parent.simplified.add(*added)
+        if system == parent.simplified:
+            return parent
+        verdict = parent.verdict if self._contains_point(parent.verdict, added) else self.solver.check(system)
+        if isinstance(verdict, Inconsistent):
+            return Known(verdict, system)
+        return Known(verdict, self._without_dominated(parent.simplified, added))
+
+    def _contains_point(self, verdict: Verdict, atoms: Sequence[Atom]) -> bool:
+        """Whether the point of a verdict satisfies more atoms; a fractional one had better be sought again."""
+        match verdict:
+            case Consistent(point):
+                given = all(name in point for atom in atoms for name in atom.symbols)
+                return given and is_integral(point) and all(atom.holds(point) for atom in atoms)
+            case Inconsistent() | Unknown():
+                return False
+            case _:
+                assert_never(verdict)
+
+    def _without_dominated(self, simplified: System, added: Sequence[Atom]) -> System:
+        """`simplified` plus `added`, compared with what bounds the same limits; the rest was compared before."""
+        limits = {counter.limit for counter in self.counters} & {n for atom in added for n in atom.symbols}
+        related = [atom for atom in simplified.atoms if not limits.isdisjoint(atom.symbols)]
+        rest = [atom for atom in simplified.atoms if limits.isdisjoint(atom.symbols)]
+        kept = simplify(System(simplified.assumptions, (*related, *added)), self.solver)
+        return kept.add(*rest)
+
+    def evaluate(self, counter: Counter[Fragment], fragment: Fragment) -> Evaluation:
+        """f_i(S) or g_i(S)."""
+        key = (counter.name, fragment)
+        if key not in self._evaluations:
+            self._evaluations[key] = counter.evaluate(fragment)
+        return self._evaluations[key]
+
+    def sigma(
+        self, counter: Counter[Fragment], among: Sequence[Strategy[Fragment]]
+    ) -> tuple[Strategy[Fragment], ...]:
+        """The strategies of sigma(counter) that are in `among`, in its order."""
+        return tuple(strategy for strategy in among if counter.name in strategy.improves)
+
+    def edges(self, counter: Counter[Fragment], value: Value) -> Edges:
+        """What accept and refuse add; ``0 <= v`` and ``v <= 1`` only where the assumptions leave it open."""
+        limit = Polynomial.symbol(counter.limit)
+        match counter.kind:
+            case Kind.RESOURCE:
+                return Edges(
+                    (*self._unless_implied(at_least(value, 0)), at_most(value, limit)), (less(limit, value),)
+                )
+            case Kind.PERFORMANCE if self.performance == "literal":
+                return Edges(
+                    (*self._unless_implied(at_least(value, 0)), at_most(value, limit)),
+                    (less(limit, value), *self._unless_implied(at_most(value, 1))),
+                )
+            case Kind.PERFORMANCE:
+                # Read literally, a strategy that improves v contradicts its own refuse edge: P < v makes
+                # v' <= P impossible. So P is the level that is demanded.
+                return Edges((at_most(limit, value),), (less(value, limit),))
+            case _:
+                assert_never(counter.kind)
+
+    def apply(self, strategy: Strategy[Fragment], fragment: Fragment) -> Applied[Fragment] | NotApplicable:
+        """O(S); a strategy that returns an equal fragment does not apply."""
+        key = (strategy.name, fragment)
+        if key not in self._outcomes:
+            outcome = strategy.apply(fragment)
+            if isinstance(outcome, Applied) and outcome.fragment == fragment:
+                outcome = NotApplicable("changes nothing")
+            self._outcomes[key] = outcome
+        return self._outcomes[key]
+
+    def outcome(
+        self, strategy: Strategy[Fragment], counter: Counter[Fragment], fragment: Fragment
+    ) -> Applied[Fragment] | NotTaken:
+        """O(S) where it obeys the law of section 3.4 for this counter: f(O(S)) <= f(S), or g(O(S)) >= g(S).
+
+        A strategy that breaks the law for one counter may still serve another.
+        """
+        applied = self.apply(strategy, fragment)
+        if isinstance(applied, NotApplicable):
+            return NotTaken(applied.reason, for_good=True)
+        before = self.evaluate(counter, fragment).value
+        after = self.evaluate(counter, applied.fragment).value
+        broken = self._broken_law(counter, before, after)
+        return applied if broken is None else NotTaken(broken, for_good=False)
+
+    def is_no_worse(self, counter: Counter[Fragment], value: Value, than: Value) -> bool | None:
+        """Whether the assumptions imply that `value` is at least as good as `than`; None when undecided."""
+        smaller, larger = (value, than) if counter.kind is Kind.RESOURCE else (than, value)
+        return True if smaller == larger else self._follows(at_most(smaller, larger))
+
+    def format(self, value: Value) -> str:
+        """The value in the symbol order of this run."""
+        return value.format(self.order)
+
+    def _broken_law(self, counter: Counter[Fragment], before: Value, after: Value) -> str | None:
+        kept = self.is_no_worse(counter, after, before)
+        if kept:
+            return None
+        change = f"{counter.name} from {self.format(before)} to {self.format(after)}"
+        verb = "raises" if counter.kind is Kind.RESOURCE else "lowers"
+        if kept is None:
+            return f"perhaps {verb} {change} (undecided)"
+        always = self.is_no_worse(counter, before, after)
+        return f"{verb} {change}" if always else f"{verb} {change} for some parameters"
+
+    def _unless_implied(self, atom: Atom) -> tuple[Atom, ...]:
+        return () if self._follows(atom) else (atom,)
+
+    def _follows(self, atom: Atom) -> bool | None:
+        if atom not in self._implied:
+            self._implied[atom] = self.solver.implies(self.space, atom)
+        return self._implied[atom]
+
+
+def _range(counter: Counter[Fragment]) -> tuple[Atom, ...]:
+    limit = Polynomial.symbol(counter.limit)
+    match counter.kind:
+        case Kind.RESOURCE:
+            return (at_least(limit, 0),)
+        case Kind.PERFORMANCE:
+            return at_least(limit, 0), at_most(limit, 1)
+        case _:
+            assert_never(counter.kind)
+
+
+def _demand_distinct(what: str, names: Sequence[str]) -> None:
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"two {what} are named {repeated[0]}")

@@ -1,0 +1,96 @@
+"""What the algorithm asks of a counter and of a strategy, and nothing more (comprehensive, sections 3.3 and 3.4).
+
+The algorithm never looks into the code that it optimizes: a *fragment* is any hashable value.  Counters evaluate
+it, strategies map it to another one.  Example: a counter that returns ``Polynomial`` ``2*s*B + 2`` for a nest with
+a cached array and limits the machine parameter ``Z_B``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Generic, Protocol, TypeAlias, TypeVar
+
+from comprehensive.algebra import Polynomial, RationalFunction
+
+Fragment = TypeVar("Fragment", bound=Hashable)
+FragmentIn = TypeVar("FragmentIn", bound=Hashable, contravariant=True)
+FragmentOut = TypeVar("FragmentOut", bound=Hashable, covariant=True)
+
+Value: TypeAlias = Polynomial | RationalFunction
+
+
+class Kind(Enum):
+    RESOURCE = "resource"
+    """Less is better; the accept branch adds ``0 <= value <= limit``."""
+    PERFORMANCE = "performance"
+    """More is better, a ratio in [0, 1]; the accept branch adds ``limit <= value``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The value of a counter on a fragment and where it comes from (``"estimate"``, ``"exact"``, ``"ptxas sm_90"``)."""
+
+    value: Value
+    source: str
+
+
+class Counter(Protocol[FragmentIn]):
+    """A resource or performance evaluation function: f_i or g_i."""
+
+    @property
+    def name(self) -> str:
+        """Stable, with its unit: ``shared_words_per_block``."""
+        ...
+
+    @property
+    def limit(self) -> str:
+        """The machine parameter R_i or P_i that bounds it."""
+        ...
+
+    @property
+    def kind(self) -> Kind: ...
+
+    def evaluate(self, fragment: FragmentIn) -> Evaluation: ...
+
+
+@dataclass(frozen=True, slots=True)
+class NotApplicable:
+    """Why a strategy changes nothing here; shown in the tree."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Applied(Generic[FragmentOut]):
+    """A rewritten fragment with one line that says what changed."""
+
+    fragment: FragmentOut
+    note: str
+
+
+class Strategy(Protocol[Fragment]):
+    """An optimization procedure O_j; one instance per level (``cse`` level 1, ``cse`` level 2)."""
+
+    @property
+    def name(self) -> str:
+        """``granularity``, ``cse-2``: unique among the strategies of a run."""
+        ...
+
+    @property
+    def improves(self) -> tuple[str, ...]:
+        """The names of the counters c with this strategy in sigma(c)."""
+        ...
+
+    @property
+    def on_ir(self) -> bool:
+        """Whether it maps IR to IR: then it is recorded in lambda and leaves G_C as it is."""
+        ...
+
+    @property
+    def decision(self) -> tuple[str, str]:
+        """What a leaf's list of decisions says where the strategy was taken, and where it was not."""
+        ...
+
+    def apply(self, fragment: Fragment) -> Applied[Fragment] | NotApplicable: ...

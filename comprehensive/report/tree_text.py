@@ -1,0 +1,191 @@
+"""A decision tree for a terminal: a tree in, indented text out.
+
+    shared_words = 2*s*B + 2
+    ├─ accept 2*s*B + 2 <= Z_B
+    │  leaf 0 where 2*s*B + 2 <= Z_B
+    │    granularity: kept
+    └─ refuse Z_B < 2*s*B + 2, so granularity (s = 1)
+       ...
+
+Without `pruned`, a counter that cannot be refused any more is left out, and one that cannot be accepted is a
+line; with it, every edge is shown, the pruned ones with the contradictory part of their system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, assert_never
+
+from comprehensive.algebra import Atom, System
+from comprehensive.optimize.merge import MergedLeaf
+from comprehensive.optimize.protocols import Fragment
+from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Pruned, Tree, TriedStrategy
+
+
+@dataclass(frozen=True, slots=True)
+class Strokes:
+    """What the edges are drawn with; each is three columns wide."""
+
+    middle: str
+    last: str
+    down: str
+    blank: str = "   "
+
+
+UNICODE = Strokes("├─ ", "└─ ", "│  ")
+ASCII = Strokes("|- ", "`- ", "|  ")
+
+
+def render_tree(
+    tree: Tree[Fragment],
+    pruned: bool = False,
+    describe: Callable[[Fragment], str] | None = None,
+    strokes: Strokes = UNICODE,
+) -> str:
+    """The tree as text without a trailing newline; `describe` adds one line on the code of each leaf."""
+    return "\n".join((*_summary(tree), *_Renderer(tree, pruned, describe, strokes).lines()))
+
+
+def render_cases(
+    tree: Tree[Fragment],
+    merged: Iterable[MergedLeaf[Fragment]],
+    describe: Callable[[Fragment], str] | None = None,
+) -> str:
+    """The case discussion alone, one paragraph for each code: where it is valid and which leaves it comes from."""
+    paragraphs: list[str] = []
+    for case in merged:
+        title = "leaf" if len(case.leaves) == 1 else "leaves"
+        lines = [f"{title} {', '.join(str(leaf.index) for leaf in case.leaves)}"]
+        for position, system in enumerate(case.systems):
+            lines.append(f"  {'where' if position == 0 else 'or'} {_conjunction(tree, system)}")
+        if describe is not None:
+            lines.append(f"  {describe(case.fragment)}")
+        paragraphs.append("\n".join(lines))
+    return "\n\n".join(paragraphs)
+
+
+def _summary(tree: Tree[Fragment]) -> tuple[str, ...]:
+    counted = [
+        _plural(len(tree.leaves), "leaf", "leaves"),
+        _plural(len(tree.dead_ends), "dead end", "dead ends"),
+        _plural(len(tree.pruned), "pruned branch", "pruned branches"),
+    ]
+    if tree.undecided:
+        counted.append(f"{len(tree.undecided)} undecided")
+    assumed = ", ".join(_atoms(tree, tree.assumptions))
+    return (", ".join(counted), *([f"assuming {assumed}"] if assumed else []))
+
+
+class _Renderer(Generic[Fragment]):
+    """Expands nodes to lines with a stack of its own, so that a tree of any height can be printed."""
+
+    def __init__(
+        self,
+        tree: Tree[Fragment],
+        pruned: bool,
+        describe: Callable[[Fragment], str] | None,
+        strokes: Strokes,
+    ) -> None:
+        self._tree = tree
+        self._pruned = pruned
+        self._describe = describe
+        self._strokes = strokes
+
+    def lines(self) -> Iterable[str]:
+        waiting: list[str | tuple[Node[Fragment], str]] = [(self._tree.root, "")]
+        while waiting:
+            item = waiting.pop()
+            if isinstance(item, str):
+                yield item.rstrip()
+            else:
+                waiting.extend(reversed(self._expanded(*item)))
+
+    def _expanded(self, node: Node[Fragment], indent: str) -> list[str | tuple[Node[Fragment], str]]:
+        match node:
+            case Leaf():
+                return [indent + line for line in self._leaf(node)]
+            case DeadEnd():
+                return [indent + line for line in self._dead_end(node)]
+            case Pruned():
+                return [f"{indent}pruned: {_contradiction(self._tree, node.core)}"]
+            case Branch():
+                return self._branch(node, indent)
+            case _:
+                assert_never(node)
+
+    def _branch(self, node: Branch[Fragment], indent: str) -> list[str | tuple[Node[Fragment], str]]:
+        value = f"{node.counter} = {node.evaluation.value.format(self._tree.order)}"
+        doubt = "" if node.undecided is None else f" (undecided: {node.undecided})"
+        if not self._pruned and isinstance(node.refuse, Pruned):
+            return [(node.accept, indent)]
+        if not self._pruned and isinstance(node.accept, Pruned):
+            return [
+                f"{indent}{value}, refused in any case{self._consequence(node)}{doubt}",
+                (node.refuse, indent),
+            ]
+        strokes = self._strokes
+        accept, refuse = (
+            ", ".join(_atoms(self._tree, atoms)) for atoms in (node.accept_atoms, node.refuse_atoms)
+        )
+        below: list[str | tuple[Node[Fragment], str]] = [
+            f"{indent}{value} [{node.evaluation.source}]{doubt}",
+            f"{indent}{strokes.middle}accept {accept}",
+            (node.accept, indent + strokes.down),
+            f"{indent}{strokes.last}refuse {refuse}{self._consequence(node)}",
+        ]
+        if self._pruned:
+            below += [
+                f"{indent}{strokes.blank}not {tried.strategy}: {tried.note}"
+                for tried in node.tried
+                if not tried.taken
+            ]
+        return [*below, (node.refuse, indent + strokes.blank)]
+
+    def _consequence(self, node: Branch[Fragment]) -> str:
+        taken = next((tried for tried in node.tried if tried.taken), None)
+        return "" if taken is None else f", so {taken.strategy} ({taken.note})"
+
+    def _leaf(self, leaf: Leaf[Fragment]) -> list[str]:
+        doubt = "" if leaf.undecided is None else f" (undecided: {leaf.undecided})"
+        lines = [f"leaf {leaf.index} where {_conjunction(self._tree, leaf.simplified)}{doubt}"]
+        if self._describe is not None:
+            lines.append(f"  {self._describe(leaf.fragment)}")
+        codes = dict.fromkeys(decision.text for decision in leaf.decisions if decision.text)
+        lines.append(f"  decisions: {' '.join(f'({code})' for code in codes)}")
+        lines += [
+            f"  {decision.strategy}: {'' if decision.taken else 'not applied, '}{decision.note}"
+            for decision in leaf.decisions
+            if decision.note and (decision.taken or self._pruned)
+        ]
+        return lines
+
+    def _dead_end(self, end: DeadEnd) -> list[str]:
+        doubt = "" if end.undecided is None else f" (undecided: {end.undecided})"
+        value = end.evaluation.value.format(self._tree.order)
+        return [
+            f"dead end {end.index} where {_conjunction(self._tree, end.simplified)}{doubt}",
+            f"  {end.counter} = {value} and no strategy is left",
+            *(f"  {_reason(tried)}" for tried in end.reasons if self._pruned),
+        ]
+
+
+def _reason(tried: TriedStrategy) -> str:
+    return f"{tried.strategy}: {'already applied' if tried.taken else 'not applied'}, {tried.note}"
+
+
+def _contradiction(tree: Tree[Fragment], core: tuple[Atom, ...]) -> str:
+    shown = _atoms(tree, core)
+    return f"{shown[0]} is impossible" if len(shown) == 1 else f"{' and '.join(shown)} contradict each other"
+
+
+def _conjunction(tree: Tree[Fragment], system: System) -> str:
+    return ", ".join(system.format(tree.order, tree.limits)) or "always"
+
+
+def _atoms(tree: Tree[Fragment], atoms: Iterable[Atom]) -> tuple[str, ...]:
+    return tuple(atom.format(tree.order, tree.limits) for atom in atoms)
+
+
+def _plural(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"

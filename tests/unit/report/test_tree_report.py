@@ -1,0 +1,176 @@
+"""Decision trees as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from comprehensive.algebra import Polynomial
+from comprehensive.data import spec_directory
+from comprehensive.optimize.algorithm import comprehensive_optimization
+from comprehensive.optimize.merge import merged_leaves
+from comprehensive.optimize.protocols import Kind
+from comprehensive.optimize.tree import Tree
+from comprehensive.report.tree_json import tree_to_json
+from comprehensive.report.tree_text import ASCII, render_cases, render_tree
+from tests.unit.optimize.bits import BitCounter, Bits, BitStrategy, problem_of, zeros
+
+B, s = Polynomial.symbol("B"), Polynomial.symbol("s")
+
+
+def caching(*, occupancy: bool = False) -> Tree[Bits]:
+    words = BitCounter("words", "Z_B", 2, (2 * s * B, 0), (2 * B, 0))
+    counters = [words]
+    if occupancy:
+        counters.append(BitCounter("occupancy", "P_occ", 1, (0, B), (0, 0), Kind.PERFORMANCE))
+    strategies = [
+        BitStrategy("pad", ("words",), 1, refusal="no array is padded"),
+        BitStrategy("smaller", ("words",), 0, on_ir=True),
+    ]
+    problem = problem_of(counters, strategies)
+    return comprehensive_optimization(problem.initial(zeros(2)), problem)
+
+
+def test_tree_prints_counters_conditions_strategies_and_cases() -> None:
+    assert (
+        render_tree(caching(), describe=str)
+        == """\
+2 leaves, 1 dead end, 0 pruned branches
+assuming 1 <= B, 0 <= Z_B, 1 <= s
+words = 2*s*B + 2 [table]
+├─ accept 2*s*B + 2 <= Z_B
+│  leaf 0 where 2*s*B + 2 <= Z_B
+│    (False, False)
+│    decisions: (pad not taken) (smaller not taken)
+└─ refuse Z_B < 2*s*B + 2, so smaller (bit 0 set)
+   words = 2*B + 2 [table]
+   ├─ accept 2*B + 2 <= Z_B
+   │  leaf 1 where 2*B + 2 <= Z_B, Z_B < 2*s*B + 2
+   │    (True, False)
+   │    decisions: (pad not taken) (smaller taken)
+   │    smaller: bit 0 set
+   └─ refuse Z_B < 2*B + 2
+      dead end 0 where Z_B < 2*B + 2
+        words = 2*B + 2 and no strategy is left"""
+    )
+
+
+def test_strategies_that_were_passed_over_are_shown_on_request_with_the_reason() -> None:
+    reason = "   not pad: no array is padded"
+    assert reason in render_tree(caching(), pruned=True).splitlines()
+    assert reason not in render_tree(caching()).splitlines()
+
+
+def useless() -> Tree[Bits]:
+    registers = BitCounter("registers", "R_B", 9, (0,), (0,))
+    problem = problem_of([registers], [BitStrategy("cse", ("registers",), 0)])
+    return comprehensive_optimization(problem.initial(zeros(1)), problem)
+
+
+def test_pruned_branches_are_shown_on_request_with_the_contradiction() -> None:
+    contradiction = "      │  pruned: R_B < 9 and 9 <= R_B contradict each other"
+    shown, hidden = render_tree(useless(), pruned=True), render_tree(useless())
+    assert contradiction.strip("│ ") in shown
+    assert "contradict" not in hidden
+    assert "1 pruned branch\n" in hidden
+
+
+def test_tree_prints_in_ascii_where_a_terminal_knows_nothing_else() -> None:
+    text = render_tree(caching(), pruned=True, strokes=ASCII)
+    assert text.isascii()
+    assert "`- refuse Z_B < 2*B + 2" in text
+
+
+def test_cases_print_once_for_each_code() -> None:
+    words = BitCounter("words", "Z_B", 1, (B,), (0,))
+    registers = BitCounter("registers", "R_B", 8, (4,), (0,))
+    problem = problem_of([words, registers], [BitStrategy("smaller", ("words", "registers"), 0)])
+    tree = comprehensive_optimization(problem.initial(zeros(1)), problem)
+    text = render_cases(tree, merged_leaves(tree, problem.solver), describe=str)
+    assert (
+        text
+        == """\
+leaf 0
+  where B + 1 <= Z_B, 12 <= R_B
+  (False,)
+
+leaves 1, 2
+  where B + 1 <= Z_B, 8 <= R_B, R_B < 12
+  or 1 <= Z_B, Z_B < B + 1, 8 <= R_B
+  (True,)"""
+    )
+
+
+@pytest.mark.parametrize("occupancy", [False, True])
+def test_json_of_a_tree_is_as_its_schema_says(occupancy: bool) -> None:
+    schema = json.loads((spec_directory() / "schema" / "tree.json").read_text(encoding="utf-8"))
+    document = json.loads(json.dumps(tree_to_json(caching(occupancy=occupancy), list)))
+    assert list(faults(document, schema, schema)) == []
+
+
+def test_schema_check_finds_what_is_missing_and_what_is_too_much() -> None:
+    schema = json.loads((spec_directory() / "schema" / "tree.json").read_text(encoding="utf-8"))
+    document = tree_to_json(caching(), list)
+    del document["leaves"][0]["sample"]
+    document["nodes"][0]["colour"] = "red"
+    document["root"] = "0"
+    found = list(faults(document, schema, schema))
+    assert any("sample" in fault for fault in found)
+    assert any("nodes[0]" in fault for fault in found)
+    assert any("root" in fault for fault in found)
+
+
+def test_json_refers_to_nodes_by_position_and_to_cases_by_index() -> None:
+    document = tree_to_json(caching(), list)
+    root = document["nodes"][document["root"]]
+    assert root["accept_if"][0]["text"] == "2*s*B + 2 <= Z_B"
+    assert document["nodes"][root["accept"]] == {"kind": "leaf", "leaf": 0}
+    below = document["nodes"][root["refuse"]]
+    assert (below["kind"], below["value"]["text"]) == ("branch", "2*B + 2")
+    assert document["nodes"][below["refuse"]] == {"kind": "dead_end", "dead_end": 0}
+    assert document["leaves"][1]["applied"] == ["smaller"]
+    assert document["leaves"][1]["fragment"] == [True, False]
+
+
+def faults(value: Any, schema: dict[str, Any], root: dict[str, Any], path: str = "$") -> list[str]:
+    """What of the part of JSON Schema that `specs/schema/tree.json` uses the value violates."""
+    if "$ref" in schema:
+        target: Any = root
+        for key in schema["$ref"].removeprefix("#/").split("/"):
+            target = target[key]
+        return faults(value, target, root, path)
+    if "oneOf" in schema:
+        matching = [option for option in schema["oneOf"] if not faults(value, option, root, path)]
+        return [] if len(matching) == 1 else [f"{path}: matches {len(matching)} of the alternatives"]
+    if "const" in schema and value != schema["const"]:
+        return [f"{path}: is not {schema['const']!r}"]
+    if "enum" in schema and value not in schema["enum"]:
+        return [f"{path}: is none of {schema['enum']}"]
+    allowed = schema.get("type")
+    if allowed is not None and json_type(value) not in (allowed if isinstance(allowed, list) else [allowed]):
+        return [f"{path}: is of type {json_type(value)}, not {allowed}"]
+    found: list[str] = []
+    if isinstance(value, list) and "items" in schema:
+        for index, item in enumerate(value):
+            found += faults(item, schema["items"], root, f"{path}[{index}]")
+    if isinstance(value, dict):
+        properties = schema.get("properties", {})
+        found += [f"{path}: lacks {name}" for name in schema.get("required", []) if name not in value]
+        for name, item in value.items():
+            rule = properties.get(name, schema.get("additionalProperties", {}))
+            found += [f"{path}: has {name}"] if rule is False else faults(item, rule, root, f"{path}.{name}")
+    return found
+
+
+def json_type(value: Any) -> str:
+    names = {
+        bool: "boolean",
+        int: "integer",
+        str: "string",
+        list: "array",
+        dict: "object",
+        type(None): "null",
+    }
+    return names[type(value)]
