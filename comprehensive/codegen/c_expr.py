@@ -1,0 +1,191 @@
+"""Integer expressions of the program as host code that cannot overflow.
+
+In: an expression and the types of its names.  Out: C99 (and C++) text over the functions of the generated
+header's common part, which compute in 64 bit and give CF_UNDEFINED for what C leaves undefined::
+
+    n / (ub1 * s)   -->   cf_div(n, cf_mul(ub1, s))
+
+An expression over ``int`` then has the value that exact integers give; one over ``unsigned`` wraps as C says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import lcm
+from typing import assert_never
+
+from comprehensive.algebra import Polynomial
+from comprehensive.loops.types import common_type, promote, type_of
+from comprehensive.metafork.ast import (
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Expr,
+    FloatLiteral,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Unary,
+)
+
+INT_MAX = 2**31 - 1
+COUNT_MAX = 2**64 - 1
+
+# C99 (5.2.4.1) promises string literals of 4095 characters.
+LONGEST_STRING = 4000
+
+_ARITHMETIC = {"+": "cf_add", "-": "cf_sub", "*": "cf_mul", "/": "cf_div", "%": "cf_mod"}
+_BITS = {"&": "cf_bit_and", "|": "cf_bit_or", "^": "cf_bit_xor"}
+_SHIFTS = {"<<": "cf_shl", ">>": "cf_shr"}
+_COMPARISONS = {"<": "cf_lt", "<=": "cf_le", ">": "cf_gt", ">=": "cf_ge", "==": "cf_eq", "!=": "cf_ne"}
+_LOGIC = {"&&": "cf_and", "||": "cf_or"}
+_NEGATED = {"-": "cf_neg", "!": "cf_not", "~": "cf_bit_not"}
+_CASTS = {
+    ScalarType.INT: "cf_to_int",
+    ScalarType.UNSIGNED: "cf_to_unsigned",
+    ScalarType.UNSIGNED_CHAR: "cf_to_unsigned_char",
+}
+
+
+def is_wide(expr: Expr, types: Mapping[str, ScalarType]) -> bool:
+    """Whether :func:`wide` can print the expression: integers only, names known, no data and no calls but abs."""
+    match expr:
+        case IntLiteral():
+            return True
+        case FloatLiteral() | Index():
+            return False
+        case Name():
+            return expr.identifier in types and types[expr.identifier].is_integer
+        case Unary():
+            return is_wide(expr.operand, types)
+        case Binary():
+            return is_wide(expr.left, types) and is_wide(expr.right, types)
+        case Conditional():
+            return all(is_wide(part, types) for part in (expr.condition, expr.then, expr.otherwise))
+        case Cast():
+            return expr.type.is_integer and is_wide(expr.operand, types)
+        case Call():
+            known = expr.function in ("abs", "labs", "llabs") and len(expr.arguments) == 1
+            return known and is_wide(expr.arguments[0], types)
+        case _:
+            assert_never(expr)
+
+
+def wide(expr: Expr, types: Mapping[str, ScalarType]) -> str:
+    """The expression in checked 64-bit arithmetic. ValueError for what :func:`is_wide` excludes."""
+    match expr:
+        case IntLiteral():
+            return str(expr.value) if expr.value <= INT_MAX else f"{expr.value}LL"
+        case Name():
+            return expr.identifier
+        case Unary():
+            operand = wide(expr.operand, types)
+            if expr.operator == "+":
+                return operand
+            negated = f"{_NEGATED[expr.operator]}({operand})"
+            return negated if expr.operator == "!" else _wrapped(negated, type_of(expr, types))
+        case Binary():
+            return _binary(expr, types)
+        case Conditional():
+            branches = (_operand(part, type_of(expr, types), types) for part in (expr.then, expr.otherwise))
+            return f"cf_if({wide(expr.condition, types)}, {', '.join(branches)})"
+        case Cast():
+            operand = wide(expr.operand, types)
+            return f"{_CASTS[expr.type]}({operand})" if expr.type in _CASTS else operand
+        case Call():
+            return f"cf_abs({wide(expr.arguments[0], types)})"
+        case FloatLiteral() | Index():
+            raise ValueError(f"not an integer expression over scalars: {expr}")
+        case _:
+            assert_never(expr)
+
+
+def count(polynomial: Polynomial) -> str:
+    """Non-negative integer coefficients, in saturating arithmetic: ``cf_plus(cf_times(2, B), 2)``."""
+    sums: list[str] = []
+    for term in polynomial.terms():
+        if term.coefficient < 0 or term.coefficient.denominator != 1:
+            raise ValueError(f"{polynomial} has a coefficient that is no count")
+        factors = [name for name, power in term.powers for _ in range(power)]
+        coefficient = min(int(term.coefficient), COUNT_MAX)
+        if coefficient != 1 or not factors:
+            factors.insert(0, str(coefficient) if coefficient <= INT_MAX else f"{coefficient}ULL")
+        sums.append(_nested("cf_times", factors))
+    return _nested("cf_plus", sums) if sums else "0"
+
+
+def polynomial(value: Polynomial) -> str:
+    """A polynomial in checked 64-bit arithmetic: ``cf_sub(cf_mul(s, B), 1)``."""
+    divisor = lcm(*(term.coefficient.denominator for term in value.terms()))
+    parts: dict[bool, list[str]] = {True: [], False: []}
+    for term in value.terms():
+        factors = [name for name, power in term.powers for _ in range(power)]
+        magnitude = abs(int(term.coefficient * divisor))
+        if magnitude != 1 or not factors:
+            factors.insert(0, str(magnitude) if magnitude <= INT_MAX else f"{magnitude}LL")
+        parts[term.coefficient > 0].append(_nested("cf_mul", factors))
+    text = _nested("cf_add", parts[True]) if parts[True] else "0"
+    if parts[False]:
+        text = f"cf_sub({text}, {_nested('cf_add', parts[False])})"
+    return text if divisor == 1 else f"cf_div({text}, {divisor})"
+
+
+def _binary(expr: Binary, types: Mapping[str, ScalarType]) -> str:
+    operator = expr.operator
+    if operator in _LOGIC:
+        return f"{_LOGIC[operator]}({wide(expr.left, types)}, {wide(expr.right, types)})"
+    if operator in _SHIFTS:
+        left, right = wide(expr.left, types), wide(expr.right, types)
+        return _wrapped(f"{_SHIFTS[operator]}({left}, {right})", promote(type_of(expr.left, types)))
+    shared = common_type(type_of(expr.left, types), type_of(expr.right, types))
+    left, right = _operand(expr.left, shared, types), _operand(expr.right, shared, types)
+    if operator in _COMPARISONS:
+        return f"{_COMPARISONS[operator]}({left}, {right})"
+    function = _ARITHMETIC[operator] if operator in _ARITHMETIC else _BITS[operator]
+    return _wrapped(f"{function}({left}, {right})", shared)
+
+
+def _operand(expr: Expr, wanted: ScalarType, types: Mapping[str, ScalarType]) -> str:
+    """The operand converted to the common type: only ``int`` to ``unsigned`` changes the value."""
+    text = wide(expr, types)
+    literal = isinstance(expr, IntLiteral) and expr.value >= 0
+    if wanted is ScalarType.UNSIGNED and promote(type_of(expr, types)) is ScalarType.INT and not literal:
+        return _wrapped(text, wanted)
+    return text
+
+
+def _wrapped(text: str, type: ScalarType) -> str:
+    return f"cf_to_unsigned({text})" if type is ScalarType.UNSIGNED else text
+
+
+def _nested(function: str, parts: list[str]) -> str:
+    text = parts[-1]
+    for part in reversed(parts[:-1]):
+        text = f"{function}({part}, {text})"
+    return text
+
+
+def c_string(text: str) -> str:
+    """A C string literal; cut where C99 promises no longer ones."""
+    shown = text if len(text) <= LONGEST_STRING else text[: LONGEST_STRING - 4] + " ..."
+    pieces: list[str] = []
+    for byte in shown.encode()[:LONGEST_STRING]:
+        character = chr(byte)
+        if character in '"\\':
+            pieces.append("\\" + character)
+        elif character == "?" or not 32 <= byte < 127:
+            # Octal escapes end after three digits; '?' could begin a trigraph.
+            pieces.append(f"\\{byte:03o}")
+        else:
+            pieces.append(character)
+    return '"' + "".join(pieces) + '"'
+
+
+def c_comment(text: str) -> str:
+    """One line of text that neither ends nor opens a C comment, for between the marks of one."""
+    line = " ".join(text.split())
+    while "*/" in line or "/*" in line:
+        line = line.replace("*/", "* /").replace("/*", "/ *")
+    return line.rstrip("\\")

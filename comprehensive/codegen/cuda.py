@@ -1,0 +1,82 @@
+"""Kernels as CUDA C++ text.
+
+In: a :class:`Kernel`.  Out: the text of its ``__global__`` function, laid out as a careful person would write it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import assert_never
+
+from comprehensive.codegen.environment import render_template
+from comprehensive.codegen.kernel import (
+    Barrier,
+    Comment,
+    Kernel,
+    KernelParameter,
+    KernelStmt,
+    Plain,
+    SharedTile,
+    UniformFor,
+    UniformIf,
+)
+from comprehensive.metafork.ast import IntLiteral
+from comprehensive.metafork.printer import print_expr, print_stmts
+
+INDENT = "  "
+
+
+def print_kernel(kernel: Kernel) -> str:
+    """The kernel as an ``extern "C" __global__`` function definition, ending in a newline."""
+    return render_template(
+        "cuda/kernel.cu.j2",
+        name=kernel.name,
+        register_cap=kernel.register_cap,
+        parameters=[print_parameter(p) for p in kernel.parameters],
+        shared_words=str(kernel.shared_words) if kernel.uses_shared_memory else None,
+        body="\n".join(_lines(kernel.body, 1)),
+    )
+
+
+def kernel_unit(kernel: Kernel) -> str:
+    """A translation unit with this kernel alone, for what only compiles: PTX, register counts."""
+    return render_template("cuda/unit.cu.j2", kernel=print_kernel(kernel))
+
+
+def print_parameter(parameter: KernelParameter) -> str:
+    """``const float *a`` or ``int n``"""
+    qualifier = "const " if parameter.pointer and parameter.const else ""
+    star = "*" if parameter.pointer else ""
+    return f"{qualifier}{parameter.type.value} {star}{parameter.name}"
+
+
+def _lines(body: Iterable[KernelStmt], depth: int) -> list[str]:
+    lines: list[str] = []
+    margin = INDENT * depth
+    for statement in body:
+        match statement:
+            case Plain():
+                lines += print_stmts(statement.body, depth).splitlines()
+            case Barrier():
+                lines.append(f"{margin}__syncthreads();")
+            case Comment():
+                lines.append(f"{margin}// {statement.text}")
+            case SharedTile():
+                offset = statement.offset_words
+                base = "cf_shared" if offset == IntLiteral(0) else f"(cf_shared + 4 * ({print_expr(offset)}))"
+                type = statement.type.value
+                lines.append(f"{margin}{type} *const {statement.name} = ({type} *){base};")
+            case UniformFor():
+                header = print_stmts((replace(statement.header, body=()),), depth)
+                head = header[: header.rindex(")") + 1].rstrip()
+                lines += [f"{head} {{", *_lines(statement.body, depth + 1), f"{margin}}}"]
+            case UniformIf():
+                lines.append(f"{margin}if ({print_expr(statement.condition)}) {{")
+                lines += _lines(statement.then, depth + 1)
+                if statement.otherwise:
+                    lines += [f"{margin}}} else {{", *_lines(statement.otherwise, depth + 1)]
+                lines.append(f"{margin}}}")
+            case _:
+                assert_never(statement)
+    return lines

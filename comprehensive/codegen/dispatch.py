@@ -1,0 +1,315 @@
+"""The case discussion of a region as plain data for the header's templates.
+
+In: a :class:`RegionPlan` and the interface of its function.  Out: a :class:`Dispatch`: the distinct conditions of
+all systems, each decided once, and for every leaf the numbers of its conditions.  Example::
+
+    leaf 1: 2*B + 2 <= Z_B      facts = (2*B + 2 <= Z_B, Z_B < 2*B + 2)
+    leaf 2: Z_B < 2*B + 2       variants = (1: [0], 2: [1])
+
+The selection that is printed from it evaluates both sides of a condition with non-negative coefficients only, in
+saturating 64-bit counts, so that a condition is right unless both sides are beyond 64 bits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from comprehensive.algebra import Atom, Relation, System
+from comprehensive.codegen.c_expr import count, is_wide, wide
+from comprehensive.codegen.interface import Argument, Interface, fresh
+from comprehensive.codegen.plan import LeafPlan, RegionPlan
+from comprehensive.loops.access import names_read
+from comprehensive.loops.ir import Nest, Role, Scalar
+from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from comprehensive.metafork.ast import Binary, Expr, ScalarType
+from comprehensive.metafork.printer import print_expr
+
+# The field of `cf_machine` for every machine parameter.
+MACHINE_FIELDS: Mapping[str, str] = {
+    "R_B": "registers_per_thread",
+    "Z_B": "shared_words_per_block",
+    "T_B": "threads_per_block",
+    "R_SM": "registers_per_multiprocessor",
+    "Z_SM": "shared_words_per_multiprocessor",
+    "T_SM": "threads_per_multiprocessor",
+    "W_SM": "warps_per_multiprocessor",
+    "B_SM": "blocks_per_multiprocessor",
+}
+
+_RELATIONS = {Relation.GE: "CF_AT_MOST", Relation.GT: "CF_LESS", Relation.EQ: "CF_EQUAL"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A condition ``needed relation available``; the sides are C text, ``kind`` is one of the header's."""
+
+    text: str
+    kind: str
+    needed: str
+    relation: str
+    available: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A leaf, or with a negative number a dead end: the positions of its conditions."""
+
+    leaf: int
+    facts: tuple[int, ...]
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition that comes before the case discussion; ``condition`` is C text, 0 where it is violated."""
+
+    text: str
+    condition: str
+    needed: str
+    available: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The block of some leaves: numbers of threads as C text."""
+
+    leaves: tuple[int, ...]
+    threads: str
+    innermost: str
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the generated functions call their own parameters, so that they hide no name of the user."""
+
+    machine: str
+    params: str
+    choice: str
+    wanted: str
+    feasible: str
+    leaf: str
+    threads: str
+    innermost: str
+    stream: str
+    why: str
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """Everything that selection for one region is printed from."""
+
+    name: str
+    params_type: str
+    sizes: tuple[Argument, ...]
+    """Integers that the caller of the selection passes, in order of definition."""
+    program: tuple[Argument, ...]
+    """The program parameters that this region reads, out of those of the function."""
+    machine: tuple[tuple[str, str], ...]
+    """Symbols that occur, with their fields."""
+    smallest: tuple[Guard, ...]
+    """Program parameters are at least 1, sizes are not negative."""
+    preconditions: tuple[Guard, ...]
+    facts: tuple[Fact, ...]
+    cases: tuple[Case, ...]
+    dead_ends: tuple[str, ...]
+    shapes: tuple[Shape, ...]
+    shape_names: tuple[Argument, ...]
+    """The sizes and program parameters that a shape reads."""
+    explanations: tuple[tuple[int, str], ...]
+    host_values: tuple[tuple[Argument, str], ...] | None
+    """Sizes that host code computes, in order, as C text; None where one is known at the launch only."""
+    names: Names
+
+
+def names_beside(taken: Iterable[str]) -> Names:
+    used = frozenset(taken)
+    return Names(*(fresh(field, used) for field in Names.__dataclass_fields__))
+
+
+def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
+    """The view of a region. ValueError for a system over symbols that nothing gives a value."""
+    nest = region.nest
+    names = {s.name for s in nest.scalars}
+    given = frozenset(a.name for a in host.program)
+    systems = [*(leaf.system for leaf in region.leaves), *region.dead_ends]
+    needed = _needed_names(region, systems, given)
+    program = tuple(a for a in host.program if a.name in names)
+    chosen = [
+        s
+        for s in nest.scalars
+        if s.name not in given and s.type.is_integer and (s.role is Role.DATA or s.name in needed)
+    ]
+    sizes = tuple(Argument(s.name, s.type) for s in chosen)
+    known = {a.name: a.type for a in (*sizes, *program)}
+    _check_symbols(region, systems, known)
+    order = _reading_order(nest)
+    atoms = tuple(dict.fromkeys(atom for system in systems for atom in _conditions(system, given)))
+    cases = tuple(
+        Case(number, tuple(atoms.index(atom) for atom in _conditions(system, given)), comment)
+        for number, system, comment in _numbered(region)
+    )
+    shape_names = _shape_names(region)
+    return Dispatch(
+        name=region.name,
+        params_type=f"{host.name}_params",
+        sizes=sizes,
+        program=program,
+        machine=tuple(
+            (symbol, field)
+            for symbol, field in MACHINE_FIELDS.items()
+            if any(symbol in atom.symbols for atom in atoms)
+        ),
+        smallest=tuple(_at_least(a.name, 1) for a in program)
+        + tuple(_at_least(a.name, 0) for a in sizes if not a.type.value.startswith("unsigned")),
+        preconditions=tuple(guard(p, known) for p in nest.preconditions if is_wide(p, known)),
+        facts=tuple(_fact(atom, order) for atom in atoms),
+        cases=cases,
+        dead_ends=tuple(_system_text(system, order) for system in region.dead_ends),
+        shapes=_shapes(region.leaves, known),
+        shape_names=tuple(a for a in (*sizes, *program) if a.name in shape_names),
+        explanations=tuple((leaf.index, _explanation(leaf, order)) for leaf in region.leaves),
+        host_values=_host_values(nest, chosen, (a.name for a in host.everything)),
+        names=names_beside((*names, *host.program_names)),
+    )
+
+
+def _reading_order(nest: Nest) -> tuple[str, ...]:
+    """A granularity before the extents that it multiplies, as in `s*B`."""
+    shape = {name for loop in nest.thread_loops for name in names_read(loop.extent)}
+    names = [s.name for s in nest.scalars]
+    return (*(name for name in names if name not in shape), *(name for name in names if name in shape))
+
+
+def guard(condition: Expr, types: Mapping[str, ScalarType]) -> Guard:
+    """An assertion as a guard; of a comparison, the side that must be less is what is needed."""
+    needed, available = "0", "0"
+    match condition:
+        case Binary(operator="<" | "<=" | "==", left=left, right=right):
+            needed, available = wide(left, types), wide(right, types)
+        case Binary(operator=">" | ">=", left=left, right=right):
+            needed, available = wide(right, types), wide(left, types)
+        case _:
+            pass
+    return Guard(print_expr(condition), wide(condition, types), needed, available)
+
+
+def _conditions(system: System, given: frozenset[str]) -> tuple[Atom, ...]:
+    """What the selection must decide: not the bounds that it checks first, nor what is assumed of machines."""
+    assumed = {
+        atom for atom in system.assumptions if all(name in MACHINE_PARAMETERS for name in atom.symbols)
+    }
+    return tuple(
+        atom for atom in system.all_atoms if atom not in assumed and not _is_checked_first(atom, given)
+    )
+
+
+def _is_checked_first(atom: Atom, given: frozenset[str]) -> bool:
+    polynomial = atom.polynomial
+    if len(atom.symbols) != 1 or atom.symbols[0] in MACHINE_PARAMETERS or atom.relation is not Relation.GE:
+        return False
+    name = atom.symbols[0]
+    rises = polynomial.total_degree == 1 and polynomial.terms()[0].coefficient > 0
+    return rises and atom.holds({name: 1 if name in given else 0})
+
+
+def _needed_names(region: RegionPlan, systems: Sequence[System], given: frozenset[str]) -> frozenset[str]:
+    """The scalars that systems, block shapes and the assertions over integer arguments read."""
+    names = {
+        name
+        for system in systems
+        for atom in _conditions(system, given)
+        for symbol in atom.symbols
+        for name in _identifiers(symbol)
+    }
+    names |= {name for leaf in region.leaves for extent in leaf.kernel.block for name in names_read(extent)}
+    arguments = {s.name: s.type for s in region.nest.scalars if s.type.is_integer and s.role is not Role.HOST}
+    for condition in region.nest.preconditions:
+        if is_wide(condition, arguments):
+            names |= names_read(condition)
+    return frozenset(names)
+
+
+def _check_symbols(region: RegionPlan, systems: Sequence[System], known: Iterable[str]) -> None:
+    symbols = {name for system in systems for symbol in system.symbols for name in _identifiers(symbol)}
+    scalars = {s.name for s in region.nest.scalars}
+    unknown = sorted(symbols - scalars - set(MACHINE_FIELDS) | (_shape_names(region) - set(known)))
+    if unknown:
+        raise ValueError(
+            f"the discussion of {region.name} reads {', '.join(unknown)}, which nothing gives a value"
+        )
+
+
+def _identifiers(symbol: str) -> tuple[str, ...]:
+    """The names in a symbol: itself, or those of a quotient that polynomials name by its C text, `(N)/(2)`."""
+    return tuple(re.findall(r"[A-Za-z_]\w*", symbol))
+
+
+def _shape_names(region: RegionPlan) -> set[str]:
+    return {name for leaf in region.leaves for extent in leaf.kernel.block for name in names_read(extent)}
+
+
+def _fact(atom: Atom, order: Sequence[str]) -> Fact:
+    needed, available = atom.positive_sides()
+    if any(name in MACHINE_PARAMETERS for name in needed.symbols):
+        kind = "CF_SCARCE"
+    elif any(name in MACHINE_PARAMETERS for name in available.symbols):
+        kind = "CF_ROOM"
+    else:
+        kind = "CF_RULE"
+    text = atom.format(order, tuple(MACHINE_PARAMETERS))
+    return Fact(text, kind, count(needed), _RELATIONS[atom.relation], count(available))
+
+
+def _at_least(name: str, bound: int) -> Guard:
+    return Guard(f"{name} >= {bound}", f"{name} >= {bound}", str(bound), name)
+
+
+def _numbered(region: RegionPlan) -> tuple[tuple[int, System, str], ...]:
+    leaves = tuple(
+        (leaf.index, leaf.system, f"leaf {leaf.index}: {leaf.kernel.name}") for leaf in region.leaves
+    )
+    ends = tuple((-1 - k, system, "no variant") for k, system in enumerate(region.dead_ends))
+    return leaves + ends
+
+
+def _system_text(system: System, order: Sequence[str]) -> str:
+    return ", ".join(system.format(order, tuple(MACHINE_PARAMETERS))) or "always"
+
+
+def _explanation(leaf: LeafPlan, order: Sequence[str]) -> str:
+    return "; ".join((_system_text(leaf.system, order), *leaf.decisions))
+
+
+def _shapes(leaves: Sequence[LeafPlan], types: Mapping[str, ScalarType]) -> tuple[Shape, ...]:
+    """Leaves with equal blocks together, in order of their first leaf."""
+    grouped: dict[tuple[Expr, ...], list[int]] = {}
+    for leaf in leaves:
+        grouped.setdefault(leaf.kernel.block, []).append(leaf.index)
+    shapes: list[Shape] = []
+    for block, indices in grouped.items():
+        threads: Expr = block[0]
+        for extent in block[1:]:
+            threads = Binary("*", threads, extent)
+        shapes.append(Shape(tuple(indices), wide(threads, types), wide(block[-1], types)))
+    return tuple(shapes)
+
+
+def _host_values(
+    nest: Nest, sizes: Sequence[Scalar], arguments: Iterable[str]
+) -> tuple[tuple[Argument, str], ...] | None:
+    """The host scalars behind the sizes, in order of definition; None where one has no known value."""
+    types = {s.name: s.type for s in nest.scalars}
+    passed = frozenset(arguments)
+    needed = {s.name for s in sizes if s.name not in passed}
+    found: list[tuple[Argument, str]] = []
+    for scalar in reversed(nest.scalars):
+        if scalar.name not in needed:
+            continue
+        if scalar.value is None or not is_wide(scalar.value, types):
+            return None
+        needed |= names_read(scalar.value) - passed
+        found.append((Argument(scalar.name, scalar.type), wide(scalar.value, types)))
+    return tuple(reversed(found))

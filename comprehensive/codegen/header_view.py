@@ -1,0 +1,256 @@
+"""What the header is printed from: frozen views in which every decision is taken.
+
+In: a :class:`ProgramPlan`.  Out: a :class:`HeaderView` for `templates/host/header.h.j2`; every text in it is C.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from comprehensive.codegen.c_expr import c_comment, c_string
+from comprehensive.codegen.dispatch import (
+    MACHINE_FIELDS,
+    Case,
+    Dispatch,
+    Fact,
+    Guard,
+    Names,
+    Shape,
+    dispatch,
+    names_beside,
+)
+from comprehensive.codegen.interface import Argument, Interface, interface
+from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
+from comprehensive.loops.access import names_read
+from comprehensive.loops.ir import Role
+from comprehensive.machine.parameters import MACHINE_PARAMETERS
+
+INTERFACE_VERSION = 1
+"""Of the part that generated headers share; raised with every incompatible change of it."""
+
+CANDIDATES = 4096
+"""The most parameter choices that one search may try."""
+
+LARGEST_EXPONENT = 10
+"""Searches among powers of two end at 2**10: no extent of a block is larger."""
+
+NEIGHBOURS = 39
+"""The number of values that `cf_neighbour` knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class MachineField:
+    name: str
+    symbol: str
+    meaning: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegionView:
+    """A :class:`Dispatch` whose texts are C literals, with the parameter lists of its functions."""
+
+    name: str
+    params_type: str
+    program: tuple[Argument, ...]
+    machine: tuple[tuple[str, str], ...]
+    smallest: tuple[Guard, ...]
+    preconditions: tuple[Guard, ...]
+    facts: tuple[Fact, ...]
+    cases: tuple[Case, ...]
+    cases_length: int
+    dead_ends: tuple[str, ...]
+    shapes: tuple[Shape, ...]
+    explanations: tuple[tuple[int, str], ...]
+    names: Names
+    select_parameters: str
+    unused: tuple[str, ...]
+    size_arguments: str
+    nearest_parameters: str
+    shape_parameters: str
+    shape_program: tuple[Argument, ...]
+    shape_unused: tuple[str, ...]
+    moves: int
+    neighbours: int
+    exponents: int
+    powers: int
+    host_values: tuple[tuple[Argument, str], ...] | None
+    value_program: tuple[Argument, ...]
+    value_arguments: str
+    shape_value_arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionView:
+    name: str
+    params_type: str
+    program: tuple[Argument, ...]
+    sizes: tuple[Argument, ...]
+    """The integer arguments that default parameters depend on."""
+    regions: tuple[RegionView, ...]
+    names: Names
+    launch_parameters: str
+    defaults_parameters: str
+    defaults_unused: tuple[str, ...]
+    candidates: int
+    exponents: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderView:
+    version: str
+    input_name: str
+    digest: str
+    stem: str
+    guard: str
+    functions: tuple[FunctionView, ...]
+
+
+def header_view(plan: ProgramPlan, version: str) -> HeaderView:
+    """The view of a program. CompileError as :func:`comprehensive.codegen.interface.interface` raises it."""
+    return HeaderView(
+        version=version,
+        input_name=c_comment(plan.source_path),
+        digest=plan.source_digest,
+        stem=plan.stem,
+        guard=f"CF_GENERATED_{re.sub('[^A-Za-z0-9]', '_', plan.stem).upper()}_H",
+        functions=tuple(function_view(function) for function in plan.functions),
+    )
+
+
+def machine_fields() -> tuple[MachineField, ...]:
+    """The fields of `cf_machine`, in the order of the machine parameters."""
+    return tuple(
+        MachineField(MACHINE_FIELDS[p.symbol], p.symbol, p.meaning, p.unit)
+        for p in MACHINE_PARAMETERS.values()
+    )
+
+
+def function_view(plan: FunctionPlan) -> FunctionView:
+    """The view of one function with its regions."""
+    host = interface(plan)
+    names = names_beside(a.name for a in host.everything)
+    found = tuple(dispatch(region, host) for region in plan.regions)
+    regions = tuple(_region_view(region, host) for region in found)
+    sizes = _function_sizes(plan, found, host)
+    exponents = most_values(len(host.program), LARGEST_EXPONENT + 1)
+    launch = [a.declaration for a in host.arguments]
+    launch += [f"const {host.name}_params *{names.params}", f"struct CUstream_st *{names.stream}"]
+    machine = f"const cf_machine *{names.machine}"
+    read = " ".join(f"{r.value_arguments} {r.host_values}" for r in regions if r.host_values is not None)
+    idle = [] if any(r.host_values is not None for r in regions) else [names.machine]
+    return FunctionView(
+        name=host.name,
+        params_type=f"{host.name}_params",
+        program=host.program,
+        sizes=sizes,
+        regions=regions,
+        names=names,
+        launch_parameters=", ".join(launch),
+        defaults_parameters=", ".join((machine, *(a.declaration for a in sizes))),
+        defaults_unused=(*idle, *(a.name for a in sizes if not re.search(rf"\b{a.name}\b", read))),
+        candidates=exponents ** len(host.program),
+        exponents=exponents,
+    )
+
+
+def most_values(parameters: int, wanted: int) -> int:
+    """How many values each parameter may take so that all combinations are within `CANDIDATES`."""
+    values = wanted
+    while values > 1 and values**parameters > CANDIDATES:
+        values -= 1
+    return values
+
+
+def data_sizes(plan: FunctionPlan, host: Interface) -> tuple[Argument, ...]:
+    """The signed integer arguments that give dimensions of data."""
+    data = {s.name for region in plan.regions for s in region.nest.with_role(Role.DATA)}
+    return tuple(
+        a for a in host.arguments if a.name in data and a.type.is_integer and "unsigned" not in a.type.value
+    )
+
+
+def _function_sizes(plan: FunctionPlan, found: Sequence[Dispatch], host: Interface) -> tuple[Argument, ...]:
+    wanted = {a.name for region in found for a in region.sizes}
+    for region, view in zip(plan.regions, found, strict=True):
+        for argument, _ in view.host_values or ():
+            value = region.nest.scalar(argument.name).value
+            wanted |= names_read(value) if value is not None else frozenset()
+    return tuple(a for a in host.arguments if a.name in wanted)
+
+
+def _region_view(region: Dispatch, host: Interface) -> RegionView:
+    names = region.names
+    machine = f"const cf_machine *{names.machine}"
+    sizes = [a.declaration for a in region.sizes]
+    params = f"const {region.params_type} *{names.params}"
+    count = len(host.program)
+    moves, exponents = most_values(count, NEIGHBOURS), most_values(count, LARGEST_EXPONENT + 1)
+    in_shape = {a.name for a in region.shape_names}
+    shape_sizes = [a for a in region.sizes if a.name in in_shape]
+    shape_program = tuple(a for a in region.program if a.name in in_shape)
+    own = {a.name for a in host.everything}
+    values = " ".join(value for _, value in region.host_values or ())
+    return RegionView(
+        name=region.name,
+        params_type=region.params_type,
+        program=region.program,
+        machine=region.machine,
+        smallest=_quoted(region.smallest),
+        preconditions=_quoted(region.preconditions),
+        facts=tuple(replace(fact, text=c_string(fact.text)) for fact in region.facts),
+        cases=tuple(replace(case, comment=c_comment(case.comment)) for case in region.cases),
+        cases_length=sum(2 + len(case.facts) for case in region.cases),
+        dead_ends=tuple(c_string(text) for text in region.dead_ends),
+        shapes=region.shapes,
+        explanations=tuple((leaf, c_string(text)) for leaf, text in region.explanations),
+        names=names,
+        select_parameters=", ".join((machine, *sizes, params)),
+        unused=_unused(region),
+        size_arguments="".join(f"{a.name}, " for a in region.sizes),
+        nearest_parameters=", ".join(
+            (
+                machine,
+                *sizes,
+                f"const {region.params_type} *{names.wanted}",
+                f"{region.params_type} *{names.feasible}",
+            )
+        ),
+        shape_parameters=", ".join((*(a.declaration for a in shape_sizes), params)),
+        shape_program=shape_program,
+        shape_unused=() if shape_program else (names.params,),
+        moves=moves,
+        neighbours=moves**count,
+        exponents=exponents,
+        powers=exponents**count if count else 0,
+        host_values=region.host_values,
+        value_program=tuple(a for a in host.program if re.search(rf"\b{a.name}\b", values)),
+        value_arguments=_value_arguments(region.sizes, own),
+        shape_value_arguments=_value_arguments(shape_sizes, own),
+    )
+
+
+def _value_arguments(sizes: Iterable[Argument], own: Iterable[str]) -> str:
+    """Sizes as the default search passes them: computed ones are 64 bit wide there."""
+    passed = frozenset(own)
+    return "".join(f"{a.name}, " if a.name in passed else f"({a.type.value}){a.name}, " for a in sizes)
+
+
+def _unused(region: Dispatch) -> tuple[str, ...]:
+    """The parameters and local names of the selection that nothing in it reads."""
+    read = " ".join(
+        f"{g.condition} {g.needed} {g.available}" for g in (*region.smallest, *region.preconditions)
+    )
+    read += " ".join(f" {fact.needed} {fact.available}" for fact in region.facts)
+    names = [a.name for a in region.sizes if not re.search(rf"\b{a.name}\b", read)]
+    if not region.program:
+        names.append(region.names.params)
+    if not region.machine:
+        names.append(region.names.machine)
+    return tuple(names)
+
+
+def _quoted(guards: Iterable[Guard]) -> tuple[Guard, ...]:
+    return tuple(replace(guard, text=c_string(guard.text)) for guard in guards)

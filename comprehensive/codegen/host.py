@@ -1,0 +1,34 @@
+"""The two files that a host program builds with: the header and the CUDA source.
+
+In: a :class:`ProgramPlan`, and for the source the text of every kernel.  Out: complete texts::
+
+    header_text(plan, "0.1.0")                       matmul.h: selection in plain C, declarations of the launchers
+    source_text(plan, {"matmul_leaf1": ...}, "0.1.0")  matmul.cu: kernels and launchers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from comprehensive.codegen.environment import render_template
+from comprehensive.codegen.header_view import INTERFACE_VERSION, header_view, machine_fields
+from comprehensive.codegen.plan import ProgramPlan
+from comprehensive.codegen.source_view import source_view
+
+
+def header_text(plan: ProgramPlan, version: str) -> str:
+    """The header; ``version`` is the tool's. Raises CompileError (CF0610) for data that is not on the device."""
+    return render_template(
+        "host/header.h.j2",
+        view=header_view(plan, version),
+        interface_version=INTERFACE_VERSION,
+        machine_fields=machine_fields(),
+    )
+
+
+def source_text(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str) -> str:
+    """The CUDA source, which includes the header; ``kernels_text`` has the definition of every kernel by name.
+
+    Raises CompileError as :func:`header_text` does, KeyError for a kernel without a text.
+    """
+    return render_template("cuda/source.cu.j2", view=source_view(plan, kernels_text, version))

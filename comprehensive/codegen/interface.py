@@ -1,0 +1,99 @@
+"""What a caller of the generated functions passes: arguments in the user's order, and program parameters apart.
+
+In: a :class:`FunctionPlan`.  Out: an :class:`Interface`, shared by the header, the CUDA source and the runtime::
+
+    void matmul(int n, float a[n][n], float c[n][n], int B0)
+      -->  arguments: int n, const float *a, float *c;  program: int B0
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from comprehensive.codegen.plan import FunctionPlan
+from comprehensive.diagnostics import CompileError, Diagnostic, Severity
+from comprehensive.loops.access import accesses
+from comprehensive.loops.ir import Role
+from comprehensive.metafork.ast import ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A scalar by value, or data as a device pointer; ``const`` data is read only."""
+
+    name: str
+    type: ScalarType
+    pointer: bool = False
+    const: bool = False
+
+    @property
+    def declaration(self) -> str:
+        """As in a C parameter list: ``const float *a``."""
+        if not self.pointer:
+            return f"{self.type.value} {self.name}"
+        return f"{'const ' if self.const else ''}{self.type.value} *{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """``everything`` is the user's parameter list; ``program`` and ``arguments`` are its parts, in its order."""
+
+    name: str
+    everything: tuple[Argument, ...]
+    program_names: frozenset[str]
+
+    @property
+    def program(self) -> tuple[Argument, ...]:
+        return tuple(a for a in self.everything if a.name in self.program_names)
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        return tuple(a for a in self.everything if a.name not in self.program_names)
+
+
+def interface(plan: FunctionPlan) -> Interface:
+    """The interface of a function.
+
+    A scalar is a program parameter of the function if it is one of a region and gives no dimension of data in any.
+    Data is const where the user says so, or where the regions read it and none writes it.  Raises CompileError
+    (CF0610) for data that host code declares: only what the caller passes can be on the device.
+    """
+    function = plan.function
+    own = {parameter.name for parameter in function.parameters}
+    nests = [region.nest for region in plan.regions]
+    for nest in nests:
+        for array in nest.arrays:
+            if array.name not in own:
+                raise CompileError(
+                    (
+                        Diagnostic(
+                            Severity.ERROR,
+                            "CF0610",
+                            f"array '{array.name}' is declared by host code and is not on the device",
+                            array.span,
+                            help=f"make '{array.name}' a parameter of function '{function.name}'",
+                        ),
+                    )
+                )
+    roles = {name: {s.role for nest in nests for s in nest.scalars if s.name == name} for name in own}
+    program = frozenset(name for name in own if Role.PROGRAM in roles[name] and Role.DATA not in roles[name])
+    found = [access for nest in nests for access in accesses(nest)]
+    written = {access.array for access in found if access.mode.writes}
+    read_only = {access.array for access in found} - written
+    everything = tuple(
+        Argument(
+            parameter.name,
+            parameter.type,
+            pointer=parameter.is_data,
+            const=parameter.is_data and (parameter.const or parameter.name in read_only),
+        )
+        for parameter in function.parameters
+    )
+    return Interface(function.name, everything, program)
+
+
+def fresh(name: str, taken: frozenset[str]) -> str:
+    """The name, with underscores behind it until the user's program does not use it."""
+    while name in taken:
+        name += "_"
+    return name

@@ -1,0 +1,116 @@
+"""The kernel IR: one CUDA kernel, complete except for its spelling.
+
+In: what :func:`comprehensive.codegen.lower.lower` builds from a variant of a nest.  Out: read by the CUDA printer,
+the register counter and the dispatcher.  A body is a tree of uniform control flow (run by all threads of a block
+together, so that barriers may stand in it) over plain C statements of one thread::
+
+    UniformFor k                      for (int k = 0; k < n / B0; k++) {
+      Plain(copy loops)                 for (...) shared_a[...] = a[...];
+      Barrier                           __syncthreads();
+      Plain(thread body)                ...
+      Barrier                           __syncthreads();
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from comprehensive.algebra import Polynomial
+from comprehensive.metafork.ast import Expr, For, ScalarType, Stmt
+
+
+class Source(Enum):
+    """Where the host takes the value of a kernel parameter from."""
+
+    ARRAY = "array"
+    """The device pointer of the array ``of``."""
+    SCALAR = "scalar"
+    """The scalar ``of`` of the nest."""
+    EXTENT = "extent"
+    """The extent of the grid loop with iterator ``of`` (host: ``Kernel.grid``)."""
+    STRIDE = "stride"
+    """Elements between neighbours along dimension ``dimension`` of the array ``of`` (row strides, never the last)."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelParameter:
+    """``name`` in the kernel; pointers have ``pointer=True`` and point to ``const`` data where never written."""
+
+    name: str
+    type: ScalarType
+    source: Source
+    of: str
+    dimension: int = 0
+    pointer: bool = False
+    const: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """Statements of one thread; references are flat: ``Index(pointer, (offset,))``."""
+
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """All threads of the block meet (``__syncthreads``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UniformFor:
+    """A loop that all threads of a block run together; the body of ``header`` is empty, ``body`` takes its place."""
+
+    header: For
+    body: tuple[KernelStmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UniformIf:
+    condition: Expr
+    then: tuple[KernelStmt, ...]
+    otherwise: tuple[KernelStmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTile:
+    """``type *name`` points to dynamic shared memory, ``offset`` elements of ``type`` after its start."""
+
+    name: str
+    type: ScalarType
+    offset_words: Expr
+    """In 4-byte words, an expression over scalars of the nest."""
+
+
+KernelStmt: TypeAlias = Plain | Barrier | Comment | UniformFor | UniformIf | SharedTile
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A parametric CUDA kernel.
+
+    ``grid`` and ``block`` are the extents of the grid and thread loops, outermost first (the innermost is x), as C
+    expressions over scalars of the nest; the host evaluates them.  A grid loop along y or z strides by ``gridDim``
+    so that any extent is right; along x the extent is the number of blocks.
+    ``shared_words`` is the dynamic shared memory of a block in 4-byte words, over scalars of the nest.
+    """
+
+    name: str
+    parameters: tuple[KernelParameter, ...]
+    grid: tuple[tuple[str, Expr], ...]
+    """(iterator, extent), outermost first."""
+    block: tuple[Expr, ...]
+    shared_words: Polynomial
+    body: tuple[KernelStmt, ...]
+    register_cap: int | None = None
+
+    @property
+    def uses_shared_memory(self) -> bool:
+        return self.shared_words != Polynomial.constant(0)

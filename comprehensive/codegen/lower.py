@@ -1,0 +1,321 @@
+"""From a variant of a nest to its kernel.
+
+In: a :class:`Variant`.  Out: a :class:`Kernel` of the shape of the paper's figure 4::
+
+    shared tiles
+    grid iterators from blockIdx, thread iterators from threadIdx
+      copy in, barrier, the threads' statements on the tiles, barrier, copy out
+
+Only what must be copied is copied; barriers stand only where tiles or a dependence between threads need them;
+conditions on launch constants are decided outside the bands, and guards implied by the facts are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import assert_never
+
+from comprehensive.codegen.copies import (
+    AXES,
+    Names,
+    box_position,
+    copy_in,
+    copy_out,
+    flat_index,
+    shared_index,
+    thread_number,
+)
+from comprehensive.codegen.kernel import (
+    Barrier,
+    Comment,
+    Kernel,
+    KernelParameter,
+    KernelStmt,
+    Plain,
+    SharedTile,
+    Source,
+    UniformFor,
+    UniformIf,
+)
+from comprehensive.codegen.names import declared_names, names_in_kernel
+from comprehensive.codegen.terms import expression, widen
+from comprehensive.codegen.tiles import PlacedTile, Placement, place_tiles
+from comprehensive.codegen.unused import without_unused
+from comprehensive.loops.access import Context, Mode, accesses, rewrite_references
+from comprehensive.loops.ir import (
+    BlockDeclare,
+    BlockFor,
+    BlockIf,
+    BlockStmt,
+    Nest,
+    Role,
+    Threads,
+    Variant,
+)
+from comprehensive.loops.rewrite import unswitch
+from comprehensive.metafork.ast import Declare, Expr, For, Index, Name, ScalarType
+from comprehensive.poly.guards import drop_implied_guards
+from comprehensive.poly.legality import threads_meet
+
+
+@lru_cache(maxsize=4096)
+def lower(variant: Variant, name: str) -> Kernel:
+    """The kernel ``name`` that computes the variant."""
+    nest = drop_implied_guards(unswitch(variant.nest))
+    taken = declared_names(nest)
+    placement = place_tiles(nest, taken)
+    lowering = _Lowering.of(nest, placement, taken)
+    body = without_unused(lowering.body())
+    return Kernel(
+        name=name,
+        parameters=lowering.parameters(body),
+        grid=tuple((loop.iterator, loop.extent) for loop in nest.grid),
+        block=tuple(loop.extent for loop in nest.thread_loops),
+        shared_words=placement.words,
+        body=body,
+        register_cap=variant.register_cap,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Lowering:
+    nest: Nest
+    placement: Placement
+    order: tuple[str, ...]
+    names: Names
+    extents: Mapping[str, Expr]
+    """Grid iterators along y and z, with what the kernel calls their extents."""
+    parameters_of_extents: tuple[KernelParameter, ...]
+    strides: Mapping[str, tuple[KernelParameter, ...]]
+
+    @staticmethod
+    def of(nest: Nest, placement: Placement, taken: frozenset[str]) -> _Lowering:
+        fresh = _FreshNames({*taken, *(p.pointer for band in placement.bands for p in band)})
+        block_rank = len(nest.thread_loops)
+        names = Names(
+            counters=tuple(fresh(f"x{k}") for k in range(6)),
+            coordinates=tuple(fresh(f"e{k}") for k in range(6)),
+            thread=fresh("thread"),
+            block_rank=block_rank,
+            order=tuple(s.name for s in nest.scalars if s.role is not Role.PROGRAM)
+            + tuple(loop.iterator for loop in nest.grid)
+            + tuple(s.name for s in nest.with_role(Role.PROGRAM)),
+        )
+        extents: dict[str, Expr] = {}
+        parameters: list[KernelParameter] = []
+        for loop in nest.grid[:-1]:
+            if isinstance(loop.extent, Name):
+                extents[loop.iterator] = loop.extent
+                continue
+            extent = fresh(f"{loop.iterator}_extent")
+            extents[loop.iterator] = Name(extent)
+            parameters.append(KernelParameter(extent, ScalarType.INT, Source.EXTENT, loop.iterator))
+        strides = {
+            array.name: tuple(
+                KernelParameter(
+                    fresh(f"{array.name}_stride{d}"), ScalarType.LONG, Source.STRIDE, array.name, d
+                )
+                for d in range(array.rank - 1)
+            )
+            for array in nest.arrays
+        }
+        return _Lowering(nest, placement, names.order, names, extents, tuple(parameters), strides)
+
+    # --- the body
+
+    def body(self) -> tuple[KernelStmt, ...]:
+        meet = threads_meet(self.nest)
+        placed = [p for band in self.placement.bands for p in band]
+        rewritten = rewrite_references(self.nest, self._replace_reference())
+        repeats = len(self.nest.grid) > 1
+        inner = _Bands(self, meet).lower(rewritten, followed=repeats)
+        inner = (*self._thread_iterators(placed), *inner)
+        grid = self.nest.grid
+        x = Declare(ScalarType.INT, grid[-1].iterator, initial=Name("blockIdx.x"), const=True)
+        inner = (Plain((x,)), *inner)
+        for loop, axis in zip(reversed(grid[:-1]), AXES[1:], strict=False):
+            header = For(
+                ScalarType.INT,
+                loop.iterator,
+                Name(f"blockIdx.{axis}"),
+                "<",
+                self.extents[loop.iterator],
+                Name(f"gridDim.{axis}"),
+                (),
+            )
+            inner = (UniformFor(header, inner),)
+        tiles = tuple(SharedTile(p.pointer, p.type, expression(p.offset_words, self.order)) for p in placed)
+        return (*tiles, *inner)
+
+    def _thread_iterators(self, placed: Sequence[PlacedTile]) -> tuple[KernelStmt, ...]:
+        rank = self.names.block_rank
+        declarations: dict[str, Declare] = {}
+        for band in self.nest.bands:
+            for loop, axis in zip(reversed(band.loops), AXES, strict=False):
+                declaration = Declare(
+                    ScalarType.INT, loop.iterator, initial=Name(f"threadIdx.{axis}"), const=True
+                )
+                if declarations.setdefault(loop.iterator, declaration) != declaration:
+                    raise ValueError(f"iterator {loop.iterator} names two directions of the block")
+        ordered = list(declarations.values())
+        if rank > 1 and any(len(p.tile.extent) == 1 for p in placed):
+            ordered.append(
+                Declare(ScalarType.INT, self.names.thread, initial=thread_number(rank), const=True)
+            )
+        return (Plain(tuple(ordered)),)
+
+    def _replace_reference(self):
+        """Numbers the references as ``accesses`` does and sends each to its tile or to global memory."""
+        tiles: dict[int, PlacedTile] = {
+            ordinal: placed
+            for band in self.placement.bands
+            for placed in band
+            for ordinal in placed.tile.index
+        }
+        count = len(accesses(self.nest))
+        ordinals: Iterator[int] = iter(range(count))
+
+        def replaced(index: Index, mode: Mode, context: Context, scalars: Mapping[str, Expr]) -> Expr:
+            ordinal = next(ordinals)
+            placed = tiles.get(ordinal)
+            if placed is None:
+                strides = [Name(p.name) for p in self.strides[index.array]]
+                subscripts = [widen(s) for s in index.subscripts]
+                return replace(index, subscripts=(flat_index(subscripts, strides),))
+            position = box_position(placed, placed.tile.index[ordinal], self.order)
+            return Index(placed.pointer, (shared_index(placed, position, self.order),), index.span)
+
+        return replaced
+
+    # --- the parameters
+
+    def parameters(self, body: tuple[KernelStmt, ...]) -> tuple[KernelParameter, ...]:
+        used = names_in_kernel(body)
+        written = {a.array for a in accesses(self.nest) if a.mode.writes}
+        arrays = [
+            KernelParameter(
+                array.name,
+                array.type,
+                Source.ARRAY,
+                array.name,
+                pointer=True,
+                const=array.name not in written,
+            )
+            for array in self.nest.arrays
+            if array.name in used
+        ]
+        strides = [p for array in self.nest.arrays for p in self.strides[array.name] if p.name in used]
+        scalars = [
+            KernelParameter(s.name, s.type, Source.SCALAR, s.name)
+            for s in self.nest.scalars
+            if s.name in used
+        ]
+        extents = [p for p in self.parameters_of_extents if p.name in used]
+        return (*arrays, *strides, *scalars, *extents)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bands:
+    """Lowers the block-level statements; ``meet`` tells whether threads meet in global memory."""
+
+    lowering: _Lowering
+    meet: bool
+
+    def lower(self, body: tuple[BlockStmt, ...], *, followed: bool) -> tuple[KernelStmt, ...]:
+        return tuple(self._lower(body, iter(range(len(self.lowering.nest.bands))), followed))
+
+    def _lower(self, body: tuple[BlockStmt, ...], numbers: Iterator[int], followed: bool) -> list[KernelStmt]:
+        result: list[KernelStmt] = []
+        for position, statement in enumerate(body):
+            later = followed or any(_has_band(s) for s in body[position + 1 :])
+            match statement:
+                case Threads():
+                    result += self._band(statement, next(numbers), followed=later)
+                case BlockFor():
+                    header = For(
+                        statement.type,
+                        statement.iterator,
+                        statement.start,
+                        statement.relation,
+                        statement.bound,
+                        statement.step,
+                        (),
+                    )
+                    result.append(UniformFor(header, tuple(self._lower(statement.body, numbers, True))))
+                case BlockIf():
+                    then = tuple(self._lower(statement.then, numbers, later))
+                    otherwise = tuple(self._lower(statement.otherwise, numbers, later))
+                    result.append(UniformIf(statement.condition, then, otherwise))
+                case BlockDeclare():
+                    declaration = Declare(
+                        statement.type,
+                        statement.name,
+                        initial=statement.value,
+                        const=True,
+                        span=statement.span,
+                    )
+                    result.append(Plain((declaration,)))
+                case _:
+                    assert_never(statement)
+        return result
+
+    def _band(self, band: Threads, number: int, *, followed: bool) -> list[KernelStmt]:
+        placed = self.lowering.placement.bands[number]
+        loads = [p for p in placed if p.tile.load is not None]
+        stores = [p for p in placed if p.tile.store is not None]
+        result: list[KernelStmt] = []
+        for p in loads:
+            result += [
+                Comment(f"copy in {self._box(p)}"),
+                Plain(copy_in(p, self._strides(p), self.lowering.names)),
+            ]
+        if loads:
+            result.append(Barrier())
+        result.append(Plain(band.body))
+        if stores:
+            result.append(Barrier())
+        for p in stores:
+            result += [
+                Comment(f"copy out {self._box(p)}"),
+                Plain(copy_out(p, self._strides(p), self.lowering.names)),
+            ]
+        if followed and (placed or self.meet):
+            result.append(Barrier())
+        return result
+
+    def _box(self, placed: PlacedTile) -> str:
+        """``a: B0 x (s*ub1) elements``"""
+        extents = [extent.format(self.lowering.order) for extent in placed.tile.extent]
+        shown = extents if len(extents) == 1 else [e if e.isalnum() else f"({e})" for e in extents]
+        return f"{placed.tile.array}: {' x '.join(shown)} elements"
+
+    def _strides(self, placed: PlacedTile) -> list[Expr]:
+        return [Name(p.name) for p in self.lowering.strides[placed.tile.array]]
+
+
+class _FreshNames:
+    def __init__(self, taken: set[str]) -> None:
+        self._taken = taken
+
+    def __call__(self, base: str) -> str:
+        name = base
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+
+def _has_band(statement: BlockStmt) -> bool:
+    match statement:
+        case Threads():
+            return True
+        case BlockFor():
+            return any(_has_band(s) for s in statement.body)
+        case BlockIf():
+            return any(_has_band(s) for s in (*statement.then, *statement.otherwise))
+        case BlockDeclare():
+            return False
+        case _:
+            assert_never(statement)

@@ -1,0 +1,130 @@
+"""The manifest: what was generated, for programs that read it.
+
+In: a :class:`ProgramPlan` and the trees.  Out: one JSON document, independent of any device, of this shape::
+
+    {"schema": 1, "tool": "comprehensive 0.1.0", "source": {...}, "functions": [
+      {"name": "matmul", "parameters": ["B0", "ub1", "s"], "regions": [
+        {"name": "matmul", "scalars": [...], "arrays": [...], "leaves": [
+          {"index": 0, "system": ["B0^2 + s*B0*ub1 <= Z_B", ...], "kernel": {...}, "counters": [...]}]}]}]}
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from comprehensive.algebra import System
+from comprehensive.codegen.kernel import Kernel
+from comprehensive.codegen.plan import LeafPlan, ProgramPlan, RegionPlan
+from comprehensive.loops.ir import Role, Variant
+from comprehensive.metafork.printer import print_expr
+from comprehensive.optimize.tree import Leaf, Tree
+
+SCHEMA = 1
+
+
+def manifest(plan: ProgramPlan, trees: tuple[Tree[Variant], ...], version: str) -> dict[str, Any]:
+    """The document; ``trees`` are those of the regions in program order."""
+    remaining = iter(trees)
+    return {
+        "schema": SCHEMA,
+        "tool": f"comprehensive {version}",
+        "source": {"name": plan.source_path, "sha256": plan.source_digest},
+        "header": f"{plan.stem}.h",
+        "kernels": f"{plan.stem}.cu",
+        "functions": [
+            {
+                "name": function.function.name,
+                "parameters": _program_parameters(function.regions),
+                "regions": [_region(region, next(remaining)) for region in function.regions],
+            }
+            for function in plan.functions
+        ],
+    }
+
+
+def _program_parameters(regions: tuple[RegionPlan, ...]) -> list[str]:
+    names = [s.name for region in regions for s in region.nest.with_role(Role.PROGRAM)]
+    return list(dict.fromkeys(names))
+
+
+def _region(region: RegionPlan, tree: Tree[Variant]) -> dict[str, Any]:
+    nest = region.nest
+    return {
+        "name": region.name,
+        "line": nest.span.position[0],
+        "scalars": [
+            {
+                "name": s.name,
+                "type": s.type.value,
+                "role": s.role.value,
+                "value": None if s.value is None else print_expr(s.value),
+            }
+            for s in nest.scalars
+        ],
+        "arrays": [
+            {
+                "name": a.name,
+                "type": a.type.value,
+                "dims": None if a.dims is None else [None if d is None else print_expr(d) for d in a.dims],
+                "const": a.const,
+            }
+            for a in nest.arrays
+        ],
+        "preconditions": [print_expr(p) for p in nest.preconditions],
+        "assumptions": [str(atom) for atom in tree.assumptions],
+        "machine_parameters": list(tree.limits),
+        "leaves": [
+            _leaf(planned, leaf, tree) for planned, leaf in zip(region.leaves, tree.leaves, strict=True)
+        ],
+        "dead_ends": [_system(d, tree) for d in region.dead_ends],
+    }
+
+
+def _leaf(planned: LeafPlan, leaf: Leaf[Variant], tree: Tree[Variant]) -> dict[str, Any]:
+    return {
+        "index": planned.index,
+        "system": _system(planned.system, tree),
+        "sample": None if leaf.sample is None else {k: str(v) for k, v in sorted(leaf.sample.items())},
+        "undecided": leaf.undecided,
+        "decisions": [
+            {"strategy": d.strategy, "taken": d.taken, "text": d.text, "note": d.note} for d in leaf.decisions
+        ],
+        "counters": [
+            {
+                "name": c.name,
+                "limit": c.limit,
+                "value": evaluation.value.format(tree.order),
+                "source": evaluation.source,
+            }
+            for c in tree.counters
+            for evaluation in (c.evaluate(leaf.fragment),)
+        ],
+        "cached": list(planned.nest.cached),
+        "kernel": _kernel(planned.kernel, tree),
+    }
+
+
+def _kernel(kernel: Kernel, tree: Tree[Variant]) -> dict[str, Any]:
+    return {
+        "name": kernel.name,
+        "parameters": [
+            {
+                "name": p.name,
+                "type": p.type.value,
+                "pointer": p.pointer,
+                "const": p.const,
+                "source": p.source.value,
+                "of": p.of,
+                "dimension": p.dimension,
+            }
+            for p in kernel.parameters
+        ],
+        "grid": [{"iterator": iterator, "extent": print_expr(extent)} for iterator, extent in kernel.grid],
+        "block": [print_expr(extent) for extent in kernel.block],
+        "shared_words": kernel.shared_words.format(tree.order),
+        "register_cap": kernel.register_cap,
+    }
+
+
+def _system(system: System, tree: Tree[Variant]) -> list[str]:
+    return list(system.format(tree.order, tree.limits))

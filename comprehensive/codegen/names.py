@@ -1,0 +1,130 @@
+"""Names in nests and kernels: what is taken, what a kernel body really uses.
+
+In: a nest or a kernel body.  Out: sets of identifiers, for choosing fresh names and for passing only the
+parameters that a kernel needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from comprehensive.codegen.kernel import (
+    Barrier,
+    Comment,
+    KernelStmt,
+    Plain,
+    SharedTile,
+    UniformFor,
+    UniformIf,
+)
+from comprehensive.loops.access import names_read
+from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
+from comprehensive.metafork.ast import (
+    Assign,
+    Block,
+    Break,
+    Continue,
+    Declare,
+    DoWhile,
+    For,
+    If,
+    MetaFor,
+    Name,
+    Stmt,
+    While,
+)
+
+
+def declared_names(nest: Nest) -> frozenset[str]:
+    """Everything that already has a name in the nest: scalars, arrays, iterators, locals."""
+    names = {s.name for s in nest.scalars} | {a.name for a in nest.arrays}
+    names |= {loop.iterator for loop in nest.grid}
+    return frozenset(names | _declared_in_block(nest.body))
+
+
+def _declared_in_block(body: Iterable[BlockStmt]) -> set[str]:
+    names: set[str] = set()
+    for statement in body:
+        match statement:
+            case Threads():
+                names |= {loop.iterator for loop in statement.loops} | _declared(statement.body)
+            case BlockFor():
+                names |= {statement.iterator} | _declared_in_block(statement.body)
+            case BlockIf():
+                names |= _declared_in_block(statement.then) | _declared_in_block(statement.otherwise)
+            case BlockDeclare():
+                names.add(statement.name)
+            case _:
+                assert_never(statement)
+    return names
+
+
+def _declared(body: Iterable[Stmt]) -> set[str]:
+    names: set[str] = set()
+    for statement in body:
+        match statement:
+            case Declare():
+                names.add(statement.name)
+            case For() | MetaFor():
+                names |= {statement.iterator} | _declared(statement.body)
+            case If():
+                names |= _declared(statement.then) | _declared(statement.otherwise)
+            case While() | DoWhile() | Block():
+                names |= _declared(statement.body)
+            case Assign() | Break() | Continue():
+                pass
+            case _:
+                assert_never(statement)
+    return names
+
+
+def names_in_kernel(body: Iterable[KernelStmt]) -> frozenset[str]:
+    """The identifiers that a kernel body reads or writes."""
+    names: set[str] = set()
+    for statement in body:
+        match statement:
+            case Plain():
+                names |= names_in_body(statement.body)
+            case UniformFor():
+                names |= names_in_body((statement.header,)) | names_in_kernel(statement.body)
+            case UniformIf():
+                names |= names_read(statement.condition)
+                names |= names_in_kernel(statement.then) | names_in_kernel(statement.otherwise)
+            case SharedTile():
+                names |= names_read(statement.offset_words)
+            case Barrier() | Comment():
+                pass
+            case _:
+                assert_never(statement)
+    return frozenset(names)
+
+
+def names_in_body(body: Iterable[Stmt]) -> frozenset[str]:
+    """The identifiers that plain statements read or write."""
+    names: set[str] = set()
+    for statement in body:
+        match statement:
+            case Declare():
+                if statement.initial is not None:
+                    names |= names_read(statement.initial)
+            case Assign():
+                target = statement.target
+                names |= {target.identifier} if isinstance(target, Name) else names_read(target)
+                names |= names_read(statement.value)
+            case For() | MetaFor():
+                for expr in (statement.start, statement.bound, statement.step):
+                    names |= names_read(expr)
+                names |= names_in_body(statement.body)
+            case If():
+                names |= names_read(statement.condition)
+                names |= names_in_body(statement.then) | names_in_body(statement.otherwise)
+            case While() | DoWhile():
+                names |= names_read(statement.condition) | names_in_body(statement.body)
+            case Block():
+                names |= names_in_body(statement.body)
+            case Break() | Continue():
+                pass
+            case _:
+                assert_never(statement)
+    return frozenset(names)

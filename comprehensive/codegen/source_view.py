@@ -1,0 +1,328 @@
+"""What the CUDA source is printed from: launchers of kernels and regions, and the user's host code around them.
+
+In: a :class:`ProgramPlan` and the texts of its kernels.  Out: a :class:`SourceView` for
+`templates/cuda/source.cu.j2`.  The body of a host function stays as it is to the byte, except for::
+
+    meta_schedule { ... }   -->   { if (!cf_continues(cf_state, matmul_run(cf_state, n, a, B0))) return; }
+    assert(B0 <= n);        -->   { if (!cf_require(cf_state, cf_le(B0, n), "B0 <= n", B0, n)) return; }
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from comprehensive.codegen.c_expr import c_comment, c_string, is_wide, polynomial, wide
+from comprehensive.codegen.dispatch import Dispatch, Guard, dispatch, guard
+from comprehensive.codegen.header_view import data_sizes, function_view
+from comprehensive.codegen.interface import Argument, Interface, interface
+from comprehensive.codegen.kernel import Kernel, KernelParameter, Source
+from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan
+from comprehensive.diagnostics import GENERATED, DiagnosticSink, Span
+from comprehensive.loops.ir import Nest
+from comprehensive.metafork.ast import Binary, Expr, HostAssert, IntLiteral, MetaSchedule, ScalarType
+from comprehensive.metafork.printer import print_expr
+from comprehensive.metafork.tokens import Origin, tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A C expression with the source text that it computes."""
+
+    value: str
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A kernel argument that the host computes: ``value`` must fit into ``type``."""
+
+    type: str
+    name: str
+    value: Extent
+
+
+@dataclass(frozen=True, slots=True)
+class KernelLaunch:
+    """The launcher of one kernel; grid and block have three extents, x first."""
+
+    name: str
+    kernel: str
+    parameters: str
+    arguments: str
+    """What the launcher of the region passes."""
+    locals: tuple[Local, ...]
+    addresses: tuple[str, ...]
+    grid: tuple[Extent, ...]
+    block: tuple[Extent, ...]
+    words: Extent
+
+
+@dataclass(frozen=True, slots=True)
+class RegionSource:
+    """The launcher of a region: selection, then the launcher of the leaf."""
+
+    name: str
+    params_type: str
+    parameters: str
+    call: str
+    """The host code's call of it."""
+    extents: tuple[Extent, ...]
+    """Of the grid as written: where one is zero there is nothing to do."""
+    params: tuple[str, ...]
+    """A value for every program parameter of the function."""
+    size_arguments: str
+    launches: tuple[KernelLaunch, ...]
+    leaves: tuple[tuple[tuple[int, ...], KernelLaunch], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSource:
+    name: str
+    params_type: str
+    machine_name: str
+    params_name: str
+    stream_name: str
+    why_name: str
+    device_name: str
+    launch_parameters: str
+    launch_arguments: str
+    """The same names, for the wrappers."""
+    defaults_arguments: str
+    smallest: tuple[Guard, ...]
+    regions: tuple[RegionSource, ...]
+    host_type: str
+    host_parameters: str
+    host_arguments: str
+    host_body: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    version: str
+    input_name: str
+    digest: str
+    stem: str
+    directives: tuple[str, ...]
+    kernels: tuple[str, ...]
+    functions: tuple[FunctionSource, ...]
+
+
+def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str) -> SourceView:
+    """The view of a program. KeyError for a kernel without a text."""
+    regions = [region for function in plan.functions for region in function.regions]
+    names = dict.fromkeys(leaf.kernel.name for region in regions for leaf in region.leaves)
+    return SourceView(
+        version=version,
+        input_name=c_comment(plan.source_path),
+        digest=plan.source_digest,
+        stem=plan.stem,
+        directives=_directives(plan.functions),
+        kernels=tuple(kernels_text[name].rstrip("\n") for name in names),
+        functions=tuple(_function(function) for function in plan.functions),
+    )
+
+
+def _directives(functions: Iterable[FunctionPlan]) -> tuple[str, ...]:
+    """The preprocessor lines of the file outside its functions: host code may need what they include or define."""
+    spans = [plan.function.span for plan in functions if plan.function.span is not GENERATED]
+    if not spans:
+        return ()
+    origin = Origin(spans[0].file, DiagnosticSink())
+    return tuple(
+        token.text.rstrip()
+        for token in tokens(origin)
+        if token.type == "DIRECTIVE" and not any(s.start <= token.start < s.end for s in spans)
+    )
+
+
+def _function(plan: FunctionPlan) -> FunctionSource:
+    host = interface(plan)
+    view = function_view(plan)
+    names = view.names
+    regions = tuple(_region(region, host) for region in plan.regions)
+    host_type = _return_type(plan)
+    body = _body(plan, host, regions, "return;" if host_type == "void" else "return {};")
+    chosen = [f"cf_chosen.{a.name}" if a.name in host.program_names else a.name for a in host.everything]
+    smallest = [
+        Guard(c_string(f"{a.name} >= 1"), f"cf_chosen.{a.name} >= 1", "1", f"cf_chosen.{a.name}")
+        for a in host.program
+    ]
+    smallest += [
+        Guard(c_string(f"{a.name} >= 0"), f"{a.name} >= 0", "0", a.name) for a in data_sizes(plan, host)
+    ]
+    return FunctionSource(
+        name=host.name,
+        params_type=view.params_type,
+        machine_name=names.machine,
+        params_name=names.params,
+        stream_name=names.stream,
+        why_name=names.why,
+        device_name=names.device,
+        launch_parameters=view.launch_parameters,
+        launch_arguments=", ".join((*(a.name for a in host.arguments), names.params, names.stream)),
+        defaults_arguments="".join(f"{a.name}, " for a in view.sizes),
+        smallest=tuple(smallest),
+        regions=regions,
+        host_type=host_type,
+        host_parameters=_parameter_list("cf_call &cf_state", host.everything, body),
+        host_arguments=", ".join(("cf_state", *chosen)),
+        host_body=body,
+    )
+
+
+def _return_type(plan: FunctionPlan) -> str:
+    """As written, without what concerns the linker."""
+    head = re.match(rf"(?s)(.*?)\b{re.escape(plan.function.name)}\s*\(", plan.function.span.text)
+    words = head[1].split() if head else ["void"]
+    return (
+        " ".join(w for w in words if w not in ("static", "inline", "extern", "__inline", "__inline__"))
+        or "void"
+    )
+
+
+# --- host code -----------------------------------------------------------------------------------------------
+
+
+def _body(plan: FunctionPlan, host: Interface, regions: Sequence[RegionSource], leave: str) -> str:
+    types = {s.name: s.type for region in plan.regions for s in region.nest.scalars}
+    types |= {a.name: a.type for a in host.everything if not a.pointer}
+    pending = iter(regions)
+    pieces: list[str] = []
+    for part in plan.function.parts:
+        match part:
+            case Span():
+                pieces.append(part.text)
+            case HostAssert():
+                pieces.append(f"{{ if (!cf_require(cf_state, {_requirement(part, types)})) {leave} }}")
+            case MetaSchedule():
+                pieces.append(f"{{ if (!cf_continues(cf_state, {next(pending).call})) {leave} }}")
+    return "".join(pieces)
+
+
+def _requirement(assertion: HostAssert, types: Mapping[str, ScalarType]) -> str:
+    """Value, text and the two sides of an assertion; what is no integer expression is left to the compiler."""
+    condition = assertion.condition
+    if condition is not None and is_wide(condition, types):
+        view = guard(condition, types)
+        return f"{view.condition}, {c_string(view.text)}, {view.needed}, {view.available}"
+    if assertion.span is GENERATED:
+        text = print_expr(condition) if condition is not None else "1"
+    else:
+        text = re.sub(r"(?s)\A\s*assert\s*\((.*)\)\s*;?\s*\Z", r"\1", assertion.span.text)
+    return f"({text}) ? 1 : 0, {c_string(' '.join(text.split()))}, 0, 0"
+
+
+# --- regions -------------------------------------------------------------------------------------------------
+
+
+def _region(region: RegionPlan, host: Interface) -> RegionSource:
+    nest = region.nest
+    types = {s.name: s.type for s in nest.scalars}
+    pointers = {a.name: a for a in host.everything if a.pointer}
+    available = tuple(
+        [pointers[a.name] for a in nest.arrays] + [Argument(s.name, s.type) for s in nest.scalars]
+    )
+    selection: Dispatch = dispatch(region, host)
+    extents = tuple(_extent(loop.extent, types) for loop in nest.grid)
+    params = tuple(a.name if a.name in types else "1" for a in host.program)
+    leaves: dict[str, list[int]] = {}
+    launches: dict[str, KernelLaunch] = {}
+    for leaf in region.leaves:
+        leaves.setdefault(leaf.kernel.name, []).append(leaf.index)
+        if leaf.kernel.name not in launches:
+            launches[leaf.kernel.name] = _launch(leaf.kernel, leaf.nest, available, types)
+    read = " ".join(
+        (
+            *(extent.value for extent in extents),
+            *params,
+            *(a.name for a in selection.sizes),
+            *(launch.arguments for launch in launches.values()),
+        )
+    )
+    arguments = ", ".join(("cf_state", *(a.name for a in available)))
+    return RegionSource(
+        name=region.name,
+        params_type=f"{host.name}_params",
+        parameters=_parameter_list("cf_call &cf_state", available, read),
+        call=f"{region.name}_run({arguments})",
+        extents=extents,
+        params=params,
+        size_arguments="".join(f"{a.name}, " for a in selection.sizes),
+        launches=tuple(launches.values()),
+        leaves=tuple((tuple(numbers), launches[name]) for name, numbers in leaves.items()),
+    )
+
+
+def _launch(
+    kernel: Kernel, nest: Nest, available: Sequence[Argument], types: Mapping[str, ScalarType]
+) -> KernelLaunch:
+    computed: list[Local] = []
+    addresses: list[str] = []
+    for parameter in kernel.parameters:
+        value = _computed(parameter, kernel, nest, types)
+        if value is None:
+            addresses.append(parameter.of)
+        else:
+            local = Local(parameter.type.value, f"cf_{parameter.name}", value)
+            computed.append(local)
+            addresses.append(local.name)
+    grid = _three([_extent(extent, types) for _, extent in kernel.grid])
+    block = _three([_extent(extent, types) for extent in kernel.block])
+    words = Extent(polynomial(kernel.shared_words), c_comment(str(kernel.shared_words)))
+    read = " ".join((*addresses, *(e.value for e in (*grid, *block, *(c.value for c in computed), words))))
+    used = tuple(a for a in available if re.search(rf"\b{a.name}\b", read))
+    return KernelLaunch(
+        name=f"{kernel.name}_run",
+        kernel=kernel.name,
+        parameters=", ".join(("cf_call &cf_state", "int cf_leaf", *(a.declaration for a in used))),
+        arguments=", ".join(("cf_state", "cf_chosen.leaf", *(a.name for a in used))),
+        locals=tuple(computed),
+        addresses=tuple(addresses),
+        grid=grid,
+        block=block,
+        words=words,
+    )
+
+
+def _computed(
+    parameter: KernelParameter, kernel: Kernel, nest: Nest, types: Mapping[str, ScalarType]
+) -> Extent | None:
+    """What the host computes for a parameter; None for data and for a scalar that is passed as it is."""
+    match parameter.source:
+        case Source.ARRAY:
+            return None
+        case Source.SCALAR:
+            if types[parameter.of] is parameter.type:
+                return None
+            return Extent(parameter.of, parameter.of)
+        case Source.EXTENT:
+            return _extent(dict(kernel.grid)[parameter.of], types)
+        case Source.STRIDE:
+            dims = nest.array(parameter.of).dims or ()
+            stride: Expr = IntLiteral(1)
+            for position, dim in enumerate(dims[parameter.dimension + 1 :]):
+                if dim is None:
+                    raise ValueError(f"array {parameter.of} has no known stride along {parameter.dimension}")
+                stride = dim if position == 0 else Binary("*", stride, dim)
+            return _extent(stride, types)
+
+
+def _three(extents: Sequence[Extent]) -> tuple[Extent, ...]:
+    """x, y, z from extents given outermost first."""
+    found = tuple(reversed(extents))
+    return found + (Extent("1", ""),) * (3 - len(found))
+
+
+def _extent(expr: Expr, types: Mapping[str, ScalarType]) -> Extent:
+    return Extent(wide(expr, types), c_comment(print_expr(expr)))
+
+
+def _parameter_list(first: str, arguments: Iterable[Argument], read: str) -> str:
+    """A C++ parameter list; what the text ``read`` does not mention is marked, so that no compiler warns."""
+    declared = [
+        a.declaration if re.search(rf"\b{a.name}\b", read) else f"[[maybe_unused]] {a.declaration}"
+        for a in arguments
+    ]
+    return ", ".join((first, *declared))

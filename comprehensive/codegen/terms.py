@@ -1,0 +1,159 @@
+"""Polynomials and conditions as C expressions.
+
+In: polynomials over names of the nest, conditions over virtual coordinates.  Out: ``ast.Expr``, for instance
+``2*s*B + 2`` as the tree of ``2 * s * B + 2`` and ``n - 1 - @0 >= 0`` as ``row < n``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from comprehensive.algebra import Polynomial
+from comprehensive.loops.rewrite import map_expr
+from comprehensive.metafork.ast import Binary, Cast, Expr, IntLiteral, Name, ScalarType, Unary
+from comprehensive.poly.model import Condition, Constraint
+
+
+def expression(polynomial: Polynomial, order: Sequence[str] = ()) -> Expr:
+    """An integer polynomial as a C expression, positive terms first.
+
+    Raises ValueError for a coefficient that is not an integer.
+    """
+    positive: list[Expr] = []
+    negative: list[Expr] = []
+    for term in polynomial.terms():
+        if term.coefficient.denominator != 1:
+            raise ValueError(f"{polynomial} has no integer coefficients")
+        coefficient = term.coefficient.numerator
+        powers = sorted(
+            term.powers, key=lambda item: order.index(item[0]) if item[0] in order else len(order)
+        )
+        factors: list[Expr] = [_symbol(name) for name, power in powers for _ in range(power)]
+        if abs(coefficient) != 1 or not factors:
+            factors.insert(0, IntLiteral(abs(coefficient)))
+        (positive if coefficient > 0 else negative).append(product(factors))
+    if not positive and not negative:
+        return IntLiteral(0)
+    result = total(positive) if positive else None
+    for term in negative:
+        result = Binary("-", IntLiteral(0) if result is None else result, term)
+    assert result is not None
+    return result
+
+
+def _symbol(name: str) -> Expr:
+    """A name, or the integer division that a symbol such as ``(N)/(2)`` stands for."""
+    return Name(name) if name.isidentifier() else _parsed(ast.parse(name, mode="eval").body)
+
+
+def _parsed(node: ast.expr) -> Expr:
+    operators = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%"}
+    match node:
+        case ast.Name(id=name):
+            return Name(name)
+        case ast.Constant(value=int(value)):
+            return IntLiteral(value)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return Unary("-", _parsed(operand))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in operators:
+            return Binary(operators[type(op)], _parsed(left), _parsed(right))
+        case _:
+            raise ValueError(f"{ast.dump(node)} is not the text of a division")
+
+
+def product(factors: Sequence[Expr]) -> Expr:
+    """``f0 * f1 * ...``, 1 for no factor."""
+    return _chain("*", factors, IntLiteral(1))
+
+
+def total(summands: Sequence[Expr]) -> Expr:
+    """``t0 + t1 + ...``, 0 for no summand."""
+    return _chain("+", summands, IntLiteral(0))
+
+
+def conjunction(conditions: Sequence[Expr]) -> Expr:
+    """``c0 && c1 && ...``, 1 for no condition."""
+    return _chain("&&", conditions, IntLiteral(1))
+
+
+def _chain(operator: str, operands: Sequence[Expr], empty: Expr) -> Expr:
+    if not operands:
+        return empty
+    result = operands[0]
+    for operand in operands[1:]:
+        result = Binary(operator, result, operand)
+    return result
+
+
+def plus(left: Expr, right: Expr) -> Expr:
+    """``left + right`` without idle zeros."""
+    if left == IntLiteral(0):
+        return right
+    return left if right == IntLiteral(0) else Binary("+", left, right)
+
+
+def times(left: Expr, right: Expr) -> Expr:
+    """``left * right`` without idle ones."""
+    if left == IntLiteral(1):
+        return right
+    return left if right == IntLiteral(1) else Binary("*", left, right)
+
+
+def condition(value: Condition, coordinates: Mapping[str, str], order: Sequence[str] = ()) -> Expr | None:
+    """A condition as a C expression, ``@k`` replaced by the given names; None where it always holds."""
+    if value.is_true:
+        return None
+    pieces = [conjunction([comparison(c, coordinates, order) for c in piece]) for piece in value.pieces]
+    return _chain("||", pieces, IntLiteral(0))
+
+
+def comparison(constraint: Constraint, coordinates: Mapping[str, str], order: Sequence[str] = ()) -> Expr:
+    """``p >= 0`` with its negative terms on the other side: ``small < large`` or ``small <= large``."""
+    polynomial = constraint.polynomial.substitute(
+        {coordinate: Polynomial.symbol(name) for coordinate, name in coordinates.items()}
+    )
+    positive = negative = Polynomial.constant(0)
+    for term in polynomial.terms():
+        monomial = Polynomial.constant(abs(term.coefficient))
+        for name, power in term.powers:
+            monomial = monomial * Polynomial.symbol(name) ** power
+        if term.coefficient > 0:
+            positive = positive + monomial
+        else:
+            negative = negative + monomial
+    if constraint.equality:
+        return Binary("==", expression(positive, order), expression(negative, order))
+    # a >= b + 1 reads better as b < a.
+    without_one = negative - 1
+    if negative.evaluate(dict.fromkeys(negative.symbols, 0)) >= 1:
+        return Binary("<", expression(without_one, order), expression(positive, order))
+    return Binary("<=", expression(negative, order), expression(positive, order))
+
+
+def widen(offset: Expr) -> Expr:
+    """The offset with every product of two variables computed in 64 bits: ``i*N + j`` can exceed 31 bits."""
+
+    def widened(node: Expr) -> Expr:
+        match node:
+            case Binary(operator="*", left=left, right=right) if not _is_small(left) and not _is_small(right):
+                return replace(node, left=left if _is_wide(left) else Cast(ScalarType.LONG, left))
+            case _:
+                return node
+
+    return map_expr(offset, widened)
+
+
+def _is_small(factor: Expr) -> bool:
+    return isinstance(factor, IntLiteral)
+
+
+def _is_wide(factor: Expr) -> bool:
+    match factor:
+        case Cast(type=ScalarType.LONG):
+            return True
+        case Binary(operator="*", left=left):
+            return _is_wide(left)
+        case _:
+            return False

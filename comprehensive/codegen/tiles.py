@@ -1,0 +1,95 @@
+"""Where the cached arrays of a nest live in shared memory.
+
+In: a nest whose launch-constant conditions have been unswitched.  Out: for every band the tiles of its cached
+arrays, each with the name of its pointer and its offset in 4-byte words, and what a block needs in all::
+
+    jacobi1d, cached {a}:  shared_a at 0 (s*B + 2 words), shared_a_2 at s*B + 2 (s*B words): 2*s*B + 2 words
+
+Bands run one after another, so their tiles share the same memory: a block needs the maximum over its bands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from comprehensive.algebra import Polynomial
+from comprehensive.algebra.atom import at_least
+from comprehensive.algebra.signs import lower_bounds, proves
+from comprehensive.loops.ir import Nest
+from comprehensive.metafork.ast import ScalarType
+from comprehensive.poly.footprint import footprint
+from comprehensive.poly.model import Footprint, Level, Tile
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedTile:
+    tile: Tile
+    pointer: str
+    type: ScalarType
+    offset_words: Polynomial
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """``bands[b]`` are the tiles of band b; ``words`` what a block allocates."""
+
+    bands: tuple[tuple[PlacedTile, ...], ...]
+    words: Polynomial
+
+
+def words_per_element(type: ScalarType) -> int:
+    """4-byte words that an element takes in shared memory; narrow types are not packed."""
+    return 2 if type.size_bytes == 8 else 1
+
+
+def place_tiles(nest: Nest, taken: Iterable[str] = ()) -> Placement:
+    """The tiles of all cached arrays that have a footprint; an opaque array stays in global memory.
+
+    ``taken`` are names that a pointer must not have.
+    """
+    used = set(taken)
+    bands: list[tuple[PlacedTile, ...]] = []
+    words = Polynomial.constant(0)
+    for band in range(len(nest.bands)):
+        placed, needed = _place_band(nest, band, used)
+        bands.append(placed)
+        words = _maximum(words, needed)
+    return Placement(tuple(bands), words)
+
+
+def _place_band(nest: Nest, band: int, used: set[str]) -> tuple[tuple[PlacedTile, ...], Polynomial]:
+    # 8-byte elements first: every offset is then aligned without padding.
+    arrays = sorted(
+        nest.cached, key=lambda name: (-nest.array(name).type.size_bytes, nest.cached.index(name))
+    )
+    placed: list[PlacedTile] = []
+    offset = Polynomial.constant(0)
+    for name in arrays:
+        found = footprint(nest, band, name, Level.BLOCK)
+        if not isinstance(found, Footprint):
+            continue
+        type = nest.array(name).type
+        for tile in found.tiles:
+            placed.append(PlacedTile(tile, _fresh(f"shared_{name}", used), type, offset))
+            offset = offset + tile.elements * words_per_element(type)
+    return tuple(placed), offset
+
+
+def _fresh(base: str, used: set[str]) -> str:
+    name, number = base, 2
+    while name in used:
+        name, number = f"{base}_{number}", number + 1
+    used.add(name)
+    return name
+
+
+def _maximum(left: Polynomial, right: Polynomial) -> Polynomial:
+    """The larger polynomial where all scalars are at least 1, or a polynomial above both."""
+    scalars = sorted({*left.symbols, *right.symbols})
+    bounds = lower_bounds(at_least(Polynomial.symbol(name), 1) for name in scalars)
+    if proves(at_least(left, right), bounds):
+        return left
+    if proves(at_least(right, left), bounds):
+        return right
+    return left + right

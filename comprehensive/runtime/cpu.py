@@ -1,0 +1,261 @@
+"""Generated CUDA on the CPU: the `.cu` compiled as it is by the host's C++ compiler, a block's threads as fibers.
+
+In: a generated source beside its header.  Out: a :class:`CpuLibrary` whose functions run on numpy arrays::
+
+    library = build(Path("out/matmul.cu"), Path("work"), [interface(plan)], sanitize=False, compiler=found)
+    library.call("matmul", {"n": 64, "a": a, "b": b, "c": c}, {"B0": 8, "ub1": 8, "s": 2}).status     # 0
+
+Without contraction of multiply and add, so that results compare to the bit with the serial program's.  With
+``sanitize`` every call is a process of its own under AddressSanitizer and UndefinedBehaviorSanitizer: an access out
+of bounds raises :class:`CpuFaultError` with the report.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from comprehensive.codegen.dispatch import MACHINE_FIELDS
+from comprehensive.codegen.environment import render_template
+from comprehensive.codegen.interface import Interface
+from comprehensive.data import template_directory
+from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from comprehensive.runtime.values import C_TYPES, Value, as_array, as_pointer, as_scalar
+from comprehensive.toolchain.host import Compiler
+
+BUILD_TIMEOUT_S = 300.0
+CALL_TIMEOUT_S = 120.0
+
+UNLIMITED = 1 << 40
+"""What a machine has of a parameter that the caller does not give."""
+
+_FLAGS = ("-std=c++17", "-ffp-contract=off", "-g", "-Wno-unknown-pragmas")
+_SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
+
+
+class CpuBuildError(Exception):
+    """The host's compiler has rejected the generated source; carries the command and its words."""
+
+
+class CpuFaultError(Exception):
+    """The generated code has crashed or a sanitizer has stopped it; carries the report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What ``<function>_launch_explained`` returned and wrote to its ``cf_choice``.
+
+    ``leaf`` is -1 where nothing was launched.  ``message`` says why the launch failed on the CPU (a divergent barrier), empty otherwise.
+    """
+
+    status: int
+    leaf: int
+    constraint: str
+    needed: int
+    available: int
+    message: str
+
+
+@dataclass(frozen=True)
+class CpuLibrary:
+    """The compiled functions; ``path`` is a shared object, or an executable with sanitizers."""
+
+    path: Path
+    interfaces: Mapping[str, Interface]
+    sanitize: bool
+    work: Path
+
+    def call(
+        self,
+        function: str,
+        arguments: Mapping[str, Value],
+        parameters: Mapping[str, int] | None,
+        *,
+        machine: Mapping[str, int] | None = None,
+        backwards: bool = False,
+        attributes: Mapping[int, int] | None = None,
+        kernel_threads: int = 1024,
+    ) -> Outcome:
+        """Runs a function; arrays are changed in place.
+
+        ``machine`` gives values of machine parameters by symbol (``Z_B``: words), None is the fake device.
+        ``backwards`` runs the last block and thread first.  ``attributes`` sets limits of the fake device by the
+        number of their cudaDeviceAttr; the first call of a library counts.  KeyError for a missing argument,
+        TypeError for an array of another type, CpuFaultError for a crash.
+        """
+        run = _call_process if self.sanitize else _call_shared
+        settings = _Settings(backwards, attributes or {}, kernel_threads)
+        return run(self, self.interfaces[function], arguments, parameters, machine, settings)
+
+    @cached_property
+    def shared(self) -> ctypes.CDLL:
+        """The loaded shared object."""
+        return ctypes.CDLL(str(self.path))
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    backwards: bool
+    attributes: Mapping[int, int]
+    kernel_threads: int
+
+
+def build(
+    source_cu: Path, work: Path, interfaces: Sequence[Interface], *, sanitize: bool, compiler: Compiler
+) -> CpuLibrary:
+    """Compiles the source into the directory ``work``. CpuBuildError where the compiler rejects it."""
+    work.mkdir(parents=True, exist_ok=True)
+    shim = template_directory() / "host" / "cuda_on_cpu.h"
+    stem = source_cu.stem
+    flags = [*_FLAGS, "-include", str(shim), "-I", str(source_cu.parent)]
+    if sanitize:
+        source, target = work / f"{stem}_driver.cpp", work / f"{stem}_driver"
+        source.write_text(_driver_text(source_cu, interfaces))
+        flags += ["-O1", *_SANITIZERS]
+    else:
+        source, target = source_cu, work / f"lib{stem}_cpu.so"
+        flags += ["-O2", "-shared", "-fPIC"]
+    command = [*compiler.command, *flags, "-x", "c++", str(source), "-o", str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_TIMEOUT_S, check=False)
+    if done.returncode != 0:
+        raise CpuBuildError(f"{' '.join(command)}\n{done.stderr}")
+    return CpuLibrary(target.absolute(), {i.name: i for i in interfaces}, sanitize, work)
+
+
+# --- in this process -----------------------------------------------------------------------------------------
+
+
+class _Choice(ctypes.Structure):
+    _fields_ = [
+        ("leaf", ctypes.c_int),
+        ("status", ctypes.c_int),
+        ("constraint", ctypes.c_char_p),
+        ("needed", ctypes.c_longlong),
+        ("available", ctypes.c_longlong),
+    ]
+
+
+def _call_shared(
+    library: CpuLibrary,
+    interface: Interface,
+    arguments: Mapping[str, Value],
+    parameters: Mapping[str, int] | None,
+    machine: Mapping[str, int] | None,
+    settings: _Settings,
+) -> Outcome:
+    shared = library.shared
+    for attribute, value in sorted(settings.attributes.items()):
+        shared.cf_cpu_set_attribute(attribute, value)
+    shared.cf_cpu_set_kernel_threads(settings.kernel_threads)
+    shared.cf_cpu_set_order(int(settings.backwards))
+    shared.cf_cpu_error.restype = ctypes.c_char_p
+    limits = None if machine is None else (ctypes.c_longlong * len(MACHINE_FIELDS))(*_machine_values(machine))
+    passed = [
+        as_pointer(a, arguments[a.name]) if a.pointer else as_scalar(a, arguments[a.name])
+        for a in interface.arguments
+    ]
+    params = None if parameters is None else _params(interface, parameters)
+    choice = _Choice()
+    launch = shared[f"{interface.name}_launch_explained"]
+    status = launch(
+        None if limits is None else ctypes.byref(limits),
+        *passed,
+        None if params is None else ctypes.byref(params),
+        None,
+        ctypes.byref(choice),
+    )
+    message = shared.cf_cpu_error().decode() if status != 0 else ""
+    constraint = (choice.constraint or b"").decode()
+    return Outcome(status, choice.leaf, constraint, choice.needed, choice.available, message)
+
+
+def _params(interface: Interface, values: Mapping[str, int]) -> ctypes.Structure:
+    """A ``<function>_params``."""
+    fields = [(a.name, C_TYPES[a.type]) for a in interface.program] or [("unused", ctypes.c_int)]
+    made = type("Params", (ctypes.Structure,), {"_fields_": fields})()
+    for argument in interface.program:
+        setattr(made, argument.name, as_scalar(argument, values[argument.name]).value)
+    return made
+
+
+def _machine_values(machine: Mapping[str, int]) -> list[int]:
+    return [machine.get(symbol, UNLIMITED) for symbol in MACHINE_PARAMETERS]
+
+
+# --- in a process of its own ---------------------------------------------------------------------------------
+
+
+def _driver_text(source_cu: Path, interfaces: Sequence[Interface]) -> str:
+    return render_template("host/cpu_driver.cpp.j2", source=source_cu.name, interfaces=tuple(interfaces))
+
+
+def _call_process(
+    library: CpuLibrary,
+    interface: Interface,
+    arguments: Mapping[str, Value],
+    parameters: Mapping[str, int] | None,
+    machine: Mapping[str, int] | None,
+    settings: _Settings,
+) -> Outcome:
+    arrays = [as_array(a, arguments[a.name]) for a in interface.arguments if a.pointer]
+    request = bytearray()
+    _write_integers(request, int(settings.backwards), settings.kernel_threads, len(settings.attributes))
+    for attribute, value in sorted(settings.attributes.items()):
+        _write_integers(request, attribute, value)
+    _write_integers(request, int(machine is not None), *_machine_values(machine or {}))
+    values = {a.name: 0 for a in interface.program} if parameters is None else parameters
+    chosen = [as_scalar(a, values[a.name]).value for a in interface.program]
+    _write_integers(request, int(parameters is not None), *chosen)
+    for argument in interface.arguments:
+        value = arguments[argument.name]
+        if argument.pointer:
+            content = as_array(argument, value).tobytes()
+            _write_integers(request, len(content))
+            request += content
+        elif argument.type.is_integer:
+            _write_integers(request, as_scalar(argument, value).value)
+        else:
+            request += struct.pack("<d", as_scalar(argument, value).value)
+    with tempfile.TemporaryDirectory(dir=library.work) as folder:
+        sent, answered = Path(folder) / "request", Path(folder) / "answer"
+        sent.write_bytes(request)
+        _run_driver([str(library.path), interface.name, str(sent), str(answered)])
+        answer = answered.read_bytes()
+    status, leaf, needed, available, length, message_length = struct.unpack_from("<6q", answer)
+    position = struct.calcsize("<6q")
+    constraint = answer[position : position + length].decode()
+    position += length
+    message = answer[position : position + message_length].decode()
+    position += message_length
+    for array in arrays:
+        if array.flags.writeable:
+            array.reshape(-1).view("uint8")[:] = bytearray(answer[position : position + array.nbytes])
+        position += array.nbytes
+    return Outcome(status, leaf, constraint, needed, available, message)
+
+
+def _write_integers(request: bytearray, *values: int) -> None:
+    request += struct.pack(f"<{len(values)}q", *values)
+
+
+def _run_driver(command: Sequence[str]) -> None:
+    # Leaks are of no interest: the driver ends after one call.
+    environment = {
+        **os.environ,
+        "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:detect_stack_use_after_return=0",
+    }
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=CALL_TIMEOUT_S, check=False, env=environment
+        )
+    except subprocess.TimeoutExpired as error:
+        raise CpuFaultError(f"no end after {CALL_TIMEOUT_S:.0f} s") from error
+    if done.returncode != 0:
+        raise CpuFaultError(done.stderr.strip() or f"exit status {done.returncode}")

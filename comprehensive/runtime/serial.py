@@ -1,0 +1,87 @@
+"""The serial elision of a program, compiled: the meaning that everything generated is compared with.
+
+In: the text of a `.mf` file and its functions.  Out: a :class:`SerialLibrary`; the keywords are dropped and
+nothing else changes, in C as gcc compiles it without contraction of multiply and add::
+
+    meta_schedule cache(a) { meta_for (int i = 0; ...   -->   { for (int i = 0; ...
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from comprehensive.codegen.interface import Argument
+from comprehensive.metafork.ast import Function, Program
+from comprehensive.runtime.values import Value, as_pointer, as_scalar
+from comprehensive.toolchain.host import Compiler
+
+TIMEOUT_S = 120.0
+
+# Assertions are the caller's to respect: a failing one would end this process.
+_FLAGS = ("-std=gnu99", "-O1", "-ffp-contract=off", "-DNDEBUG", "-shared", "-fPIC", "-w")
+
+# Comments, strings and characters first: a keyword in one of them is none.
+_KEYWORDS = re.compile(
+    r"""(?P<kept>/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
+    |\bmeta_schedule\b(?P<cache>\s*cache\s*\([^)]*\))?
+    |(?P<loop>\bmeta_for\b)""",
+    re.DOTALL | re.VERBOSE,
+)
+
+
+class SerialBuildError(Exception):
+    """The host's compiler has rejected the serial program; carries its words."""
+
+
+@dataclass(frozen=True, slots=True)
+class SerialLibrary:
+    """The compiled serial program."""
+
+    handle: ctypes.CDLL
+    functions: Mapping[str, Function]
+
+    def call(self, function: str, arguments: Mapping[str, Value]) -> None:
+        """Runs a function on all of its arguments, program parameters included; arrays change in place."""
+        passed = [
+            _passed(Argument(p.name, p.type, pointer=p.is_data, const=p.const), arguments[p.name])
+            for p in self.functions[function].parameters
+        ]
+        called = self.handle[function]
+        called.restype = None
+        called(*passed)
+
+
+def serial_text(text: str) -> str:
+    """The text without the keywords of MetaFork; lines keep their numbers."""
+    return _KEYWORDS.sub(_elided, text)
+
+
+def build(program: Program, work: Path, *, compiler: Compiler) -> SerialLibrary:
+    """Compiles the serial program into the directory ``work``. SerialBuildError where the compiler rejects it."""
+    work.mkdir(parents=True, exist_ok=True)
+    stem = re.sub("[^A-Za-z0-9_]", "_", Path(program.file.path).stem)
+    source, target = work / f"{stem}_serial.c", work / f"lib{stem}_serial.so"
+    source.write_text(serial_text(program.file.text), encoding="utf-8")
+    command = [*compiler.command, *_FLAGS, "-x", "c", str(source), "-o", str(target), "-lm"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    if done.returncode != 0:
+        raise SerialBuildError(f"{' '.join(command)}\n{done.stderr}")
+    return SerialLibrary(ctypes.CDLL(str(target.absolute())), {f.name: f for f in program.functions})
+
+
+def _passed(argument: Argument, value: Value) -> object:
+    return as_pointer(argument, value) if argument.pointer else as_scalar(argument, value)
+
+
+def _elided(match: re.Match[str]) -> str:
+    if match["kept"] is not None:
+        return match["kept"]
+    if match["loop"] is not None:
+        return "for"
+    # The end of a line inside the clause stays: diagnostics of the compiler keep their place.
+    return "\n" * match.group().count("\n")

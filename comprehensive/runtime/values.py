@@ -1,0 +1,68 @@
+"""Arguments of generated and serial functions: Python values and numpy arrays in, C values out.
+
+    as_scalar(Argument("n", ScalarType.INT), 5)      -->  ctypes.c_int(5)
+    as_pointer(Argument("a", ScalarType.FLOAT, pointer=True), array)  -->  the address of its elements
+
+Arrays are used in place: they must be contiguous, of the element type, and writable where a function writes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from comprehensive.codegen.interface import Argument
+from comprehensive.metafork.ast import ScalarType
+
+if TYPE_CHECKING:
+    import numpy
+
+Array: TypeAlias = "numpy.ndarray[Any, Any]"
+Value: TypeAlias = "int | float | Array"
+
+C_TYPES: Mapping[ScalarType, Any] = {
+    ScalarType.INT: ctypes.c_int32,
+    ScalarType.UNSIGNED: ctypes.c_uint32,
+    ScalarType.LONG: ctypes.c_int64,
+    ScalarType.UNSIGNED_CHAR: ctypes.c_uint8,
+    ScalarType.FLOAT: ctypes.c_float,
+    ScalarType.DOUBLE: ctypes.c_double,
+}
+
+DTYPES: Mapping[ScalarType, str] = {
+    ScalarType.INT: "int32",
+    ScalarType.UNSIGNED: "uint32",
+    ScalarType.LONG: "int64",
+    ScalarType.UNSIGNED_CHAR: "uint8",
+    ScalarType.FLOAT: "float32",
+    ScalarType.DOUBLE: "float64",
+}
+
+
+def as_scalar(argument: Argument, value: Value) -> Any:
+    """The value as C passes it. OverflowError for an integer that its type does not hold."""
+    if not argument.type.is_integer:
+        return C_TYPES[argument.type](float(value))
+    number = int(value)
+    converted = C_TYPES[argument.type](number)
+    if converted.value != number:
+        raise OverflowError(f"{argument.name} = {number} does not fit into {argument.type.value}")
+    return converted
+
+
+def as_array(argument: Argument, value: Value) -> Array:
+    """The array itself. TypeError where it is none of the right type and layout."""
+    import numpy
+
+    wanted = DTYPES[argument.type]
+    if not isinstance(value, numpy.ndarray) or value.dtype != wanted:
+        raise TypeError(f"{argument.name} must be an array of {wanted}")
+    if not value.flags.c_contiguous or not (argument.const or value.flags.writeable):
+        raise TypeError(f"{argument.name} must be contiguous and writable")
+    return value
+
+
+def as_pointer(argument: Argument, value: Value) -> ctypes.c_void_p:
+    """The address of the elements; the caller keeps the array alive."""
+    return ctypes.c_void_p(as_array(argument, value).ctypes.data)

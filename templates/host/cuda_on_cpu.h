@@ -1,0 +1,581 @@
+/* Runs CUDA sources of comprehensive on the CPU: g++ -std=c++17 -x c++ -include cuda_on_cpu.h kernels.cu
+
+   A block's threads are fibers that run in turn from barrier to barrier; blocks run one after the other. What a GPU
+   leaves undefined shows: shared memory is exactly as large as asked for, lies on the heap (build with
+   -fsanitize=address to catch accesses beyond it) and begins as NaN; a barrier that only a part of a block reaches
+   is an error; and threads and blocks run forwards or backwards (cf_cpu_set_order), so that what a missing barrier
+   or a race lets happen differs. The limits are those of a fake device, compute capability 9.0 unless set. */
+#ifndef CF_CUDA_ON_CPU_H
+#define CF_CUDA_ON_CPU_H
+
+/* A fortified longjmp takes the switch to another stack for an attack. */
+#ifdef _FORTIFY_SOURCE
+#undef _FORTIFY_SOURCE
+#endif
+
+#include <setjmp.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+/* Only what is small: this file is compiled with every kernel. */
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define CF_CPU_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CF_CPU_ASAN 1
+#endif
+#endif
+#ifdef CF_CPU_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+/* ---- the language */
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __shared__ static
+#define __constant__ static
+#define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __align__(n) alignas(n)
+#define CF_SHARED(name) unsigned char *const name = cf_cpu::shared_memory()
+#define __syncthreads() cf_cpu::barrier(__LINE__)
+
+struct uint3 {
+  unsigned x, y, z;
+};
+
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+
+struct alignas(8) float2 { float x, y; };
+struct alignas(16) float4 { float x, y, z, w; };
+struct alignas(8) int2 { int x, y; };
+struct alignas(16) int4 { int x, y, z, w; };
+struct alignas(16) double2 { double x, y; };
+
+template <typename T> constexpr T min(T a, T b) { return b < a ? b : a; }
+template <typename T> constexpr T max(T a, T b) { return a < b ? b : a; }
+inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+template <typename T> inline T __ldg(const T *address) { return *address; }
+
+/* ---- the runtime's types */
+
+struct CUstream_st;
+typedef CUstream_st *cudaStream_t;
+
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorInvalidDevice = 101,
+  cudaErrorLaunchFailure = 719
+};
+
+enum cudaDeviceAttr {
+  cudaDevAttrMaxThreadsPerBlock = 1,
+  cudaDevAttrMaxBlockDimX = 2,
+  cudaDevAttrMaxBlockDimY = 3,
+  cudaDevAttrMaxBlockDimZ = 4,
+  cudaDevAttrMaxGridDimX = 5,
+  cudaDevAttrMaxGridDimY = 6,
+  cudaDevAttrMaxGridDimZ = 7,
+  cudaDevAttrMaxSharedMemoryPerBlock = 8,
+  cudaDevAttrWarpSize = 10,
+  cudaDevAttrMaxRegistersPerBlock = 12,
+  cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+  cudaDevAttrComputeCapabilityMajor = 75,
+  cudaDevAttrComputeCapabilityMinor = 76,
+  cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+  cudaDevAttrMaxRegistersPerMultiprocessor = 82,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+  cudaDevAttrMaxBlocksPerMultiprocessor = 106
+};
+
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
+
+struct cudaFuncAttributes {
+  size_t sharedSizeBytes;
+  size_t constSizeBytes;
+  size_t localSizeBytes;
+  int maxThreadsPerBlock;
+  int numRegs;
+};
+
+namespace cf_cpu {
+
+/* ---- the device */
+
+constexpr int attributes = 128;
+constexpr int most_kernels = 1024;
+
+/* The dynamic shared memory that a kernel has asked for. */
+struct Room {
+  void *kernel;
+  size_t bytes;
+};
+
+class Lock {
+public:
+  explicit Lock(std::atomic_flag &flag) : flag_(flag)
+  {
+    while (flag_.test_and_set(std::memory_order_acquire)) {
+    }
+  }
+  Lock(const Lock &) = delete;
+  Lock &operator=(const Lock &) = delete;
+  ~Lock() { flag_.clear(std::memory_order_release); }
+
+private:
+  std::atomic_flag &flag_;
+};
+
+struct Device {
+  int value[attributes] = {};
+  int kernel_threads = 1024; /* what a kernel's registers leave room for */
+  bool backwards = false;
+  char error[512] = ""; /* of the last launch that failed */
+  Room rooms[most_kernels] = {};
+  std::atomic_flag flag = ATOMIC_FLAG_INIT;
+
+  Device()
+  {
+    value[cudaDevAttrMaxThreadsPerBlock] = 1024;
+    value[cudaDevAttrMaxBlockDimX] = 1024;
+    value[cudaDevAttrMaxBlockDimY] = 1024;
+    value[cudaDevAttrMaxBlockDimZ] = 64;
+    value[cudaDevAttrMaxGridDimX] = 2147483647;
+    value[cudaDevAttrMaxGridDimY] = 65535;
+    value[cudaDevAttrMaxGridDimZ] = 65535;
+    value[cudaDevAttrMaxSharedMemoryPerBlock] = 49152;
+    value[cudaDevAttrWarpSize] = 32;
+    value[cudaDevAttrMaxRegistersPerBlock] = 65536;
+    value[cudaDevAttrMultiProcessorCount] = 132;
+    value[cudaDevAttrMaxThreadsPerMultiProcessor] = 2048;
+    value[cudaDevAttrComputeCapabilityMajor] = 9;
+    value[cudaDevAttrMaxSharedMemoryPerMultiprocessor] = 233472;
+    value[cudaDevAttrMaxRegistersPerMultiprocessor] = 65536;
+    value[cudaDevAttrMaxSharedMemoryPerBlockOptin] = 232448;
+    value[cudaDevAttrMaxBlocksPerMultiprocessor] = 32;
+  }
+};
+
+inline Device &device()
+{
+  static Device one;
+  return one;
+}
+
+/* Where the wish of a kernel is kept; null where there are too many kernels. */
+inline Room *room_of(void *kernel)
+{
+  for (Room &room : device().rooms) {
+    if (!room.kernel) room.kernel = kernel;
+    if (room.kernel == kernel) return &room;
+  }
+  return nullptr;
+}
+
+/* ---- fibers */
+
+#ifdef CF_CPU_ASAN
+constexpr size_t stack_bytes = 256 * 1024; /* redzones make frames large */
+#else
+constexpr size_t stack_bytes = 128 * 1024;
+#endif
+constexpr size_t guard_bytes = 4096;
+
+/* Switches with swapcontext once and with longjmp from then on, which makes no system call. AddressSanitizer wants to
+   be told of every switch, and gets swapcontext. */
+class Fiber {
+public:
+  explicit Fiber(void (*entry)()) : stack_(allocate())
+  {
+    getcontext(&context_);
+    context_.uc_stack.ss_sp = stack();
+    context_.uc_stack.ss_size = stack_bytes;
+    context_.uc_link = nullptr;
+    makecontext(&context_, entry, 0);
+  }
+  Fiber(const Fiber &) = delete;
+  Fiber &operator=(const Fiber &) = delete;
+  ~Fiber() { munmap(stack_, stack_bytes + guard_bytes); }
+
+  void resume();
+  static void started(); /* the first thing on a new stack */
+  static void yield();
+
+private:
+  char *stack() const { return stack_ + guard_bytes; }
+  static char *allocate()
+  {
+    void *memory = mmap(nullptr, stack_bytes + guard_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+      fputs("cuda_on_cpu: no memory for the stack of a thread\n", stderr);
+      abort();
+    }
+    mprotect(memory, guard_bytes, PROT_NONE);
+    return static_cast<char *>(memory);
+  }
+
+  char *stack_;
+  ucontext_t context_;
+  bool begun_ = false;
+#ifdef CF_CPU_ASAN
+  void *fake_ = nullptr;
+#else
+  jmp_buf place_;
+#endif
+};
+
+struct Scheduler {
+  ucontext_t context;
+  Fiber *running = nullptr;
+#ifdef CF_CPU_ASAN
+  const void *stack = nullptr;
+  size_t size = 0;
+  void *fake = nullptr;
+#else
+  jmp_buf place;
+#endif
+};
+
+inline Scheduler scheduler;
+
+#ifdef CF_CPU_ASAN
+inline void Fiber::resume()
+{
+  scheduler.running = this;
+  __sanitizer_start_switch_fiber(&scheduler.fake, stack(), stack_bytes);
+  swapcontext(&scheduler.context, &context_);
+  __sanitizer_finish_switch_fiber(scheduler.fake, nullptr, nullptr);
+}
+
+inline void Fiber::started() { __sanitizer_finish_switch_fiber(nullptr, &scheduler.stack, &scheduler.size); }
+
+inline void Fiber::yield()
+{
+  Fiber *self = scheduler.running;
+  __sanitizer_start_switch_fiber(&self->fake_, scheduler.stack, scheduler.size);
+  swapcontext(&self->context_, &scheduler.context);
+  __sanitizer_finish_switch_fiber(self->fake_, &scheduler.stack, &scheduler.size);
+}
+#else
+__attribute__((noinline)) inline void Fiber::resume()
+{
+  scheduler.running = this;
+  if (_setjmp(scheduler.place) != 0) return;
+  if (begun_) _longjmp(place_, 1);
+  begun_ = true;
+  setcontext(&context_);
+}
+
+inline void Fiber::started() {}
+
+__attribute__((noinline)) inline void Fiber::yield()
+{
+  if (_setjmp(scheduler.running->place_) == 0) _longjmp(scheduler.place, 1);
+}
+#endif
+
+/* ---- a block */
+
+enum class State { ready, at_barrier, finished };
+
+struct Thread {
+  Fiber *fiber = nullptr;
+  State state = State::ready;
+  int line = 0;
+  uint3 index = { 0, 0, 0 };
+};
+
+constexpr size_t most_threads = 1024; /* of any device */
+
+struct Block {
+  Thread threads[most_threads];
+  Thread *running = nullptr;
+  void (*invoke)(void *) = nullptr;
+  void *call = nullptr;
+  unsigned char *shared = nullptr;
+};
+
+inline Block block;
+
+inline unsigned char *shared_memory() { return block.shared; }
+
+inline void barrier(int line)
+{
+  block.running->state = State::at_barrier;
+  block.running->line = line;
+  Fiber::yield();
+}
+
+/* A fiber serves one thread of every block of every launch. */
+inline void serve()
+{
+  Fiber::started();
+  for (;;) {
+    block.invoke(block.call);
+    block.running->state = State::finished;
+    Fiber::yield();
+  }
+}
+
+} // namespace cf_cpu
+
+inline uint3 threadIdx, blockIdx;
+inline dim3 blockDim, gridDim;
+
+namespace cf_cpu {
+
+/* Whether all threads of the block have arrived at the same place; says what is wrong where they have not. */
+inline bool together(size_t count)
+{
+  const Thread &first = block.threads[0];
+  for (size_t k = 1; k < count; k++) {
+    const Thread &other = block.threads[k];
+    if (other.state == first.state && (first.state == State::finished || other.line == first.line)) continue;
+    const Thread &waiting = first.state == State::at_barrier ? first : other;
+    const Thread &missing = first.state == State::at_barrier ? other : first;
+    const uint3 &w = waiting.index, &m = missing.index;
+    char where[32] = "has finished";
+    if (missing.state == State::at_barrier) snprintf(where, sizeof where, "waits at line %d", missing.line);
+    snprintf(device().error, sizeof device().error,
+             "divergent barrier: thread (%u, %u, %u) of block (%u, %u, %u) waits at line %d, thread (%u, %u, %u) %s", w.x,
+             w.y, w.z, blockIdx.x, blockIdx.y, blockIdx.z, waiting.line, m.x, m.y, m.z, where);
+    return false;
+  }
+  return true;
+}
+
+inline bool run_block(size_t count, bool backwards)
+{
+  for (size_t k = 0; k < count; k++) block.threads[k].state = State::ready;
+  for (;;) {
+    for (size_t k = 0; k < count; k++) {
+      Thread &thread = block.threads[backwards ? count - 1 - k : k];
+      block.running = &thread;
+      threadIdx = thread.index;
+      thread.fiber->resume();
+    }
+    if (!together(count)) {
+      for (Thread &thread : block.threads) { /* fibers stand in the middle of a kernel and serve no more */
+        delete thread.fiber;
+        thread.fiber = nullptr;
+      }
+      return false;
+    }
+    if (block.threads[0].state == State::finished) return true;
+  }
+}
+
+inline bool run_grid(const dim3 &grid, const dim3 &threads, size_t bytes, bool backwards)
+{
+  const size_t count = static_cast<size_t>(threads.x) * threads.y * threads.z;
+  for (size_t k = 0; k < count; k++) {
+    if (!block.threads[k].fiber) block.threads[k].fiber = new Fiber(serve);
+    block.threads[k].index = { static_cast<unsigned>(k % threads.x), static_cast<unsigned>(k / threads.x % threads.y),
+                               static_cast<unsigned>(k / threads.x / threads.y) };
+  }
+  gridDim = grid;
+  blockDim = threads;
+  const unsigned long long blocks = static_cast<unsigned long long>(grid.x) * grid.y * grid.z;
+  for (unsigned long long k = 0; k < blocks; k++) {
+    const unsigned long long number = backwards ? blocks - 1 - k : k;
+    blockIdx = { static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
+                 static_cast<unsigned>(number / grid.x / grid.y) };
+    block.shared = static_cast<unsigned char *>(malloc(bytes)); /* exactly: one byte further is AddressSanitizer's */
+    if (bytes != 0) memset(block.shared, 0xff, bytes);          /* NaN as float and double, -1 as int */
+    const bool fine = run_block(count, backwards);
+    free(block.shared);
+    if (!fine) return false;
+  }
+  return true;
+}
+
+template <typename... Parameters> struct Call {
+  void (*kernel)(Parameters...);
+  void **arguments;
+
+  static void invoke(void *self)
+  {
+    static_cast<Call *>(self)->apply(std::index_sequence_for<Parameters...>());
+  }
+  template <size_t... At> void apply(std::index_sequence<At...>)
+  {
+    kernel(*static_cast<std::remove_const_t<Parameters> *>(arguments[At])...);
+  }
+};
+
+inline cudaError_t fail(cudaError_t error, const char *message)
+{
+  snprintf(device().error, sizeof device().error, "%s", message);
+  return error;
+}
+
+} // namespace cf_cpu
+
+/* ---- the runtime's functions */
+
+inline const char *cudaGetErrorString(cudaError_t error)
+{
+  switch (error) {
+  case cudaSuccess: return "no error";
+  case cudaErrorInvalidValue: return "invalid argument";
+  case cudaErrorMemoryAllocation: return "out of memory";
+  case cudaErrorInvalidConfiguration: return "invalid configuration argument";
+  case cudaErrorInvalidDevice: return "invalid device ordinal";
+  case cudaErrorLaunchFailure: return "unspecified launch failure";
+  }
+  return "unrecognized error code";
+}
+
+inline cudaError_t cudaGetDevice(int *number)
+{
+  *number = 0;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaSetDevice(int number) { return number == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
+
+inline cudaError_t cudaGetDeviceCount(int *count)
+{
+  *count = 1;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int number)
+{
+  if (number != 0) return cudaErrorInvalidDevice;
+  *value = cf_cpu::device().value[attribute];
+  return cudaSuccess;
+}
+
+template <typename... Parameters>
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *found, void (*)(Parameters...))
+{
+  *found = cudaFuncAttributes();
+  found->maxThreadsPerBlock = cf_cpu::device().kernel_threads;
+  return cudaSuccess;
+}
+
+template <typename... Parameters>
+inline cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribute, int value)
+{
+  cf_cpu::Device &device = cf_cpu::device();
+  const cf_cpu::Lock lock(device.flag);
+  if (value < 0 || value > device.value[cudaDevAttrMaxSharedMemoryPerBlockOptin]) return cudaErrorInvalidValue;
+  cf_cpu::Room *room = cf_cpu::room_of(reinterpret_cast<void *>(kernel));
+  if (!room) return cudaErrorMemoryAllocation;
+  room->bytes = static_cast<size_t>(value);
+  return cudaSuccess;
+}
+
+template <typename... Parameters>
+inline cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 threads, void **arguments, size_t bytes,
+                                    cudaStream_t)
+{
+  using cf_cpu::fail;
+  cf_cpu::Device &device = cf_cpu::device();
+  const cf_cpu::Lock lock(device.flag); /* one launch at a time: blocks and threads are global */
+  const int *limit = device.value;
+  const unsigned extents[] = { threads.x, threads.y, threads.z, grid.x, grid.y, grid.z };
+  for (int k = 0; k < 6; k++)
+    if (extents[k] == 0 || extents[k] > static_cast<unsigned>(limit[cudaDevAttrMaxBlockDimX + k]))
+      return fail(cudaErrorInvalidConfiguration, "an extent of grid or block is beyond the limits of the device");
+  const unsigned long long count = static_cast<unsigned long long>(threads.x) * threads.y * threads.z;
+  if (count > static_cast<unsigned long long>(min(limit[cudaDevAttrMaxThreadsPerBlock], device.kernel_threads)))
+    return fail(cudaErrorInvalidConfiguration, "more threads in a block than device and kernel allow");
+  if (count > cf_cpu::most_threads) return fail(cudaErrorInvalidConfiguration, "more than 1024 threads in a block");
+  const cf_cpu::Room *raised = cf_cpu::room_of(reinterpret_cast<void *>(kernel));
+  const size_t usual = static_cast<size_t>(limit[cudaDevAttrMaxSharedMemoryPerBlock]);
+  if (bytes > max(usual, raised ? raised->bytes : 0)) return fail(cudaErrorInvalidValue, "more dynamic shared memory than the kernel has asked for");
+  cf_cpu::Call<Parameters...> call = { kernel, arguments };
+  cf_cpu::block.invoke = cf_cpu::Call<Parameters...>::invoke;
+  cf_cpu::block.call = &call;
+  return cf_cpu::run_grid(grid, threads, bytes, device.backwards) ? cudaSuccess : cudaErrorLaunchFailure;
+}
+
+inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
+inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+
+template <typename T> inline cudaError_t cudaMalloc(T **memory, size_t bytes)
+{
+  *memory = static_cast<T *>(malloc(bytes));
+  return *memory || bytes == 0 ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+inline cudaError_t cudaFree(void *memory)
+{
+  free(memory);
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMemcpy(void *target, const void *source, size_t bytes, cudaMemcpyKind)
+{
+  if (bytes != 0) memcpy(target, source, bytes);
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMemcpyAsync(void *target, const void *source, size_t bytes, cudaMemcpyKind kind, cudaStream_t = nullptr)
+{
+  return cudaMemcpy(target, source, bytes, kind);
+}
+
+inline cudaError_t cudaMemset(void *memory, int value, size_t bytes)
+{
+  if (bytes != 0) memset(memory, value, bytes);
+  return cudaSuccess;
+}
+
+/* ---- for tests: settings, and what went wrong */
+
+extern "C" {
+
+/* Backwards: the last thread of a block and the last block run first. */
+inline __attribute__((used, visibility("default"))) void cf_cpu_set_order(int backwards)
+{
+  cf_cpu::device().backwards = backwards != 0;
+}
+
+/* A limit of the fake device, by the number of its cudaDeviceAttr; set before the first launch. */
+inline __attribute__((used, visibility("default"))) void cf_cpu_set_attribute(int attribute, int value)
+{
+  if (attribute >= 0 && attribute < cf_cpu::attributes) cf_cpu::device().value[attribute] = value;
+}
+
+/* The threads of a block that the registers of every kernel leave room for. */
+inline __attribute__((used, visibility("default"))) void cf_cpu_set_kernel_threads(int threads)
+{
+  cf_cpu::device().kernel_threads = threads;
+}
+
+/* Why the last launch failed; empty where none has. */
+inline __attribute__((used, visibility("default"))) const char *cf_cpu_error(void)
+{
+  return cf_cpu::device().error;
+}
+}
+
+#endif

@@ -1,0 +1,97 @@
+"""Compiles generated headers for tests and calls the selection in them."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from comprehensive.codegen.host import header_text
+from comprehensive.codegen.plan import ProgramPlan
+from comprehensive.machine.parameters import MACHINE_PARAMETERS
+
+WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
+
+
+def compile_text(text: str, suffix: str, flags: Sequence[str], folder: Path) -> Path:
+    source, target = folder / f"unit{suffix}", folder / f"unit{suffix}.so"
+    source.write_text(text)
+    compiler = "gcc" if suffix == ".c" else "g++"
+    command = [compiler, *flags, "-I", str(folder), "-shared", "-fPIC", str(source), "-o", str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+class Choice(ctypes.Structure):
+    _fields_ = [
+        ("leaf", ctypes.c_int),
+        ("status", ctypes.c_int),
+        ("constraint", ctypes.c_char_p),
+        ("needed", ctypes.c_longlong),
+        ("available", ctypes.c_longlong),
+    ]
+
+
+class Selection:
+    """``select``, ``nearest`` and ``defaults`` of the one region of a plan; parameters are int."""
+
+    def __init__(self, plan: ProgramPlan, folder: Path, sizes: Sequence[str], program: Sequence[str]) -> None:
+        (folder / f"{plan.stem}.h").write_text(header_text(plan, "0.1.0"))
+        name, params = plan.functions[0].regions[0].name, f"{plan.functions[0].function.name}_params"
+        function = plan.functions[0].function.name
+        given = "".join(f"int {size}, " for size in sizes)
+        passed = "".join(f"{size}, " for size in sizes)
+        text = f"""#include "{plan.stem}.h"
+int t_select(const cf_machine *m, {given}const {params} *p, cf_choice *c)
+{{ return {name}_select(m, {passed}p, c); }}
+int t_nearest(const cf_machine *m, {given}const {params} *p, {params} *f)
+{{ return {name}_nearest(m, {passed}p, f); }}
+int t_defaults(const cf_machine *m, {given}{params} *p)
+{{ return {function}_defaults(m, {passed}p); }}
+const char *t_explain(int leaf) {{ return {name}_explain(leaf); }}
+double t_seconds(const cf_machine *m, {given}const {params} *p, int times)
+{{
+  cf_choice c; int k; volatile int sink = 0; const clock_t begin = clock();
+  for (k = 0; k < times; k++) sink += {name}_select(m, {passed}p, &c);
+  return (double)(clock() - begin) / CLOCKS_PER_SEC / times;
+}}
+"""
+        target = compile_text("#include <time.h>\n" + text, ".c", ("-std=c99", "-O2", *WARNINGS), folder)
+        self._library = ctypes.CDLL(str(target))
+        self._library.t_explain.restype = ctypes.c_char_p
+        self._library.t_seconds.restype = ctypes.c_double
+        self._sizes = tuple(sizes)
+        self._program = tuple(program)
+
+    def _arguments(self, machine: Mapping[str, int], values: Mapping[str, int]) -> list[Any]:
+        limits = (ctypes.c_longlong * len(MACHINE_PARAMETERS))(
+            *(machine.get(p, 0) for p in MACHINE_PARAMETERS)
+        )
+        params = (ctypes.c_int * max(1, len(self._program)))(*(values[p] for p in self._program))
+        return [limits, *(ctypes.c_int(values[s]) for s in self._sizes), params]
+
+    def select(self, machine: Mapping[str, int], values: Mapping[str, int]) -> Choice:
+        choice = Choice()
+        status = self._library.t_select(*self._arguments(machine, values), ctypes.byref(choice))
+        assert status == choice.status
+        return choice
+
+    def nearest(self, machine: Mapping[str, int], values: Mapping[str, int]) -> tuple[int, dict[str, int]]:
+        feasible = (ctypes.c_int * max(1, len(self._program)))()
+        status = self._library.t_nearest(*self._arguments(machine, values), feasible)
+        return status, dict(zip(self._program, feasible, strict=True))
+
+    def defaults(self, machine: Mapping[str, int], sizes: Mapping[str, int]) -> tuple[int, dict[str, int]]:
+        limits, *given, _ = self._arguments(machine, {**dict.fromkeys(self._program, 1), **sizes})
+        params = (ctypes.c_int * max(1, len(self._program)))()
+        status = self._library.t_defaults(limits, *given, params)
+        return status, dict(zip(self._program, params, strict=True))
+
+    def explain(self, leaf: int) -> str:
+        return self._library.t_explain(leaf).decode()
+
+    def seconds(self, machine: Mapping[str, int], values: Mapping[str, int], times: int) -> float:
+        return self._library.t_seconds(*self._arguments(machine, values), times)
