@@ -1,0 +1,73 @@
+"""Threads of a thread block, T_B: a variant in, the product of the extents of its thread loops out.
+
+Example: ``Threads v < B0, u < ub1`` gives ``B0*ub1``.  An extent ``n / 2`` counts as its rational value, which is
+at least its value in C; the source then says ``upper bound``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from comprehensive.algebra import Polynomial, RationalFunction
+from comprehensive.diagnostics import CompileError, Diagnostic, Severity
+from comprehensive.loops.ir import Loop, Variant
+from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, Unary
+from comprehensive.optimize.protocols import Evaluation, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """Threads that a block is launched with."""
+
+    name: str = "threads_per_block"
+    limit: str = "T_B"
+    kind: Kind = Kind.RESOURCE
+
+    def evaluate(self, fragment: Variant) -> Evaluation:
+        """Raises CompileError (CF0601) where an extent is no polynomial or quotient of polynomials."""
+        product, exact = RationalFunction(1), True
+        for loop in fragment.nest.thread_loops:
+            product = product * _value(loop.extent, loop)
+            exact = exact and not _divides(loop.extent)
+        polynomial = product.as_polynomial()
+        return Evaluation(product if polynomial is None else polynomial, "exact" if exact else "upper bound")
+
+
+def _value(expr: Expr, loop: Loop) -> RationalFunction:
+    match expr:
+        case IntLiteral():
+            return RationalFunction(expr.value)
+        case Name():
+            return RationalFunction(Polynomial.symbol(expr.identifier))
+        case Unary(operator="-"):
+            return -_value(expr.operand, loop)
+        case Binary(operator="+"):
+            return _value(expr.left, loop) + _value(expr.right, loop)
+        case Binary(operator="-"):
+            return _value(expr.left, loop) - _value(expr.right, loop)
+        case Binary(operator="*"):
+            return _value(expr.left, loop) * _value(expr.right, loop)
+        case Binary(operator="/"):
+            return _value(expr.left, loop) / _value(expr.right, loop)
+        case _:
+            raise CompileError(
+                (
+                    Diagnostic(
+                        Severity.ERROR,
+                        "CF0601",
+                        f"the number of threads along '{loop.iterator}' is no polynomial in the scalars",
+                        loop.span,
+                        help="make the extent a scalar of its own, defined by the host",
+                    ),
+                )
+            )
+
+
+def _divides(expr: Expr) -> bool:
+    match expr:
+        case Binary():
+            return expr.operator == "/" or _divides(expr.left) or _divides(expr.right)
+        case Unary():
+            return _divides(expr.operand)
+        case _:
+            return False

@@ -1,0 +1,479 @@
+"""A kernel as three-address code over virtual registers: kernel IR in, a control-flow graph out.
+
+Every register has a width in 32-bit words: 1 for ``int`` and ``float``, 2 for ``long``, ``double`` and addresses of
+global memory, 0 for what ptxas keeps elsewhere: comparisons (predicates) and integers that are equal in a warp
+(uniform registers).  Kernel parameters are operands in constant memory and cost nothing.  Example: in
+``x = a[i*n + j]`` the product, the sum and the address are one register each, of 1, 1 and 2 words.
+
+Equal pure expressions share a register where the first dominates the second, as in any optimizing compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeAlias, assert_never
+
+from comprehensive.codegen.kernel import (
+    Barrier,
+    Comment,
+    Kernel,
+    KernelStmt,
+    Plain,
+    SharedTile,
+    UniformFor,
+    UniformIf,
+)
+from comprehensive.loops.access import assigned_names
+from comprehensive.loops.rewrite import statements_in
+from comprehensive.loops.types import common_type, promote
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Conditional,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    FloatLiteral,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    MetaFor,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+from comprehensive.metafork.functions import MATH
+
+ADDRESS_WORDS = 2
+"""A global address has 64 bits; a shared one has 32."""
+_PREDICATES = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """Registers written and read."""
+
+    writes: tuple[int, ...]
+    reads: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BasicBlock:
+    instructions: tuple[Instruction, ...]
+    successors: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ThreeAddressCode:
+    """Blocks, the first one is the entry; ``words[r]`` is the width of register r."""
+
+    blocks: tuple[BasicBlock, ...]
+    words: tuple[int, ...]
+
+
+def three_address(kernel: Kernel) -> ThreeAddressCode:
+    """The code of one thread of a kernel."""
+    builder = _Builder(kernel)
+    builder.kernel_body(kernel.body)
+    return builder.finish()
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """The result of an expression: a register, or None for a constant or a parameter."""
+
+    register: int | None
+    type: ScalarType
+    uniform: bool
+    key: object
+    """Equal for equal values."""
+
+
+@dataclass(slots=True)
+class _OpenBlock:
+    instructions: list[Instruction] = field(default_factory=list[Instruction])
+    successors: list[int] = field(default_factory=list[int])
+
+
+@dataclass(frozen=True, slots=True)
+class _Variable:
+    register: int
+    type: ScalarType
+    uniform: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Pointer:
+    """What an array name stands for; ``words`` of an address into it."""
+
+    type: ScalarType
+    words: int
+    const: bool
+
+
+_Known: TypeAlias = dict[object, _Value]
+_Action: TypeAlias = Callable[[], None]
+_Body: TypeAlias = tuple[KernelStmt, ...] | tuple[Stmt, ...]
+
+
+class _Builder:
+    def __init__(self, kernel: Kernel) -> None:
+        self._blocks: list[_OpenBlock] = [_OpenBlock()]
+        self._current = 0
+        self._words: list[int] = []
+        self._known: _Known = {}
+        self._versions: dict[str, int] = {}
+        self._variables: dict[str, _Variable] = {}
+        self._parameters = {p.name: p.type for p in kernel.parameters if not p.pointer}
+        self._pointers = {
+            p.name: _Pointer(p.type, ADDRESS_WORDS, p.const) for p in kernel.parameters if p.pointer
+        }
+        self._loops: list[tuple[int, int]] = []
+        """(block of ``continue``, block of ``break``) of the loops around the place."""
+        self._assigned = _assigned(kernel.body)
+
+    def finish(self) -> ThreeAddressCode:
+        blocks = (BasicBlock(tuple(b.instructions), tuple(b.successors)) for b in self._blocks)
+        return ThreeAddressCode(tuple(blocks), tuple(self._words))
+
+    # --- blocks and registers
+
+    def _new_block(self) -> int:
+        self._blocks.append(_OpenBlock())
+        return len(self._blocks) - 1
+
+    def _jump(self, *targets: int) -> None:
+        self._blocks[self._current].successors += targets
+
+    def _register(self, type: ScalarType, uniform: bool, words: int | None = None) -> int:
+        width = max(1, type.size_bytes // 4) if words is None else words
+        self._words.append(0 if uniform and type.is_integer else width)
+        return len(self._words) - 1
+
+    def _emit(self, register: int | None, operands: Iterable[_Value]) -> None:
+        reads = tuple(v.register for v in operands if v.register is not None)
+        writes = () if register is None else (register,)
+        self._blocks[self._current].instructions.append(Instruction(writes, reads))
+
+    def _compute(
+        self, key: object, operands: tuple[_Value, ...], type: ScalarType, words: int | None = None
+    ) -> _Value:
+        """The value of a pure operation, computed once in the scope."""
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        uniform = all(v.uniform for v in operands) and type.is_integer
+        register = self._register(type, uniform, words)
+        self._emit(register, operands)
+        value = _Value(register, type, uniform, key)
+        self._known[key] = value
+        return value
+
+    def _forget(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._versions[name] = self._versions.get(name, 0) + 1
+
+    # --- control flow of the block
+
+    def kernel_body(self, body: tuple[KernelStmt, ...]) -> None:
+        for statement in body:
+            match statement:
+                case Plain():
+                    self.body(statement.body)
+                case Barrier():
+                    self._forget(("",))
+                case Comment():
+                    pass
+                case SharedTile():
+                    self._pointers[statement.name] = _Pointer(statement.type, 1, False)
+                case UniformFor():
+                    self._for(statement.header, statement.body)
+                case UniformIf():
+                    self._if(statement.condition, statement.then, statement.otherwise)
+                case _:
+                    assert_never(statement)
+
+    def _any_body(self, body: _Body) -> None:
+        for statement in body:
+            match statement:
+                case Plain() | Barrier() | Comment() | SharedTile() | UniformFor() | UniformIf():
+                    self.kernel_body((statement,))
+                case _:
+                    self.body((statement,))
+
+    def _if(
+        self,
+        condition: Expr,
+        then: _Body,
+        otherwise: _Body,
+    ) -> None:
+        self._emit(None, (self.value(condition),))
+        start, known, after = self._current, self._known, self._new_block()
+        ends: list[int] = []
+        for branch in (then, otherwise):
+            if not branch:
+                ends.append(start)
+                continue
+            block = self._new_block()
+            self._blocks[start].successors.append(block)
+            self._current, self._known = block, dict(known)
+            self._any_body(branch)
+            ends.append(self._current)
+        for end in ends:
+            self._blocks[end].successors.append(after)
+        self._forget(sorted(_assigned(then) | _assigned(otherwise)))
+        self._current, self._known = after, known
+
+    def _for(self, header: For, body: _Body) -> None:
+        start = self.value(header.start)
+        if header.type is not None:
+            bounds = (start, self.value(header.bound), self.value(header.step))
+            uniform = all(v.uniform for v in bounds) and header.iterator not in _assigned(body)
+            self._declare(header.iterator, header.type, uniform)
+        self._assign(header.iterator, start)
+        step = Binary("+", Name(header.iterator), header.step)
+
+        def test() -> None:
+            self._emit(None, (self.value(Binary(header.relation, Name(header.iterator), header.bound)),))
+
+        def advance() -> None:
+            self._assign(header.iterator, self.value(step))
+
+        self._loop(test, body, advance, _assigned(body) | {header.iterator})
+
+    def _loop(
+        self,
+        test: _Action,
+        body: _Body,
+        advance: _Action,
+        assigned: frozenset[str],
+    ) -> None:
+        known = self._known
+        head, inside, latch, after = (self._new_block() for _ in range(4))
+        self._forget(sorted(assigned))
+        self._jump(head)
+        self._current, self._known = head, dict(known)
+        test()
+        self._jump(inside, after)
+        self._current = inside
+        self._loops.append((latch, after))
+        self._any_body(body)
+        self._loops.pop()
+        self._jump(latch)
+        self._current = latch
+        advance()
+        self._jump(head)
+        self._forget(sorted(assigned))
+        self._current, self._known = after, known
+
+    # --- statements of a thread
+
+    def body(self, body: tuple[Stmt, ...]) -> None:
+        for statement in body:
+            match statement:
+                case Declare():
+                    self._declaration(statement)
+                case Assign():
+                    self._assignment(statement)
+                case If():
+                    self._if(statement.condition, statement.then, statement.otherwise)
+                case For():
+                    self._for(statement, statement.body)
+                case While() | DoWhile():
+                    condition = statement.condition
+                    self._loop(
+                        lambda condition=condition: self._emit(None, (self.value(condition),)),
+                        statement.body,
+                        lambda: None,
+                        _assigned(statement.body),
+                    )
+                case Block():
+                    self.body(statement.body)
+                case Break() | Continue():
+                    target = self._loops[-1][isinstance(statement, Break)]
+                    self._jump(target)
+                    self._current = self._new_block()  # what follows is not reached
+                case MetaFor():
+                    raise ValueError("a meta_for in a kernel")
+                case _:
+                    assert_never(statement)
+
+    def _declaration(self, statement: Declare) -> None:
+        if statement.dims:
+            self._pointers[statement.name] = _Pointer(statement.type, 1, False)
+            return
+        if statement.initial is None:
+            self._declare(statement.name, statement.type, False)
+            return
+        value = self.value(statement.initial)
+        if statement.name not in self._assigned and value.type is statement.type:
+            # A scalar with one definition is another name of its value.
+            self._known["name", statement.name] = value
+            return
+        uniform = value.uniform and statement.name not in self._assigned
+        self._declare(statement.name, statement.type, uniform)
+        self._assign(statement.name, value)
+
+    def _declare(self, name: str, type: ScalarType, uniform: bool) -> None:
+        self._variables[name] = _Variable(self._register(type, uniform), type, uniform)
+        self._forget((name,))
+
+    def _assign(self, name: str, value: _Value) -> None:
+        self._emit(self._variables[name].register, (value,))
+        self._forget((name,))
+
+    def _assignment(self, statement: Assign) -> None:
+        target = statement.target
+        if isinstance(target, Name):
+            if target.identifier not in self._variables:
+                raise ValueError(f"{target.identifier!r} is assigned and not declared")
+            right = statement.value
+            if statement.operator != "=":
+                right = Binary(statement.operator[:-1], target, right)
+            self._assign(target.identifier, self.value(right))
+            return
+        value = self.value(statement.value)
+        if statement.operator != "=":
+            old = self.value(target)
+            value = self._compute(
+                (statement.operator, old.key, value.key), (old, value), common_type(old.type, value.type)
+            )
+        self._emit(None, (*self._address(target), value))
+        self._forget(("", target.array))
+
+    # --- expressions
+
+    def value(self, expr: Expr) -> _Value:
+        match expr:
+            case IntLiteral() | FloatLiteral():
+                text = expr.value if isinstance(expr, IntLiteral) else expr.text
+                return _Value(None, expr.type, True, ("literal", text, expr.type))
+            case Name():
+                return self._name(expr.identifier)
+            case Index():
+                pointer = self._pointers[expr.array]
+                address = self._address(expr)
+                version = (
+                    0 if pointer.const else (self._versions.get(expr.array, 0), self._versions.get("", 0))
+                )
+                loaded = self._compute(
+                    ("load", expr.array, *(v.key for v in address), version), address, pointer.type
+                )
+                return self._as_vector(loaded)
+            case Unary():
+                operand = self.value(expr.operand)
+                type = ScalarType.INT if expr.operator == "!" else promote(operand.type)
+                words = 0 if expr.operator == "!" else None
+                return self._compute((expr.operator, operand.key), (operand,), type, words)
+            case Binary():
+                left, right = self.value(expr.left), self.value(expr.right)
+                operands = left, right
+                if expr.operator in _PREDICATES:
+                    return self._compute((expr.operator, left.key, right.key), operands, ScalarType.INT, 0)
+                type = (
+                    promote(left.type)
+                    if expr.operator in ("<<", ">>")
+                    else common_type(left.type, right.type)
+                )
+                return self._compute((expr.operator, left.key, right.key), operands, type)
+            case Conditional():
+                parts = self.value(expr.condition), self.value(expr.then), self.value(expr.otherwise)
+                type = common_type(parts[1].type, parts[2].type)
+                return self._compute(("?", *(v.key for v in parts)), parts, type)
+            case Cast():
+                operand = self.value(expr.operand)
+                if operand.type is expr.type:
+                    return operand
+                return self._compute(("cast", expr.type, operand.key), (operand,), expr.type)
+            case Call():
+                arguments = tuple(self.value(a) for a in expr.arguments)
+                key = (expr.function, *(v.key for v in arguments))
+                return self._compute(key, arguments, MATH[expr.function].result)
+            case _:
+                assert_never(expr)
+
+    def _name(self, name: str) -> _Value:
+        alias = self._known.get(("name", name))
+        if alias is not None:
+            return alias
+        variable = self._variables.get(name)
+        if variable is not None:
+            key = ("variable", name, self._versions.get(name, 0))
+            return _Value(variable.register, variable.type, variable.uniform, key)
+        if name in self._parameters:
+            return _Value(None, self._parameters[name], True, ("parameter", name))
+        # Anything else is a special register of the hardware; those of the thread differ within a warp.
+        if name.startswith("threadIdx"):
+            value = self._compute(("special", name), (), ScalarType.INT)
+            self._words[_register_of(value)] = 1
+            return _Value(value.register, value.type, False, value.key)
+        return _Value(None, ScalarType.INT, True, ("special", name))
+
+    def _as_vector(self, loaded: _Value) -> _Value:
+        """What memory returns is never in a uniform register."""
+        register = _register_of(loaded)
+        self._words[register] = max(1, loaded.type.size_bytes // 4)
+        return _Value(register, loaded.type, False, loaded.key)
+
+    def _address(self, index: Index) -> tuple[_Value, ...]:
+        """The registers of an address; a literal that is added stands in the instruction."""
+        pointer = self._pointers[index.array]
+        parts: list[_Value] = []
+        for subscript in index.subscripts:
+            offset = self.value(_without_literal(subscript))
+            if offset.register is not None:
+                words = 0 if offset.uniform else pointer.words
+                parts.append(
+                    self._compute(("address", index.array, offset.key), (offset,), ScalarType.LONG, words)
+                )
+        return tuple(parts)
+
+
+def _register_of(value: _Value) -> int:
+    assert value.register is not None
+    return value.register
+
+
+def _without_literal(expr: Expr) -> Expr:
+    match expr:
+        case Binary(operator="+" | "-", right=IntLiteral()):
+            return _without_literal(expr.left)
+        case Binary(operator="+", left=IntLiteral()):
+            return _without_literal(expr.right)
+        case _:
+            return expr
+
+
+def _assigned(body: _Body) -> frozenset[str]:
+    """Scalars assigned after their declaration, and "" where memory is written."""
+    names: set[str] = set()
+    for statement in body:
+        match statement:
+            case Plain():
+                names |= _assigned(statement.body)
+            case Barrier():
+                names.add("")
+            case UniformFor():
+                names |= _assigned(statement.body)
+                if statement.header.type is None:
+                    names.add(statement.header.iterator)
+            case UniformIf():
+                names |= _assigned(statement.then) | _assigned(statement.otherwise)
+            case Comment() | SharedTile():
+                pass
+            case _:
+                names |= assigned_names((statement,))
+                if any(
+                    isinstance(s, Assign) and isinstance(s.target, Index) for s in statements_in((statement,))
+                ):
+                    names.add("")
+    return frozenset(names)

@@ -1,0 +1,277 @@
+"""Two digits of an index become one: a body over (j, w) in, the body over one iterator out, or None.
+
+Where every index adds up to a function of ``s*j + w`` (mixed radix), the pair of a grid loop ``j`` and a serial
+loop ``w < s`` is one loop of extent ``dim * s``, and no division is needed::
+
+    grid j < dim, w < s:   int q = j*(s*B) + u;  int x = w*B;  c[q + x]
+        -->  grid j < dim*s:   int q = j*B + u;  c[q]
+
+Definitions may hold one digit only, as ``q`` and ``x`` do; what counts is the sum where it is used.  There every
+expression must be a polynomial in ``s*j + w``, proved by substituting ``w := y - s*j`` and seeing ``j`` vanish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from comprehensive.algebra import Polynomial
+from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.ir import Nest
+from comprehensive.loops.traverse import declared_names, statements_in
+from comprehensive.loops.types import environment_of, promote, type_of
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Conditional,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    FloatLiteral,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    MetaFor,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+from comprehensive.strategies.integers import (
+    POLYNOMIAL_OPERATORS,
+    ZERO,
+    Ring,
+    addends,
+    sum_of_addends,
+)
+
+_DIGITS = "@digits"
+"""The symbol of ``s*j + w``; no C name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """``high`` and ``low < radix``: the pair that becomes ``high := radix*high + low``."""
+
+    high: str
+    low: str
+    radix: Expr
+
+
+class _NotMixedRadixError(Exception):
+    pass
+
+
+def collapse(nest: Nest, number: int, body: tuple[Stmt, ...], digits: Digits) -> tuple[Stmt, ...] | None:
+    """The body of band ``number`` over the collapsed iterator, which keeps the name of the high digit.
+
+    None where some value does not depend on ``radix*high + low`` alone.
+    """
+    if {digits.high, digits.low} & declared_names(body):
+        return None
+    types = {**environment_of(nest, number), digits.low: ScalarType.INT}
+    for name, type in _declared(body):
+        if types.setdefault(name, type) is not type:
+            return None  # one name, two types: a matter for a person
+    try:
+        return _Collapse(digits, types, assigned_names(body)).body(body, _Scope({}, frozenset()))
+    except _NotMixedRadixError:
+        return None
+
+
+def _declared(body: tuple[Stmt, ...]) -> list[tuple[str, ScalarType]]:
+    found: list[tuple[str, ScalarType]] = []
+    for statement in statements_in(body):
+        match statement:
+            case Declare():
+                found.append((statement.name, statement.type))
+            case For(type=ScalarType() as type):
+                found.append((statement.iterator, type))
+            case _:
+                pass
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Definitions in force that hold a digit: their values over both digits, and those whose new value is 0."""
+
+    values: Mapping[str, Polynomial]
+    zeros: frozenset[str]
+
+    def without(self, name: str) -> _Scope:
+        return _Scope({k: v for k, v in self.values.items() if k != name}, self.zeros - {name})
+
+
+class _Collapse:
+    def __init__(self, digits: Digits, types: Mapping[str, ScalarType], assigned: frozenset[str]) -> None:
+        self._digits = digits
+        self._types = types
+        self._assigned = assigned
+        self._ring = Ring()
+        self._radix = self._ring.read(digits.radix)
+
+    # --- statements
+
+    def body(self, body: tuple[Stmt, ...], scope: _Scope) -> tuple[Stmt, ...]:
+        result: list[Stmt] = []
+        for statement in body:
+            match statement:
+                case Declare():
+                    scope, kept = self._declare(statement, scope)
+                    result += kept
+                case Assign():
+                    target = statement.target
+                    if isinstance(target, Index):
+                        target = replace(
+                            target, subscripts=tuple(self.value(s, scope) for s in target.subscripts)
+                        )
+                    result.append(replace(statement, target=target, value=self.value(statement.value, scope)))
+                case If():
+                    condition = self.value(statement.condition, scope)
+                    then, otherwise = self.body(statement.then, scope), self.body(statement.otherwise, scope)
+                    result.append(replace(statement, condition=condition, then=then, otherwise=otherwise))
+                case For():
+                    start, bound = self.value(statement.start, scope), self.value(statement.bound, scope)
+                    step = self.value(statement.step, scope)
+                    inner = self.body(statement.body, scope.without(statement.iterator))
+                    result.append(replace(statement, start=start, bound=bound, step=step, body=inner))
+                case While() | DoWhile():
+                    condition = self.value(statement.condition, scope)
+                    result.append(
+                        replace(statement, condition=condition, body=self.body(statement.body, scope))
+                    )
+                case Block():
+                    result.append(replace(statement, body=self.body(statement.body, scope)))
+                case Break() | Continue():
+                    result.append(statement)
+                case MetaFor():
+                    raise ValueError(
+                        "a meta_for inside a thread's body: the nest was not built by loops.build"
+                    )
+                case _:
+                    assert_never(statement)
+        return tuple(result)
+
+    def _declare(self, statement: Declare, scope: _Scope) -> tuple[_Scope, tuple[Stmt, ...]]:
+        initial = statement.initial
+        outer, scope = scope, scope.without(statement.name)
+        if initial is None:
+            return scope, (statement,)
+        full = self._digits_in_definition(statement, initial, outer)
+        if full is None:
+            return scope, (replace(statement, initial=self.value(initial, outer)),)
+        value = self._replaced(self._with_atoms(initial, outer), outer)
+        scope = _Scope({**scope.values, statement.name: full}, scope.zeros)
+        if value == ZERO:
+            return replace(scope, zeros=scope.zeros | {statement.name}), ()
+        return scope, (replace(statement, initial=value),)
+
+    def _digits_in_definition(self, statement: Declare, initial: Expr, scope: _Scope) -> Polynomial | None:
+        """The value of a definition that may hold a part of the digits; None where its value is used as it is."""
+        if statement.type not in (ScalarType.INT, ScalarType.LONG) or statement.name in self._assigned:
+            return None
+        if not self._is_ring_node(initial) or names_read(initial) & self._assigned:
+            return None
+        polynomial = self._ring.read(self._with_atoms(initial, scope))
+        full = polynomial.substitute(scope.values)
+        return full if {self._digits.high, self._digits.low} & set(full.symbols) else None
+
+    # --- expressions
+
+    def value(self, expr: Expr, scope: _Scope) -> Expr:
+        """An expression whose value counts: it must depend on the collapsed iterator alone."""
+        if self._is_ring_node(expr):
+            expr = self._with_atoms(expr, scope)
+            polynomial = self._ring.read(expr)
+            digits = {self._digits.high, self._digits.low}
+            if not (digits | scope.values.keys()) & set(polynomial.symbols):
+                return expr
+            self._check(polynomial.substitute(scope.values))
+            return self._replaced(expr, scope)
+        match expr:
+            case Name() | IntLiteral() | FloatLiteral():
+                return expr
+            case Index():
+                return replace(expr, subscripts=tuple(self.value(s, scope) for s in expr.subscripts))
+            case Unary() | Cast():
+                return replace(expr, operand=self.value(expr.operand, scope))
+            case Binary():
+                return replace(expr, left=self.value(expr.left, scope), right=self.value(expr.right, scope))
+            case Conditional():
+                condition, then = self.value(expr.condition, scope), self.value(expr.then, scope)
+                return replace(
+                    expr, condition=condition, then=then, otherwise=self.value(expr.otherwise, scope)
+                )
+            case Call():
+                return replace(expr, arguments=tuple(self.value(a, scope) for a in expr.arguments))
+            case _:
+                assert_never(expr)
+
+    def _is_ring_node(self, expr: Expr) -> bool:
+        """Whether C computes the expression in ``int`` or ``long`` with an operation of the ring at its root."""
+        match expr:
+            case Name() | Unary(operator="-" | "+") | Binary(operator="+" | "-" | "*"):
+                return self._is_ring_tree(expr)
+            case _:
+                return False
+
+    def _is_ring_tree(self, expr: Expr) -> bool:
+        match expr:
+            case Unary(operator="-" | "+"):
+                return self._is_ring_tree(expr.operand)
+            case Binary(operator="+" | "-" | "*"):
+                return self._is_ring_tree(expr.left) and self._is_ring_tree(expr.right)
+            case _:
+                return promote(type_of(expr, self._types)) in (ScalarType.INT, ScalarType.LONG)
+
+    def _with_atoms(self, expr: Expr, scope: _Scope) -> Expr:
+        """The expression with its atoms rewritten; a polynomial in its names is left for the caller."""
+        match expr:
+            case Name() | IntLiteral():
+                return expr
+            case Unary(operator="-" | "+"):
+                return replace(expr, operand=self._with_atoms(expr.operand, scope))
+            case Binary() if expr.operator in POLYNOMIAL_OPERATORS:
+                left, right = self._with_atoms(expr.left, scope), self._with_atoms(expr.right, scope)
+                return replace(expr, left=left, right=right)
+            case _:
+                return self.value(expr, scope)
+
+    def _check(self, polynomial: Polynomial) -> None:
+        low = Polynomial.symbol(_DIGITS) - self._radix * Polynomial.symbol(self._digits.high)
+        if self._digits.high in polynomial.substitute({self._digits.low: low}).symbols:
+            raise _NotMixedRadixError
+
+    def _replaced(self, expr: Expr, scope: _Scope) -> Expr:
+        """``low := 0, high := high/radix`` in the summands that hold a digit; the others stay as written."""
+        affected = {self._digits.high, self._digits.low} | scope.zeros
+        kept: list[tuple[int, Expr]] = []
+        position: int | None = None
+        gathered = Polynomial.constant(0)
+        for sign, term in addends(expr):
+            polynomial = self._ring.read(term)
+            if not affected & set(polynomial.symbols):
+                kept.append((sign, term))
+                continue
+            position = len(kept) if position is None else position
+            gathered = gathered + sign * polynomial
+        if position is None:
+            return expr
+        gathered = gathered.substitute({name: 0 for name in (self._digits.low, *sorted(scope.zeros))})
+        if gathered.degree(self._digits.high) > 1:
+            raise _NotMixedRadixError
+        quotient = gathered.coefficient(self._digits.high, 1).divide_exactly(self._radix)
+        if quotient is None or not quotient.is_integral:
+            raise _NotMixedRadixError
+        value = quotient * Polynomial.symbol(self._digits.high) + gathered.coefficient(self._digits.high, 0)
+        kept[position:position] = addends(self._ring.write(value, self._digits.high))
+        return sum_of_addends(kept)

@@ -1,0 +1,69 @@
+"""Common subexpression elimination, two levels: a variant in, one that computes every value once out.
+
+1. Integer arithmetic of indices and bounds, compared as polynomials::
+
+       c[i*N + j] = a[i*N + j];      -->      const int t0 = i*N + j;  c[t0] = a[t0];
+
+2. Level 1, and equal trees of pure reads, every bit kept::
+
+       c[k] = a[k]*x; d[k] = a[k]*x + 1;      -->      const float t1 = a[k]*x;  c[k] = t1; d[k] = t1 + 1;
+
+Source: comprehensive, section 5, strategy (iii), decision (2); ``t15`` and ``t16`` of figure 7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from comprehensive.loops.access import assigned_names
+from comprehensive.loops.ir import Nest, Threads, Variant
+from comprehensive.loops.rewrite import all_names, expand_bands
+from comprehensive.loops.types import environment_of
+from comprehensive.metafork.ast import Stmt
+from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.strategies.cse_integers import share_integers
+from comprehensive.strategies.cse_values import share_values
+from comprehensive.strategies.fresh import FreshNames
+from comprehensive.strategies.hoist import written_arrays
+
+MAX_ROUNDS = 8
+"""Sharing can make new expressions equal; it shrinks the code every time, and a few rounds reach the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommonSubexpressions:
+    """One of the two levels."""
+
+    level: int
+    improves: tuple[str, ...] = ("registers_per_thread",)
+    on_ir: bool = False
+    decision: tuple[str, str] = ("2", "")
+
+    @property
+    def name(self) -> str:
+        return f"cse-{self.level}"
+
+    def apply(self, fragment: Variant) -> Applied[Variant] | NotApplicable:
+        nest = fragment.nest
+        for _ in range(MAX_ROUNDS):
+            shared = self._round(nest)
+            if shared == nest:
+                break
+            nest = shared
+        if nest == fragment.nest:
+            return NotApplicable("no subexpression occurs twice")
+        return Applied(replace(fragment, nest=nest), "common subexpressions are computed once")
+
+    def _round(self, nest: Nest) -> Nest:
+        fresh = FreshNames(all_names(nest))
+        constants = frozenset(a.name for a in nest.arrays) - written_arrays(nest)
+        number = iter(range(len(nest.bands)))
+
+        def one(band: Threads) -> tuple[Threads]:
+            types = environment_of(nest, next(number))
+            body: tuple[Stmt, ...] = share_integers(band.body, types, fresh, assigned_names(band.body))
+            if self.level >= 2:
+                body = share_values(body, types, fresh, constants)
+            return (replace(band, body=body),)
+
+        return replace(nest, body=expand_bands(nest.body, one))

@@ -1,0 +1,196 @@
+"""Common subexpressions of integer arithmetic: a body in, the body with each computed once out.
+
+Sums and products of names and literals are compared as polynomials, by sympy, so that parts written in another
+order are found as well; the identities used are those of a commutative ring, exact in ``int`` and ``long``::
+
+    int np = N + p;  int np1 = N + p + 1;  a[p + 1] = ...      -->      int np = N + p;  int np1 = np + 1;  ...
+
+A new scalar stands before the statement that first needs it, in the innermost body that holds all its uses.  It
+is computed there even where a branch does not need it, which is harmless: additions and multiplications only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.rewrite import expressions_in, map_stmt_exprs, statements_in
+from comprehensive.loops.types import promote
+from comprehensive.metafork.ast import (
+    Binary,
+    Block,
+    Call,
+    Cast,
+    Conditional,
+    Declare,
+    DoWhile,
+    Expr,
+    FloatLiteral,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+from comprehensive.strategies.fresh import FreshNames
+from comprehensive.strategies.sums import Shared, eliminate
+
+_RINGS = (ScalarType.INT, ScalarType.LONG)
+_OPERATORS = ("+", "-", "*")
+
+
+def share_integers(
+    body: tuple[Stmt, ...], types: Mapping[str, ScalarType], fresh: FreshNames, changing: frozenset[str]
+) -> tuple[Stmt, ...]:
+    """``types`` of what is visible; ``changing`` are the scalars assigned anywhere in the band."""
+    inner_types = dict(types)
+    for statement in body:
+        if isinstance(statement, Declare):
+            inner_types[statement.name] = statement.type
+    body = _share_here(body, inner_types, fresh, changing)
+    return tuple(_share_inside(s, {**inner_types, **_types_of(body)}, fresh, changing) for s in body)
+
+
+def _types_of(body: tuple[Stmt, ...]) -> dict[str, ScalarType]:
+    return {s.name: s.type for s in body if isinstance(s, Declare)}
+
+
+def _share_inside(
+    statement: Stmt, types: Mapping[str, ScalarType], fresh: FreshNames, changing: frozenset[str]
+) -> Stmt:
+    match statement:
+        case If():
+            then = share_integers(statement.then, types, fresh, changing)
+            return replace(
+                statement, then=then, otherwise=share_integers(statement.otherwise, types, fresh, changing)
+            )
+        case For():
+            inner = types if statement.type is None else {**types, statement.iterator: statement.type}
+            return replace(statement, body=share_integers(statement.body, inner, fresh, changing))
+        case While() | DoWhile() | Block():
+            return replace(statement, body=share_integers(statement.body, types, fresh, changing))
+        case _:
+            return statement
+
+
+# --- one body ------------------------------------------------------------------------------------------------
+
+
+def _share_here(
+    body: tuple[Stmt, ...], types: Mapping[str, ScalarType], fresh: FreshNames, changing: frozenset[str]
+) -> tuple[Stmt, ...]:
+    visible = frozenset(types) - changing
+    sites = _sites(body, types, changing)
+    if len(sites) < 2:
+        return body
+    rewritten, shared = eliminate(sites, visible, types, fresh)
+    result = list(map_stmt_exprs(body, lambda e: _replace_sites(e, rewritten)))
+    for entry in reversed(shared):
+        position = next((k for k, s in enumerate(result) if _reads((s,), entry.name)), None)
+        assert position is not None
+        result = _introduce(result, position, entry)
+    return tuple(result)
+
+
+def _introduce(body: list[Stmt], position: int, entry: Shared) -> list[Stmt]:
+    first = body[position]
+    if isinstance(first, Declare) and first.initial == Name(entry.name) and first.type is entry.type:
+        # The source has a name for it already.
+        values: dict[str, Expr] = {entry.name: Name(first.name)}
+        rest = map_stmt_exprs(tuple(body[position + 1 :]), lambda e: substitute(e, values))
+        return [*body[:position], replace(first, initial=entry.value), *rest]
+    definition = Declare(entry.type, entry.name, (), entry.value, const=True, span=first.span)
+    return [*body[:position], definition, *body[position:]]
+
+
+def _reads(body: tuple[Stmt, ...], name: str) -> bool:
+    return any(name in names_read(expr) for expr in expressions_in(body))
+
+
+def _sites(
+    body: tuple[Stmt, ...], types: Mapping[str, ScalarType], changing: frozenset[str]
+) -> tuple[Expr, ...]:
+    """The largest integer sums and products over names that do not change, in program order."""
+    known = {**types, **dict(_declared_types(body))}
+    return tuple(
+        site
+        for expr in expressions_in(body)
+        for site in _sites_in(expr, known)
+        if not names_read(site) & changing
+    )
+
+
+def _declared_types(body: tuple[Stmt, ...]) -> Iterator[tuple[str, ScalarType]]:
+    for statement in statements_in(body):
+        match statement:
+            case Declare():
+                yield statement.name, statement.type
+            case For(type=ScalarType() as type):
+                yield statement.iterator, type
+            case _:
+                pass
+
+
+def _sites_in(expr: Expr, types: Mapping[str, ScalarType]) -> Iterator[Expr]:
+    if isinstance(expr, Binary) and _is_ring_tree(expr, types):
+        yield expr
+        return
+    for part in _children(expr):
+        yield from _sites_in(part, types)
+
+
+def _children(expr: Expr) -> tuple[Expr, ...]:
+    match expr:
+        case Index():
+            return expr.subscripts
+        case Unary() | Cast():
+            return (expr.operand,)
+        case Binary():
+            return expr.left, expr.right
+        case Conditional():
+            return expr.condition, expr.then, expr.otherwise
+        case Call():
+            return expr.arguments
+        case Name() | IntLiteral() | FloatLiteral():
+            return ()
+
+
+def _is_ring_tree(expr: Expr, types: Mapping[str, ScalarType]) -> bool:
+    match expr:
+        case Name():
+            return promote(types[expr.identifier]) in _RINGS
+        case IntLiteral():
+            return expr.type in _RINGS
+        case Unary(operator="-"):
+            return _is_ring_tree(expr.operand, types)
+        case Binary() if expr.operator in _OPERATORS:
+            return _is_ring_tree(expr.left, types) and _is_ring_tree(expr.right, types)
+        case _:
+            return False
+
+
+def _replace_sites(expr: Expr, rewritten: Mapping[Expr, Expr]) -> Expr:
+    if expr in rewritten:
+        return rewritten[expr]
+    match expr:
+        case Index():
+            return replace(expr, subscripts=tuple(_replace_sites(s, rewritten) for s in expr.subscripts))
+        case Unary() | Cast():
+            return replace(expr, operand=_replace_sites(expr.operand, rewritten))
+        case Binary():
+            left = _replace_sites(expr.left, rewritten)
+            return replace(expr, left=left, right=_replace_sites(expr.right, rewritten))
+        case Conditional():
+            condition, then = _replace_sites(expr.condition, rewritten), _replace_sites(expr.then, rewritten)
+            return replace(
+                expr, condition=condition, then=then, otherwise=_replace_sites(expr.otherwise, rewritten)
+            )
+        case Call():
+            return replace(expr, arguments=tuple(_replace_sites(a, rewritten) for a in expr.arguments))
+        case Name() | IntLiteral() | FloatLiteral():
+            return expr

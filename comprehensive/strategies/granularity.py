@@ -1,0 +1,209 @@
+"""Thread granularity: the serial loop of a thread becomes part of the grid.
+
+In: a variant.  Out: the variant in which every thread does one iteration of each independent serial loop::
+
+    grid j < dim; threads u < B; for w < s: S(j, w)      -->      grid j < dim*s; threads u < B; S(j / s, j % s)
+
+Where all indices are functions of ``s*j + w``, the division is not needed and the body reads as if it had been
+written for s = 1 (figure 7: ``i*s*B + k*B + j  -->  i*B + j``).  Copies of a statement count as a loop (figure 2).
+The grid is *scaled*, never recomputed from the size of the data, so that exactly the same points are visited
+also where ``s*B`` does not divide the range.  Source: comprehensive, section 5, decisions (3a) and (3b).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from comprehensive.loops.access import names_read
+from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Loop, Nest, Threads, Variant
+from comprehensive.loops.rewrite import all_names, declared_names, expand_bands, rename
+from comprehensive.loops.traverse import fresh
+from comprehensive.metafork.ast import Binary, Declare, Expr, Name, ScalarType, Stmt
+from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.poly.model import Conflict, Parallel
+from comprehensive.strategies.collapse import Digits, collapse
+from comprehensive.strategies.hoist import Hoistable, Stays, hoistable_loops
+from comprehensive.strategies.reroll import rerollings
+
+MAX_STEPS = 16
+"""Loops moved at most: a body has no more, since every move takes one away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Granularity:
+    """All independent serial loops of the threads move to the grid at once, so that a second time finds none."""
+
+    name: str = "granularity"
+    improves: tuple[str, ...] = ("registers_per_thread", "shared_words_per_block")
+    on_ir: bool = False
+    decision: tuple[str, str] = ("3b", "3a")
+
+    def apply(self, fragment: Variant) -> Applied[Variant] | NotApplicable:
+        nest, notes = fragment.nest, list[str]()
+        for _ in range(MAX_STEPS):
+            step = _step(nest)
+            if isinstance(step, NotApplicable):
+                if not notes:
+                    return step
+                break
+            nest, note = step
+            notes.append(note)
+        return Applied(replace(fragment, nest=nest), "; ".join(notes))
+
+
+def _step(nest: Nest) -> tuple[Nest, str] | NotApplicable:
+    """One loop moved, the outermost that may; a run of copies is rolled up only where no loop is left."""
+    reasons: list[str] = []
+    for found in hoistable_loops(nest):
+        moved = found if isinstance(found, Stays) else _move_if_independent(nest, found)
+        if not isinstance(moved, Stays):
+            return moved
+        reasons.append(moved.reason)
+    for rolled in rerollings(nest):
+        for found in hoistable_loops(rolled.nest):
+            if isinstance(found, Stays) or found.iterator != rolled.iterator:
+                continue
+            moved = _move_if_independent(rolled.nest, found)
+            if not isinstance(moved, Stays):
+                return moved[0], f"{rolled.copies} copies rolled into a loop; {moved[1]}"
+            reasons.append(moved.reason)
+    return NotApplicable("; ".join(reasons) or "a thread has no serial loop and no repeated statements")
+
+
+def _move_if_independent(nest: Nest, found: Hoistable) -> tuple[Nest, str] | Stays:
+    # isl is slow to import and only needed once a loop has been found.
+    from comprehensive.poly.legality import serial_is_parallel
+
+    if found.shared:
+        return Stays(f"several loops over '{found.iterator}' share the array '{found.shared[0]}'")
+    for band in sorted(set(found.bands)):
+        legality = serial_is_parallel(nest, band, found.iterator)
+        match legality:
+            case Parallel():
+                pass
+            case Conflict(witness=witness):
+                return Stays(
+                    f"iterations of the loop over '{found.iterator}' depend on each other in '{witness.array}'"
+                )
+            case _:
+                return Stays(
+                    f"the loop over '{found.iterator}' is not known to be parallel: {legality.reason}"
+                )
+    return _move(nest, found)
+
+
+def _move(nest: Nest, found: Hoistable) -> tuple[Nest, str]:
+    """The grid scaled by the extent of the loop: along the loop whose digit collapses, else along the innermost."""
+    stripped = _with_bodies(nest, found.bodies)
+    for position in reversed(range(len(nest.grid))):
+        moved = _collapsed(stripped, position, found)
+        if moved is not None:
+            high = nest.grid[position].iterator
+            return moved, f"the loop over '{found.iterator}' joins the grid loop over '{high}'"
+    return _divided(stripped, len(nest.grid) - 1, found)
+
+
+def _collapsed(stripped: Nest, position: int, found: Hoistable) -> Nest | None:
+    high = stripped.grid[position].iterator
+    sunk = _sink(stripped, high)
+    if sunk is None:
+        return None
+    bodies: list[tuple[Stmt, ...]] = []
+    for number, band in enumerate(sunk.bands):
+        body = collapse(sunk, number, band.body, Digits(high, found.iterator, found.extent))
+        if body is None:
+            return None
+        bodies.append(body)
+    return _scaled(_with_bodies(sunk, tuple(bodies)), position, high, found.extent)
+
+
+def _divided(stripped: Nest, position: int, found: Hoistable) -> tuple[Nest, str]:
+    """``high, low := both / extent, both % extent`` at the start of the block."""
+    high, low = stripped.grid[position].iterator, found.iterator
+    if low in _declared(stripped):
+        new = fresh(low, all_names(stripped))
+        stripped = _with_bodies(stripped, tuple(rename(b.body, {low: new}) for b in stripped.bands))
+        low = new
+    both = fresh(f"{high}_{low}", all_names(stripped))
+    digits = (
+        BlockDeclare(ScalarType.INT, high, Binary("/", Name(both), found.extent)),
+        BlockDeclare(ScalarType.INT, low, Binary("%", Name(both), found.extent)),
+    )
+    moved = _scaled(replace(stripped, body=(*digits, *stripped.body)), position, both, found.extent)
+    return moved, f"the loop over '{found.iterator}' joins the grid loop over '{high}' as '{both}'"
+
+
+def _scaled(nest: Nest, position: int, iterator: str, factor: Expr) -> Nest:
+    loop = nest.grid[position]
+    scaled = Loop(iterator, Binary("*", loop.extent, factor), loop.span)
+    return replace(nest, grid=(*nest.grid[:position], scaled, *nest.grid[position + 1 :]))
+
+
+def _with_bodies(nest: Nest, bodies: tuple[tuple[Stmt, ...], ...]) -> Nest:
+    left = iter(bodies)
+    return replace(nest, body=expand_bands(nest.body, lambda band: (replace(band, body=next(left)),)))
+
+
+def _declared(nest: Nest) -> frozenset[str]:
+    names = {loop.iterator for loop in nest.grid} | _block_declared(nest.body)
+    for band in nest.bands:
+        names |= {loop.iterator for loop in band.loops} | declared_names(band.body)
+    return frozenset(names)
+
+
+def _block_declared(body: tuple[BlockStmt, ...]) -> frozenset[str]:
+    names: frozenset[str] = frozenset()
+    for statement in body:
+        match statement:
+            case Threads():
+                pass
+            case BlockFor():
+                names |= {statement.iterator} | _block_declared(statement.body)
+            case BlockIf():
+                names |= _block_declared(statement.then) | _block_declared(statement.otherwise)
+            case BlockDeclare():
+                names |= {statement.name}
+    return names
+
+
+def _sink(nest: Nest, name: str) -> Nest | None:
+    """The nest whose block statements do not read ``name``: definitions that do are repeated in the bands.
+
+    None where a loop or a condition of the block reads it.
+    """
+    body = _sunk(nest.body, (), frozenset((name,)))
+    return None if body is None else replace(nest, body=body)
+
+
+def _sunk(
+    body: tuple[BlockStmt, ...], sinking: tuple[Declare, ...], names: frozenset[str]
+) -> tuple[BlockStmt, ...] | None:
+    result: list[BlockStmt] = []
+    for statement in body:
+        match statement:
+            case Threads():
+                result.append(replace(statement, body=(*sinking, *statement.body)))
+            case BlockFor():
+                inner = _sunk(statement.body, sinking, names)
+                if inner is None or any(
+                    names_read(e) & names for e in (statement.start, statement.bound, statement.step)
+                ):
+                    return None
+                result.append(replace(statement, body=inner))
+            case BlockIf():
+                then, otherwise = (
+                    _sunk(statement.then, sinking, names),
+                    _sunk(statement.otherwise, sinking, names),
+                )
+                if then is None or otherwise is None or names_read(statement.condition) & names:
+                    return None
+                result.append(replace(statement, then=then, otherwise=otherwise))
+            case BlockDeclare() if names_read(statement.value) & names:
+                sinking = (
+                    *sinking,
+                    Declare(statement.type, statement.name, (), statement.value, span=statement.span),
+                )
+                names |= {statement.name}
+            case BlockDeclare():
+                result.append(statement)
+    return tuple(result)
