@@ -127,12 +127,24 @@ class DiagnosticSink:
         return any(d.severity is Severity.ERROR for d in self._diagnostics)
 
     def error(
-        self, code: str, message: str, span: Span | None, *, notes: tuple[Note, ...] = (), help: str | None = None
+        self,
+        code: str,
+        message: str,
+        span: Span | None,
+        *,
+        notes: tuple[Note, ...] = (),
+        help: str | None = None,
     ) -> None:
         self._diagnostics[Diagnostic(Severity.ERROR, code, message, span, notes, help)] = None
 
     def warning(
-        self, code: str, message: str, span: Span | None, *, notes: tuple[Note, ...] = (), help: str | None = None
+        self,
+        code: str,
+        message: str,
+        span: Span | None,
+        *,
+        notes: tuple[Note, ...] = (),
+        help: str | None = None,
     ) -> None:
         self._diagnostics[Diagnostic(Severity.WARNING, code, message, span, notes, help)] = None
 

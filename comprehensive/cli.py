@@ -1,0 +1,342 @@
+"""The command line: parses arguments, calls the stage behind them, prints, sets the exit code.
+
+Exit codes: 0 ok; 1 the input has errors; 2 the command line has; 3 a tool or device is missing; 70 a bug, with a
+reproducer saved.  Data goes to stdout, everything else to stderr.  Stages are imported when a command runs, so
+that ``--help`` stays instant.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import click
+
+from comprehensive import __version__
+from comprehensive.diagnostics import CompileError, Diagnostic, render, to_json
+
+if TYPE_CHECKING:
+    from comprehensive.driver import Compilation, Options
+
+P = ParamSpec("P")
+
+EXIT_INPUT = 1
+EXIT_MISSING = 3
+EXIT_INTERNAL = 70
+
+
+def main() -> None:
+    """Entry point of the ``comprehensive`` command."""
+    cli(prog_name="comprehensive")
+
+
+def reporting(command: Callable[P, None]) -> Callable[P, None]:
+    """Turns errors into diagnostics on stderr and the exit codes of this tool."""
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        from comprehensive.toolchain.process import ToolError
+
+        try:
+            command(*args, **kwargs)
+        except CompileError as error:
+            if kwargs.get("as_json"):
+                _print_json({"schema": 1, "diagnostics": [to_json(d) for d in error.diagnostics]})
+            print_diagnostics(error.diagnostics)
+            sys.exit(EXIT_INPUT)
+        except ToolError as error:
+            click.echo(f"error: {error}", err=True)
+            sys.exit(EXIT_MISSING)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except Exception as error:
+            from comprehensive.crash import save_reproducer
+
+            place = save_reproducer(error, sys.argv[1:])
+            click.echo(f"internal error: {type(error).__name__}: {error}", err=True)
+            click.echo(f"help: this is a bug; a reproducer is in {place}, please report it", err=True)
+            sys.exit(EXIT_INTERNAL)
+
+    return run
+
+
+def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
+    """Each diagnostic on stderr, in colour on a terminal unless NO_COLOR is set."""
+    import os
+
+    colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    for diagnostic in diagnostics:
+        text = render(diagnostic)
+        if colour:
+            head, _, rest = text.partition("\n")
+            text = click.style(head, bold=True) + ("\n" + rest if rest else "")
+        click.echo(text, err=True)
+
+
+def _print_json(document: object) -> None:
+    click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+
+
+def _input_argument(function: Callable[..., Any]) -> Callable[..., Any]:
+    return click.argument("source", type=click.Path(path_type=Path, dir_okay=True))(function)
+
+
+def _compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that shape a compilation, the same for every command that compiles."""
+    for decorate in reversed(
+        (
+            click.option(
+                "--registers",
+                type=click.Choice(["auto", "estimate", "ptxas"]),
+                default="auto",
+                show_default=True,
+                help="Where register counts come from; auto is ptxas where nvcc is found.",
+            ),
+            click.option(
+                "--arch", default="sm_90", show_default=True, help="Architecture that ptxas counts for."
+            ),
+            click.option("--cuda-path", default=None, help="Directory of a CUDA toolkit, searched first."),
+            click.option(
+                "--performance",
+                type=click.Choice(["demanded", "literal"]),
+                default="demanded",
+                show_default=True,
+                help="Reading of performance limits: a demanded level, or the paper's text.",
+            ),
+            click.option(
+                "-W", "warning", metavar="error", multiple=True, help="-Werror: warnings are errors."
+            ),
+        )
+    ):
+        function = decorate(function)
+    return function
+
+
+def _options(
+    registers: Any, arch: str, cuda_path: str | None, performance: Any, warning: tuple[str, ...]
+) -> Options:
+    from comprehensive.driver import Options
+
+    unknown = [w for w in warning if w != "error"]
+    if unknown:
+        raise click.UsageError(f"-W{unknown[0]} is not known; the one warning option is -Werror")
+    return Options(registers, arch, cuda_path, performance, bool(warning))
+
+
+def _compile(source: Path, options: Options) -> Compilation:
+    from comprehensive.driver import compile_file
+
+    compilation = compile_file(source, options)
+    print_diagnostics(compilation.diagnostics)
+    return compilation
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="comprehensive")
+def cli() -> None:
+    """One annotated loop nest in, one CUDA header out: a case discussion, correct on every GPU.
+
+    \b
+    comprehensive gen matmul.mf -o out/     write the header, the kernels, the tree
+    comprehensive tree matmul.mf            see which variant runs when, and why
+    """
+
+
+@cli.command()
+@_input_argument
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("."), help="Output directory.")
+@click.option("-MD", "depend", is_flag=True, help="Also write a make dependency file, <stem>.d.")
+@click.option("-MF", "depfile", type=click.Path(path_type=Path), default=None, help="Name of that file.")
+@click.option(
+    "--ptx", metavar="ARCH", default=None, help="Also compile each leaf to <leaf>.ptx (needs nvcc)."
+)
+@click.option(
+    "--emit",
+    type=click.Choice(["ast", "nest", "kernel"]),
+    default=None,
+    help="Print the value of one stage instead of writing files.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was written, and diagnostics, as JSON.")
+@_compile_options
+@reporting
+def gen(
+    source: Path,
+    output: Path,
+    depend: bool,
+    depfile: Path | None,
+    ptx: str | None,
+    emit: str | None,
+    as_json: bool,
+    **compile_options: Any,
+) -> None:
+    """Generate the header, the kernels of all leaves, the tree and the manifest from SOURCE."""
+    from comprehensive import generate
+
+    compilation = _compile(source, _options(**compile_options))
+    if emit is not None:
+        click.echo(generate.stage_text(compilation, emit), nl=False)
+        return
+    written = generate.write(
+        compilation, output, depfile=depfile or (output / f"{source.stem}.d" if depend else None), ptx_arch=ptx,
+        cuda_path=compile_options["cuda_path"],
+    )  # fmt: skip
+    if as_json:
+        _print_json(
+            {
+                "schema": 1,
+                "output": str(output),
+                "files": list(written.files),
+                "changed": list(written.changed),
+                "diagnostics": [to_json(d) for d in compilation.diagnostics],
+            }
+        )
+        return
+    leaves = sum(len(tree.leaves) for tree in compilation.trees)
+    click.echo(
+        f"{output}: {len(written.files)} files, {len(written.changed)} changed; {leaves} leaves: "
+        f"include {compilation.plan.stem}.h, compile {compilation.plan.stem}.cu",
+        err=True,
+    )
+
+
+@cli.command()
+@_input_argument
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Output form.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option(
+    "--pruned", is_flag=True, help="Show dead branches and passed-over strategies with their reasons."
+)
+@click.option("--ascii", "ascii_only", is_flag=True, help="Draw with ASCII characters only.")
+@_compile_options
+@reporting
+def tree(
+    source: Path, form: str, as_json: bool, pruned: bool, ascii_only: bool, **compile_options: Any
+) -> None:
+    """Print the decision tree of every region of SOURCE."""
+    from comprehensive import generate
+
+    compilation = _compile(source, _options(**compile_options))
+    if as_json or form == "json":
+        _print_json(generate.tree_document(compilation))
+        return
+    click.echo(generate.tree_text(compilation, pruned=pruned, ascii_only=ascii_only), nl=False)
+
+
+def _definitions(values: tuple[str, ...]) -> dict[str, int]:
+    parsed: dict[str, int] = {}
+    for value in values:
+        name, _, number = value.partition("=")
+        if not name.isidentifier() or not number.lstrip("-").isdigit():
+            raise click.UsageError(f"-D {value}: expected NAME=INTEGER, as in -D B0=16")
+        parsed[name] = int(number)
+    return parsed
+
+
+@cli.command()
+@_input_argument
+@click.option("--device", default="sm_90", show_default=True, help="Architecture, product or TOML file.")
+@click.option("-D", "definitions", metavar="NAME=VALUE", multiple=True, help="Value of a parameter; repeat.")
+@click.option("--leaf", type=int, default=None, help="Explain this leaf only.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@_compile_options
+@reporting
+def explain(
+    source: Path,
+    device: str,
+    definitions: tuple[str, ...],
+    leaf: int | None,
+    as_json: bool,
+    **compile_options: Any,
+) -> None:
+    """Say which leaf runs on a device at given parameters, and why each other one does not."""
+    from comprehensive import explanation
+    from comprehensive.machine.device import load_device
+
+    values = _definitions(definitions)
+    machine = load_device(device)
+    compilation = _compile(source, _options(**compile_options))
+    explained = explanation.explain(compilation, machine, values, leaf)
+    if as_json:
+        _print_json(explanation.to_json(explained))
+    else:
+        click.echo(explanation.to_text(explained), nl=False)
+
+
+@cli.command()
+@_input_argument
+@click.option("--points", type=click.IntRange(1, 10000), default=20, show_default=True, help="Points a leaf.")
+@click.option("--no-run", is_flag=True, help="Do not build and run the kernels on the CPU.")
+@click.option("--sanitize", is_flag=True, help="Build with AddressSanitizer.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@_compile_options
+@reporting
+def check(
+    source: Path, points: int, no_run: bool, sanitize: bool, as_json: bool, **compile_options: Any
+) -> None:
+    """Check SOURCE: legality of the annotation, Definition 2 (i)-(iv), and the emitted code run on the CPU."""
+    from comprehensive import verification
+
+    compilation = _compile(source, _options(**compile_options))
+    report = verification.verify(compilation, points=points, run=not no_run, sanitize=sanitize)
+    if as_json:
+        _print_json(verification.to_json(report))
+    else:
+        click.echo(verification.to_text(report), nl=False)
+    if not report.holds:
+        sys.exit(EXIT_INPUT)
+
+
+@cli.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@reporting
+def devices(name: str | None, as_json: bool) -> None:
+    """List the devices that the tool knows, or print all limits of one."""
+    from comprehensive.report import devices as report
+
+    document = report.device_document(name)
+    if as_json:
+        _print_json(document)
+    else:
+        click.echo(report.device_text(name), nl=False)
+
+
+@cli.command()
+@click.option("--cuda-path", default=None, help="Directory of a CUDA toolkit, searched first.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@reporting
+def doctor(cuda_path: str | None, as_json: bool) -> None:
+    """Show which tools were found, where they were looked for, and what is missing."""
+    from comprehensive.report import doctor as report
+
+    examined = report.examine(cuda_path)
+    if as_json:
+        _print_json(report.to_json(examined))
+    else:
+        click.echo(report.to_text(examined), nl=False)
+
+
+@cli.command()
+@_input_argument
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), default=Path("out"), help="Output directory."
+)
+@_compile_options
+@reporting
+def demo(source: Path, output: Path, **compile_options: Any) -> None:
+    """Show the whole job on SOURCE: tree, outputs, and the generated kernels run against the serial C."""
+    from comprehensive import demonstration
+
+    if not demonstration.show(source, output, _options(**compile_options), click.echo):
+        sys.exit(EXIT_INPUT)

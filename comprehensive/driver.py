@@ -1,0 +1,159 @@
+"""The pipeline: one function, one named line per stage.  Newcomers start here.
+
+In: the path of a `.mf` file and :class:`Options`.  Out: a :class:`Compilation` that holds the value of every stage;
+``comprehensive.generate`` turns it into the files that ``comprehensive gen`` writes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from comprehensive.algebra import Atom, Polynomial, PortfolioSolver, at_least
+from comprehensive.codegen.cuda import kernel_unit
+from comprehensive.codegen.lower import lower
+from comprehensive.codegen.plan import FunctionPlan, LeafPlan, ProgramPlan, RegionPlan
+from comprehensive.counters.registers import PtxasRegisters, Registers
+from comprehensive.diagnostics import Diagnostic, DiagnosticSink, SourceFile
+from comprehensive.loops.build import build
+from comprehensive.loops.ir import Nest, Role, Variant
+from comprehensive.loops.verify import verify
+from comprehensive.metafork.ast import Program
+from comprehensive.metafork.parse import parse
+from comprehensive.metafork.read import read_source
+from comprehensive.optimize.algorithm import comprehensive_optimization
+from comprehensive.optimize.problem import Problem
+from comprehensive.optimize.protocols import Counter
+from comprehensive.optimize.tree import Leaf, Performance, Tree
+from comprehensive.poly.report import check
+from comprehensive.registry import default_counters, default_strategies
+from comprehensive.strategies.caching import initial_caching
+from comprehensive.toolchain.registers import register_compiler
+
+RegisterSource = Literal["auto", "estimate", "ptxas"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user may choose.
+
+    ``registers``: where the register counter comes from; ``auto`` is ptxas where nvcc is found, else the estimate.
+    ``arch``: the architecture that ptxas counts registers for.
+    """
+
+    registers: RegisterSource = "auto"
+    arch: str = "sm_90"
+    cuda_path: str | None = None
+    performance: Performance = "demanded"
+    warnings_are_errors: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """The value of every stage; ``nests``, ``trees`` and the regions of ``plan`` are in program order."""
+
+    source: SourceFile
+    program: Program
+    nests: tuple[Nest, ...]
+    trees: tuple[Tree[Variant], ...]
+    plan: ProgramPlan
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def compile_file(path: Path, options: Options) -> Compilation:
+    """Reads, parses, checks, optimizes and lowers a `.mf` file.
+
+    Raises CompileError with every diagnostic when the input has errors, ToolError when ptxas is asked for and
+    missing.
+    """
+    sink = DiagnosticSink()
+    source = read_source(path)  # bytes -> text with positions
+    program = parse(source, sink)  # text -> syntax tree, names and types checked
+    sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
+    nests = build(program, sink)  # syntax tree -> loop nests
+    for nest in nests:  # the annotation is checked, not trusted
+        verify(nest)
+        check(nest, sink)
+    sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
+    trees = tuple(grow(nest, options) for nest in nests)  # loop nest -> decision tree (Algorithms 1 and 2)
+    plan = plan_of(source, program, nests, trees)  # leaves -> kernels, grouped by host function
+    return Compilation(source, program, nests, trees, plan, sink.diagnostics)
+
+
+def grow(nest: Nest, options: Options) -> Tree[Variant]:
+    """The decision tree of a nest."""
+    root = Variant(initial_caching(nest))
+    problem = problem_of(nest, options)
+    return comprehensive_optimization(problem.initial(root), problem)
+
+
+def problem_of(nest: Nest, options: Options) -> Problem[Variant]:
+    """What Algorithm 1 is given for a nest: counters, strategies, assumptions."""
+    return Problem(
+        counters(options),
+        default_strategies(),
+        assumptions(nest),
+        PortfolioSolver(),
+        performance=options.performance,
+        order=symbol_order(nest),
+    )
+
+
+def assumptions(nest: Nest) -> tuple[Atom, ...]:
+    """Bounds on the integer scalars: program parameters are at least 1, everything else is not negative."""
+    return tuple(
+        at_least(Polynomial.symbol(s.name), 1 if s.role is Role.PROGRAM else 0)
+        for s in nest.scalars
+        if s.type.is_integer
+    )
+
+
+def symbol_order(nest: Nest) -> tuple[str, ...]:
+    """Symbols in the order in which people read them: a granularity before the extents that it multiplies."""
+    extents = " ".join(repr(loop.extent) for loop in nest.thread_loops)
+    shape = [s.name for s in nest.with_role(Role.PROGRAM) if f"'{s.name}'" in extents]
+    other = [s.name for s in nest.scalars if s.name not in shape]
+    return (*other, *shape)
+
+
+def counters(options: Options) -> tuple[Counter[Variant], ...]:
+    """The counters of a run; the register counter is the estimate or what ptxas says."""
+    registers: Counter[Variant] = Registers()
+    if options.registers != "estimate":
+        required = options.registers == "ptxas"
+        count = register_compiler(options.arch, options.cuda_path, required=required)
+        if count is not None:
+            registers = PtxasRegisters(options.arch, lambda kernel: count(kernel_unit(kernel)))
+    return tuple(registers if c.name == registers.name else c for c in default_counters())
+
+
+def plan_of(
+    source: SourceFile, program: Program, nests: tuple[Nest, ...], trees: tuple[Tree[Variant], ...]
+) -> ProgramPlan:
+    """Kernels and systems of all leaves, grouped as the host sees them."""
+    regions = iter(region_plan(nest, tree) for nest, tree in zip(nests, trees, strict=True))
+    functions = tuple(
+        FunctionPlan(function, tuple(next(regions) for _ in function.regions))
+        for function in program.functions
+    )
+    digest = hashlib.sha256(source.text.encode()).hexdigest()
+    path = Path(source.path)
+    return ProgramPlan(path.stem, path.name, digest, functions)
+
+
+def region_plan(nest: Nest, tree: Tree[Variant]) -> RegionPlan:
+    """A kernel for every leaf; leaves with the same code share one."""
+    leaves: list[LeafPlan] = []
+    names: dict[Variant, str] = {}
+    for leaf in tree.leaves:
+        name = names.setdefault(leaf.fragment, f"{nest.name}_leaf{leaf.index}")
+        kernel = lower(leaf.fragment, name)
+        leaves.append(LeafPlan(leaf.index, kernel, leaf.fragment.nest, leaf.simplified, decision_lines(leaf)))
+    return RegionPlan(nest.name, nest, tuple(leaves), tuple(d.simplified for d in tree.dead_ends))
+
+
+def decision_lines(leaf: Leaf[Variant]) -> tuple[str, ...]:
+    """What was decided on the way to a leaf, a line a strategy that was asked for."""
+    return tuple(f"{d.strategy}: {d.text}: {d.note}" for d in leaf.decisions if d.note)

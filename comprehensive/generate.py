@@ -1,0 +1,153 @@
+"""Behind ``gen`` and ``tree``: writes and prints the values of a compilation.
+
+In: a :class:`Compilation`.  Out: files, and texts of single stages.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from comprehensive import __version__
+from comprehensive.codegen.cuda import kernel_unit, print_kernel
+from comprehensive.codegen.emit import depfile as depfile_text
+from comprehensive.codegen.emit import write_outputs
+from comprehensive.codegen.host import header_text, source_text
+from comprehensive.codegen.manifest import manifest
+from comprehensive.data import spec_directory, template_directory
+from comprehensive.driver import Compilation
+from comprehensive.loops.ir import Variant
+from comprehensive.loops.printer import print_nest
+from comprehensive.metafork.printer import print_program
+from comprehensive.report.tree_json import tree_to_json
+from comprehensive.report.tree_text import ASCII, UNICODE, render_tree
+from comprehensive.toolchain.find import Missing, find_tool
+from comprehensive.toolchain.nvcc import compile_ptx, load_tool
+from comprehensive.toolchain.process import ToolError
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Names below the output directory; ``changed`` are those whose bytes are new."""
+
+    files: tuple[str, ...]
+    changed: tuple[str, ...]
+
+
+def outputs(compilation: Compilation) -> Mapping[str, str]:
+    """File names and texts of everything that ``gen`` writes, except the depfile."""
+    plan = compilation.plan
+    regions = [region for function in plan.functions for region in function.regions]
+    kernels = {leaf.kernel.name: print_kernel(leaf.kernel) for region in regions for leaf in region.leaves}
+    texts = {
+        f"{plan.stem}.h": header_text(plan, __version__),
+        f"{plan.stem}.cu": source_text(plan, kernels, __version__),
+        f"{plan.stem}.json": _json(manifest(plan, compilation.trees, __version__)),
+        f"{plan.stem}.tree.json": _json(tree_document(compilation)),
+    }
+    for number, region in enumerate(regions):
+        for leaf in region.leaves:
+            texts[f"{region.name}.leaf{leaf.index}.mf"] = print_program(
+                compilation.program, {number: print_nest(leaf.nest)}
+            )
+    return texts
+
+
+def _json(document: object) -> str:
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def fragment_to_json(variant: Variant) -> dict[str, object]:
+    """A variant as people read it: its code and what is done to its IR."""
+    return {"code": print_nest(variant.nest), "register_cap": variant.register_cap}
+
+
+def write(
+    compilation: Compilation,
+    directory: Path,
+    *,
+    depfile: Path | None = None,
+    ptx_arch: str | None = None,
+    cuda_path: str | None = None,
+) -> Written:
+    """Writes every output; CompileError (CF0620) where the directory cannot be written."""
+    texts = dict(outputs(compilation))
+    if ptx_arch is not None:
+        texts |= ptx_texts(compilation, ptx_arch, cuda_path)
+    changed = write_outputs(directory, texts)
+    if depfile is not None:
+        targets = [str(directory / name) for name in sorted(texts)]
+        rule = depfile_text(targets, [compilation.source.path, *map(str, _data_files())])
+        write_outputs(depfile.parent, {depfile.name: rule})
+    return Written(tuple(sorted(texts)), changed)
+
+
+def _data_files() -> list[Path]:
+    """What the outputs depend on besides the source: templates and the grammar."""
+    templates = sorted(p for p in template_directory().rglob("*") if p.is_file())
+    return [*templates, spec_directory() / "metafork.lark"]
+
+
+def ptx_texts(compilation: Compilation, arch: str, cuda_path: str | None) -> Mapping[str, str]:
+    """One PTX module a leaf, compiled by nvcc; ToolError where there is none."""
+    found = find_tool("nvcc", cuda_path)
+    if isinstance(found, Missing):
+        raise ToolError(f"--ptx needs nvcc\n{found.explain()}\nhelp: {found.help}")
+    nvcc = load_tool(found)
+    texts: dict[str, str] = {}
+    with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
+        for function in compilation.plan.functions:
+            for region in function.regions:
+                for leaf in region.leaves:
+                    name = f"{region.name}.leaf{leaf.index}"
+                    unit = Path(scratch) / f"{name}.cu"
+                    unit.write_text(kernel_unit(leaf.kernel), encoding="utf-8")
+                    texts[f"{name}.ptx"] = compile_ptx(nvcc, unit, arch).output.decode()
+    return texts
+
+
+def stage_text(compilation: Compilation, stage: str) -> str:
+    """The value of a stage as text: ``ast``, ``nest`` or ``kernel``."""
+    match stage:
+        case "ast":
+            return "".join(f"{function!r}\n" for function in compilation.program.functions)
+        case "nest":
+            return "\n".join(print_nest(nest) for nest in compilation.nests)
+        case "kernel":
+            regions = [region for function in compilation.plan.functions for region in function.regions]
+            kernels = {leaf.kernel.name: leaf.kernel for region in regions for leaf in region.leaves}
+            return "\n".join(print_kernel(kernel) for kernel in kernels.values())
+        case _:
+            raise ValueError(f"no stage is called {stage}")
+
+
+def tree_document(compilation: Compilation) -> dict[str, Any]:
+    """All trees as one JSON document."""
+    return {
+        "schema": 1,
+        "regions": [
+            {"name": nest.name, "tree": tree_to_json(tree, fragment_to_json)}
+            for nest, tree in zip(compilation.nests, compilation.trees, strict=True)
+        ],
+    }
+
+
+def tree_text(compilation: Compilation, *, pruned: bool = False, ascii_only: bool = False) -> str:
+    """All trees for a terminal, a heading each."""
+    parts: list[str] = []
+    for nest, tree in zip(compilation.nests, compilation.trees, strict=True):
+        where = f"{compilation.source.path}:{nest.span.position[0]}"
+        parts.append(f"{nest.name} ({where})\n")
+        parts.append(render_tree(tree, pruned, describe, ASCII if ascii_only else UNICODE) + "\n\n")
+    return "".join(parts).removesuffix("\n")
+
+
+def describe(variant: Variant) -> str:
+    """One line about a leaf's code."""
+    cached = f"cached: {', '.join(variant.nest.cached)}" if variant.nest.cached else "nothing cached"
+    cap = "" if variant.register_cap is None else f"; at most {variant.register_cap} registers"
+    return cached + cap

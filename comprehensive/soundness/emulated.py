@@ -1,0 +1,159 @@
+"""The emitted code run on the CPU against the serial C, leaf by leaf.
+
+In: a compilation.  Out: for each leaf of each region how many points were run on it, and the failures.  The `.cu` is
+compiled as it is against the shim of ``templates/host``: a block's threads are fibers, barriers are real, shared
+memory is poisoned, and the last thread can be made to run first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from comprehensive.codegen.interface import interface
+from comprehensive.codegen.plan import FunctionPlan
+from comprehensive.driver import Compilation
+from comprehensive.loops.interpreter import c_value
+from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary
+from comprehensive.runtime.cpu import build as build_kernels
+from comprehensive.runtime.serial import SerialLibrary
+from comprehensive.runtime.serial import build as build_serial
+from comprehensive.soundness.interpreted import first_difference
+from comprehensive.soundness.machines import machine_for
+from comprehensive.soundness.sampling import Ranges, Sample, all_scalars, random_data, samples
+from comprehensive.toolchain.host import Compiler
+
+MAX_DRAWS = 400
+"""Samples tried for the leaves of a function; a leaf that needs rare parameters may get fewer points."""
+
+MAX_BLOCK_THREADS = 1024
+
+STATUS_OK = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LeafRuns:
+    """Points run on one leaf: ``failures`` has a line for each that differs from the serial C."""
+
+    region: str
+    leaf: int
+    runs: int
+    failures: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Executables:
+    """The generated functions and the serial ones, built from the same file."""
+
+    kernels: CpuLibrary
+    serial: SerialLibrary
+
+
+def build(
+    compilation: Compilation,
+    texts: Mapping[str, str],
+    work: Path,
+    *,
+    c: Compiler,
+    cxx: Compiler,
+    sanitize: bool = False,
+) -> Executables:
+    """Compiles ``texts`` (header and kernels, as they are written) and the serial C below ``work``."""
+    work.mkdir(parents=True, exist_ok=True)
+    stem = compilation.plan.stem
+    for name in (f"{stem}.h", f"{stem}.cu"):
+        (work / name).write_text(texts[name], encoding="utf-8")
+    interfaces = [interface(plan) for plan in compilation.plan.functions]
+    kernels = build_kernels(work / f"{stem}.cu", work, interfaces, sanitize=sanitize, compiler=cxx)
+    return Executables(kernels, build_serial(compilation.program, work, compiler=c))
+
+
+def run_leaves(
+    compilation: Compilation,
+    executables: Executables,
+    points: int,
+    seed: int = 1,
+    ranges: Ranges | None = None,
+) -> tuple[LeafRuns, ...]:
+    """Runs every leaf at up to ``points`` random points that a machine can bring to it."""
+    found: list[LeafRuns] = []
+    first = 0
+    for plan in compilation.plan.functions:
+        found += _run_function(compilation, executables, plan, first, points, seed, ranges)
+        first += len(plan.regions)
+    return tuple(found)
+
+
+def _run_function(
+    compilation: Compilation,
+    executables: Executables,
+    plan: FunctionPlan,
+    first: int,
+    points: int,
+    seed: int,
+    ranges: Ranges | None,
+) -> list[LeafRuns]:
+    nests = tuple(region.nest for region in plan.regions)
+    cases = [(r, leaf.index) for r, region in enumerate(plan.regions) for leaf in region.leaves]
+    runs = dict.fromkeys(cases, 0)
+    failures: dict[tuple[int, int], list[str]] = {case: [] for case in cases}
+    for number, sample in enumerate(islice(samples(plan.function, nests, seed, ranges), MAX_DRAWS)):
+        if all(count >= points for count in runs.values()):
+            break
+        for r, leaf in cases:
+            if runs[r, leaf] >= points:
+                continue
+            tree = compilation.trees[first + r]
+            values = {k: v for k, v in all_scalars(nests[r], sample.arguments).items() if isinstance(v, int)}
+            machine = machine_for(tree.leaves[leaf].system, values, tree.limits)
+            if machine is None or _threads(plan, r, values) > MAX_BLOCK_THREADS:
+                continue
+            runs[r, leaf] += 1
+            failure = _compare(executables, plan, sample, machine, number)
+            if failure is not None:
+                failures[r, leaf].append(f"{failure} at {_shown(sample, machine)}")
+    return [
+        LeafRuns(plan.regions[r].name, leaf, runs[r, leaf], tuple(failures[r, leaf])) for r, leaf in cases
+    ]
+
+
+def _threads(plan: FunctionPlan, region: int, values: Mapping[str, int]) -> int:
+    threads = 1
+    for loop in plan.regions[region].nest.thread_loops:
+        threads *= int(c_value(loop.extent, values))
+    return threads
+
+
+def _compare(
+    executables: Executables, plan: FunctionPlan, sample: Sample, machine: Mapping[str, int], number: int
+) -> str | None:
+    data = random_data(plan.function, tuple(r.nest for r in plan.regions), sample, number)
+    host = interface(plan)
+    program = {a.name: int(sample.arguments[a.name]) for a in host.program}
+    others = {a.name: sample.arguments[a.name] for a in host.arguments if not a.pointer}
+    expected = _copied(data)
+    executables.serial.call(host.name, {**sample.arguments, **expected})
+    # Forwards and backwards in turn: an order that hides a missing barrier does not hide it both ways.
+    actual = _copied(data)
+    try:
+        outcome = executables.kernels.call(
+            host.name, {**others, **actual}, program, machine=machine, backwards=number % 2 == 1
+        )
+    except CpuFaultError as error:
+        return f"the kernel crashed: {error}"
+    if outcome.status != STATUS_OK:
+        return f"refused: {outcome.constraint} ({outcome.needed}, {outcome.available}) {outcome.message}".rstrip()
+    return first_difference(expected, actual)
+
+
+def _copied(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: np.array(values, copy=True, order="C") for name, values in data.items()}
+
+
+def _shown(sample: Sample, machine: Mapping[str, int]) -> str:
+    return ", ".join(f"{k} = {v}" for k, v in {**sample.arguments, **machine}.items())

@@ -1,0 +1,49 @@
+"""Definition 2 (ii) on the IR: a leaf computes what the source computes, under the reference interpreter.
+
+In: two nests and parameters.  Out: the first difference, or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from comprehensive.loops.interpreter import UndefinedBehaviour, run
+from comprehensive.loops.ir import Nest
+from comprehensive.soundness.sampling import all_scalars
+
+
+def disagreement(
+    source: Nest, leaf: Nest, arguments: Mapping[str, int | float], data: Mapping[str, Any], step: int
+) -> str | None:
+    """What differs bit by bit after one run of each; ``step`` stands for scalars that only the host knows.
+
+    Where the source itself has undefined behaviour (an overflow, say), nothing is asked of the leaf.
+    """
+    used = {a.name: data[a.name] for a in source.arrays}
+    try:
+        expected = run(source, all_scalars(source, arguments, step), used)
+    except UndefinedBehaviour:
+        return None
+    try:
+        actual = run(leaf, all_scalars(leaf, arguments, step), used)
+    except UndefinedBehaviour as error:
+        return f"the leaf has undefined behaviour: {error}"
+    return first_difference(expected, actual)
+
+
+def first_difference(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> str | None:
+    """Names the first element whose bits differ; two NaNs count as equal."""
+    for name in sorted(expected):
+        left, right = np.asarray(expected[name]), np.asarray(actual[name])
+        same = left == right
+        if left.dtype.kind == "f":
+            same |= np.isnan(left) & np.isnan(right)
+            same &= (np.signbit(left) == np.signbit(right)) | np.isnan(left)
+        if not same.all():
+            place = tuple(int(i) for i in np.argwhere(~same)[0])
+            subscripts = "".join(f"[{i}]" for i in place)
+            return f"{name}{subscripts} is {right[place]!r}, expected {left[place]!r}"
+    return None

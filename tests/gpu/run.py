@@ -1,0 +1,145 @@
+"""Builds and runs what ``make gpu-prepare`` left in ``build/gpu``; needs nvcc, a GPU and this Python, nothing else.
+
+Every point runs once, compiled with ``-fmad=false`` so that results must equal the serial C bit for bit (without it
+nvcc contracts ``a * b + c``, which rounds once where C rounds twice); one point a leaf runs again under
+``compute-sanitizer`` memcheck and racecheck.  Prints a table, writes it to ``--write FILE``, exits 1 on any failure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULT = re.compile(r"^region (\d+) leaf (\d+): (ok|FAIL)")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "gpu")
+    parser.add_argument("--arch", default="native")
+    parser.add_argument("--write", type=Path, default=None)
+    parser.add_argument("--commit", default=commit())
+    arguments = parser.parse_args()
+    if reason := missing(arguments.build):
+        print(f"gpu-test: skipped: {reason}")
+        return 0
+    specs = sorted(p.parent for p in arguments.build.glob("*/main.cu"))
+    with ThreadPoolExecutor(8) as pool:
+        built = list(pool.map(lambda spec: build(spec, arguments.arch), specs))
+    rows = [row for spec, error in zip(specs, built, strict=True) for row in test(spec, error)]
+    text = table(rows, arguments.commit)
+    print(text, end="")
+    if arguments.write is not None:
+        arguments.write.parent.mkdir(parents=True, exist_ok=True)
+        arguments.write.write_text(text, encoding="utf-8")
+    return int(any("FAIL" in row for row in rows))
+
+
+def missing(build: Path) -> str | None:
+    if shutil.which("nvcc") is None:
+        return "no nvcc on the PATH"
+    if shutil.which("nvidia-smi") is None or run(["nvidia-smi", "-L"], Path(".")).returncode != 0:
+        return "no GPU on this machine"
+    if not any(build.glob("*/main.cu")):
+        return f"nothing in {build}: run `make gpu-prepare` first"
+    return None
+
+
+def run(command: list[str], directory: Path, timeout_s: int = 300) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=timeout_s)
+    except subprocess.TimeoutExpired as error:
+        return subprocess.CompletedProcess(
+            command, 124, str(error.stdout or ""), f"no end after {timeout_s} s"
+        )
+
+
+def build(spec: Path, arch: str) -> str | None:
+    """Compiles the test program; returns what went wrong."""
+    flags = [f"-arch={arch}", "-O2", "-fmad=false", "-Werror", "all-warnings"]
+    steps = [
+        ["gcc", "-std=gnu99", "-O1", "-ffp-contract=off", "-c", "serial.c", "-o", "serial.o"],
+        ["nvcc", *flags, f"{spec.name}.cu", "main.cu", "serial.o", "-o", "test", "-lm"],
+    ]
+    for step in steps:
+        answer = run(step, spec)
+        if answer.returncode != 0:
+            return (answer.stdout + answer.stderr).strip()
+    return None
+
+
+def test(spec: Path, error: str | None) -> list[str]:
+    """Rows of the table for one spec."""
+    if error is not None:
+        print(f"{spec.name}: {error}", file=sys.stderr)
+        return [f"| {spec.name} | | | FAIL: does not compile | | |"]
+    answer = run(["./test"], spec)
+    outcomes: dict[tuple[int, int], list[bool]] = {}
+    for line in answer.stdout.splitlines():
+        if found := RESULT.match(line):
+            outcomes.setdefault((int(found[1]), int(found[2])), []).append(found[3] == "ok")
+    lines = (spec / "points.txt").read_text(encoding="utf-8").splitlines()
+    expected: dict[tuple[int, int], int] = {}
+    for line in lines:
+        region, leaf = line.split()[:2]
+        expected[int(region), int(leaf)] = expected.get((int(region), int(leaf)), 0) + 1
+    rows: list[str] = []
+    for (region, leaf), count in sorted(expected.items()):
+        passed = sum(outcomes.get((region, leaf), []))
+        point = largest(line for line in lines if line.split()[:2] == [str(region), str(leaf)])
+        (spec / "one.txt").write_text(point + "\n", encoding="utf-8")
+        checks = [sanitize(spec, tool) for tool in ("memcheck", "racecheck")]
+        verdict = "ok" if passed == count else "FAIL"
+        rows.append(
+            f"| {spec.name} | {region} | {leaf} | {verdict} {passed}/{count} | {checks[0]} | {checks[1]} |"
+        )
+    if answer.returncode != 0:
+        print(f"{spec.name}:\n{answer.stdout[-2000:]}{answer.stderr[-2000:]}", file=sys.stderr)
+    return rows
+
+
+def largest(points: Iterable[str]) -> str:
+    """The point with the most elements in its arrays, among those that keep the sanitizer quick."""
+    ranked = sorted(points, key=lambda line: int(line.split()[-1]))
+    quick = [line for line in ranked if int(line.split()[-1]) <= 20000]
+    return quick[-1] if quick else ranked[0]
+
+
+def sanitize(spec: Path, tool: str) -> str:
+    if shutil.which("compute-sanitizer") is None:
+        return "skipped: no compute-sanitizer"
+    answer = run(["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", "./test", "one.txt"], spec)
+    if answer.returncode != 0:
+        print(f"{spec.name} {tool}:\n{answer.stdout[-3000:]}", file=sys.stderr)
+        return "FAIL"
+    return "ok"
+
+
+def table(rows: list[str], revision: str) -> str:
+    device = run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], Path(".")).stdout.strip()
+    version = run(["nvcc", "--version"], Path(".")).stdout.splitlines()[-1].strip()
+    head = [
+        f"Generated kernels against the serial C, bit for bit: {device}, {version}, {datetime.date.today()}, "
+        f"commit {revision}.",
+        "",
+        "| spec | region | leaf | points | memcheck | racecheck |",
+        "|---|---|---|---|---|---|",
+    ]
+    return "\n".join([*head, *rows]) + "\n"
+
+
+def commit() -> str:
+    answer = run(["git", "rev-parse", "--short", "HEAD"], ROOT)
+    return answer.stdout.strip() or "unknown"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""What `gen` writes is accepted by every compiler that will see it, and is the same byte for byte every time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from comprehensive.data import spec_directory
+from comprehensive.diagnostics import DiagnosticSink
+from comprehensive.driver import Options, compile_file
+from comprehensive.generate import outputs
+from comprehensive.loops.build import build
+from comprehensive.metafork.parse import parse
+from comprehensive.metafork.read import read_source
+from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
+from comprehensive.toolchain.nvcc import Tool, compile_cubin
+
+SPECS = sorted(path.stem for path in spec_directory().glob("*.mf"))
+STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only")
+
+
+@pytest.fixture(scope="module", params=SPECS)
+def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the outputs of one spec, and that spec's name as its own."""
+    directory = tmp_path_factory.mktemp("out") / request.param
+    directory.mkdir()
+    compilation = compile_file(spec_directory() / f"{request.param}.mf", Options(registers="estimate"))
+    for name, text in outputs(compilation).items():
+        (directory / name).write_text(text, encoding="utf-8")
+    return directory
+
+
+@pytest.mark.parametrize("language", ["c99", "c++11"])
+def test_header_compiles_without_a_warning(written: Path, language: str) -> None:
+    compiler = find_c_compiler() if language == "c99" else find_cxx_compiler()
+    if compiler is None:
+        pytest.skip(f"no compiler for {language} on this machine")
+    suffix = "c" if language == "c99" else "cpp"
+    unit = written / f"include.{suffix}"
+    unit.write_text(f'#include "{written.name}.h"\nint main(void) {{ return 0; }}\n', encoding="utf-8")
+    command = [*compiler.command, f"-std={language}", *STRICT, str(unit)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_120"])
+def test_nvcc_compiles_the_kernels_without_a_warning(written: Path, arch: str, nvcc: Tool) -> None:
+    flags = ("-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra")
+    compiled = compile_cubin(nvcc, written / f"{written.name}.cu", arch, flags)
+    assert compiled.warnings == ()
+    manifest = json.loads((written / f"{written.name}.json").read_text(encoding="utf-8"))
+    regions = [region for function in manifest["functions"] for region in function["regions"]]
+    kernels = {leaf["kernel"]["name"] for region in regions for leaf in region["leaves"]}
+    assert kernels == {usage.name for usage in compiled.usage.values()}
+
+
+def test_every_leaf_is_a_program_of_the_language(written: Path) -> None:
+    leaves = sorted(written.glob("*.leaf*.mf"))
+    assert leaves
+    for leaf in leaves:
+        sink = DiagnosticSink()
+        program = parse(read_source(leaf), sink)
+        assert not sink.has_errors, sink.diagnostics
+        assert build(program, sink)
+
+
+def test_outputs_do_not_depend_on_the_hash_seed(tmp_path: Path) -> None:
+    texts: list[dict[str, bytes]] = []
+    for seed in ("1", "77"):
+        directory = tmp_path / seed
+        subprocess.run(
+            [
+                *(sys.executable, "-m", "comprehensive", "gen", "--registers", "estimate"),
+                *(str(spec_directory() / "matmul.mf"), "-o", str(directory)),
+            ],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+        )
+        texts.append({path.name: path.read_bytes() for path in directory.iterdir()})
+    assert texts[0] == texts[1]
