@@ -52,7 +52,8 @@ class CpuFaultError(Exception):
 class Outcome:
     """What ``<function>_launch_explained`` returned and wrote to its ``cf_choice``.
 
-    ``leaf`` is -1 where nothing was launched.  ``message`` says why the launch failed on the CPU (a divergent barrier), empty otherwise.
+    ``leaf`` is -1 where nothing was launched.  ``message`` says why the launch failed on the CPU (a divergent
+    barrier), empty otherwise.
     """
 
     status: int
