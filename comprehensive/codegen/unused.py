@@ -5,12 +5,13 @@ it was written with often have no reader left::
 
     int p = i * B0 + v; shared_c[v] = 0;  -->  shared_c[v] = 0;
 
-Expressions of the language have no effects, so a declaration without a reader can always go.
+A declaration is read by what follows it in its own scope.  Expressions of the language have no effects, so one
+without a reader can always go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -23,7 +24,7 @@ from comprehensive.codegen.kernel import (
     UniformFor,
     UniformIf,
 )
-from comprehensive.codegen.names import names_in_kernel
+from comprehensive.codegen.names import names_in_body, names_in_kernel
 from comprehensive.metafork.ast import (
     Assign,
     Block,
@@ -39,54 +40,53 @@ from comprehensive.metafork.ast import (
 )
 
 
-def without_unused(body: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:
+def without_unused(body: Sequence[KernelStmt]) -> tuple[KernelStmt, ...]:
     """The body without declarations that are never read, nor read only by such declarations."""
-    while True:
-        smaller = _kernel(body, names_in_kernel(body))
-        if smaller == body:
-            return body
-        body = smaller
-
-
-def _kernel(body: Iterable[KernelStmt], used: frozenset[str]) -> tuple[KernelStmt, ...]:
     kept: list[KernelStmt] = []
-    for statement in body:
-        match statement:
-            case Plain():
-                plain = _plain(statement.body, used)
-                if plain:
-                    kept.append(Plain(plain))
-            case UniformFor():
-                kept.append(replace(statement, body=_kernel(statement.body, used)))
-            case UniformIf():
-                then = _kernel(statement.then, used)
-                otherwise = _kernel(statement.otherwise, used)
-                kept.append(replace(statement, then=then, otherwise=otherwise))
-            case SharedTile():
-                if statement.name in used:
-                    kept.append(statement)
-            case Barrier() | Comment():
-                kept.append(statement)
-            case _:
-                assert_never(statement)
-    return tuple(kept)
+    later: frozenset[str] = frozenset()
+    for statement in reversed(body):
+        remaining = _remaining(statement, later)
+        if remaining is not None:
+            kept.append(remaining)
+            later |= names_in_kernel((remaining,))
+    return tuple(reversed(kept))
 
 
-def _plain(body: Iterable[Stmt], used: frozenset[str]) -> tuple[Stmt, ...]:
+def _remaining(statement: KernelStmt, later: frozenset[str]) -> KernelStmt | None:
+    match statement:
+        case Plain():
+            body = _plain(statement.body, later)
+            return Plain(body) if body else None
+        case UniformFor():
+            return replace(statement, body=without_unused(statement.body))
+        case UniformIf():
+            then, otherwise = without_unused(statement.then), without_unused(statement.otherwise)
+            return replace(statement, then=then, otherwise=otherwise)
+        case SharedTile():
+            return statement if statement.name in later else None
+        case Barrier() | Comment():
+            return statement
+        case _:
+            assert_never(statement)
+
+
+def _plain(body: Sequence[Stmt], later: frozenset[str]) -> tuple[Stmt, ...]:
     kept: list[Stmt] = []
-    for statement in body:
+    for statement in reversed(body):
         match statement:
             case Declare():
-                if statement.name in used:
-                    kept.append(statement)
+                if statement.name not in later:
+                    continue
+                remaining: Stmt = statement
             case If():
-                then = _plain(statement.then, used)
-                otherwise = _plain(statement.otherwise, used)
-                kept.append(replace(statement, then=then, otherwise=otherwise))
+                then = _plain(statement.then, frozenset())
+                remaining = replace(statement, then=then, otherwise=_plain(statement.otherwise, frozenset()))
             case For() | MetaFor() | While() | DoWhile() | Block():
-                kept.append(replace(statement, body=_plain(statement.body, used)))
+                remaining = replace(statement, body=_plain(statement.body, frozenset()))
             case Assign() | Break() | Continue():
-                kept.append(statement)
+                remaining = statement
             case _:
                 assert_never(statement)
-    return tuple(kept)
+        kept.append(remaining)
+        later |= names_in_body((remaining,))
+    return tuple(reversed(kept))

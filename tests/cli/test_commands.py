@@ -1,0 +1,193 @@
+"""Every command does what its help says, with data on stdout, the rest on stderr, and the documented exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from comprehensive.cli import cli
+from comprehensive.data import spec_directory
+
+MATADD = str(spec_directory() / "matadd.mf")
+REVERSE = str(spec_directory() / "reverse.mf")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments))
+
+
+def test_gen_writes_what_the_readme_promises(tmp_path: Path) -> None:
+    result = run("gen", MATADD, "-o", str(tmp_path), "--registers", "estimate", "-MD")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == ""
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {
+        "matadd.h",
+        "matadd.cu",
+        "matadd.json",
+        "matadd.tree.json",
+        "matadd.d",
+        "matadd.leaf0.mf",
+    } <= names
+    manifest = json.loads((tmp_path / "matadd.json").read_text())
+    assert manifest["schema"] == 1
+    sources = {c["source"] for c in manifest["functions"][0]["regions"][0]["leaves"][0]["counters"]}
+    assert sources == {"exact", "estimate"}
+    rule = (tmp_path / "matadd.d").read_text()
+    assert MATADD in rule
+    assert "metafork.lark" in rule
+
+
+def test_gen_a_second_time_changes_nothing(tmp_path: Path) -> None:
+    options = ("-o", str(tmp_path), "--registers", "estimate", "--json")
+    first = json.loads(run("gen", MATADD, *options).stdout)
+    second = json.loads(run("gen", MATADD, *options).stdout)
+    assert first["changed"] == first["files"]
+    assert second["changed"] == []
+
+
+@pytest.mark.parametrize("stage", ["ast", "nest", "kernel"])
+def test_gen_prints_a_stage_on_request_and_writes_nothing(tmp_path: Path, stage: str) -> None:
+    result = run("gen", MATADD, "-o", str(tmp_path / "out"), "--registers", "estimate", "--emit", stage)
+    assert result.exit_code == 0
+    assert result.stdout.strip()
+    assert not (tmp_path / "out").exists()
+
+
+def test_tree_prints_text_and_json() -> None:
+    text = run("tree", MATADD, "--registers", "estimate")
+    assert "leaf 0 where B0*B1 <= T_B" in text.stdout
+    document = json.loads(run("tree", MATADD, "--registers", "estimate", "--json").stdout)
+    assert document["schema"] == 1
+    assert document["regions"][0]["name"] == "matadd"
+
+
+def test_tree_shows_why_branches_died_only_on_request() -> None:
+    assert "contradict" not in run("tree", MATADD, "--registers", "estimate").stdout
+    assert "contradict" in run("tree", MATADD, "--registers", "estimate", "--pruned").stdout
+
+
+def test_tree_draws_with_ascii_on_request() -> None:
+    assert run("tree", MATADD, "--registers", "estimate", "--ascii").stdout.isascii()
+
+
+def test_explain_names_the_leaf_that_runs_and_the_numbers_that_keep_others_out() -> None:
+    result = run(
+        "explain", MATADD, "--registers", "estimate", "-D", "B0=16", "-D", "B1=16", "--device", "sm_90"
+    )
+    assert result.exit_code == 0, result.output
+    assert "leaf 0 runs" in result.stdout
+    assert "B0*B1 <= T_B: 256 <= 1024" in result.stdout
+    assert "is false" in result.stdout
+
+
+def test_explain_says_what_is_open_when_parameters_are_missing() -> None:
+    result = run("explain", MATADD, "--registers", "estimate", "-D", "B0=16")
+    assert "leaf 0 if" in result.stdout
+    assert "16*B1 <= 1024" in result.stdout
+
+
+def test_explain_refuses_too_large_a_block() -> None:
+    result = run("explain", MATADD, "--registers", "estimate", "-D", "B0=64", "-D", "B1=64", "--json")
+    cases = json.loads(result.stdout)["regions"][0]["cases"]
+    assert [case["kind"] for case in cases if case["applies"]] == ["dead end"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("-D", "C7=1"), "CF0701"),
+        (("-D", "B0=0"), "CF0702"),
+        (("--leaf", "99"), "CF0703"),
+        (("--device", "sm_1"), "CF0801"),
+    ],
+)
+def test_explain_reports_values_that_make_no_sense(arguments: tuple[str, ...], code: str) -> None:
+    result = run("explain", MATADD, "--registers", "estimate", *arguments)
+    assert result.exit_code == 1
+    assert f"[{code}]" in result.output
+
+
+def test_check_verifies_definition_2_and_runs_the_emitted_code() -> None:
+    result = run("check", REVERSE, "--registers", "estimate", "--points", "4")
+    assert result.exit_code == 0, result.output
+    for condition in ("(i) constraint", "(ii) code", "(iii) coverage", "(iv) optimality"):
+        assert f"ok   {condition}" in result.stdout
+    assert "4 of 4 points equal" in result.stdout
+
+
+def test_devices_lists_all_and_describes_one() -> None:
+    assert "sm_75" in run("devices").stdout
+    assert "Z_B" in run("devices", "sm_90").stdout
+    assert json.loads(run("devices", "sm_90", "--json").stdout)["devices"][0]["parameters"]["T_B"] == 1024
+
+
+def test_doctor_says_where_each_tool_was_looked_for() -> None:
+    result = run("doctor")
+    assert result.exit_code == 0, result.output
+    assert "nvcc" in result.stdout
+    names = {tool["name"] for tool in json.loads(run("doctor", "--json").stdout)["tools"]}
+    assert {"nvcc", "ptxas", "C compiler", "z3-solver"} <= names
+
+
+def test_a_tool_that_is_asked_for_and_missing_is_exit_code_3(tmp_path: Path) -> None:
+    result = run("gen", MATADD, "-o", str(tmp_path), "--registers", "ptxas", "--cuda-path", str(tmp_path))
+    assert result.exit_code == 3
+    assert "nvcc" in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("gen",),
+        ("nonsense",),
+        ("gen", MATADD, "--registers", "guess"),
+        ("explain", MATADD, "-D", "B0"),
+        ("gen", MATADD, "-Wall"),
+    ],
+)
+def test_a_wrong_command_line_is_exit_code_2(arguments: tuple[str, ...]) -> None:
+    assert run(*arguments).exit_code == 2
+
+
+def test_a_bug_is_exit_code_70_with_a_reproducer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr("comprehensive.driver.compile_file", broken)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr(sys, "argv", ["comprehensive", "gen", MATADD])
+    result = run("gen", MATADD)
+    assert result.exit_code == 70
+    (reproducer,) = tmp_path.glob("comprehensive-crash-*")
+    assert "boom" in (reproducer / "report.txt").read_text()
+    assert (reproducer / "matadd.mf").is_file()
+
+
+def test_errors_come_as_json_on_request(tmp_path: Path) -> None:
+    source = tmp_path / "f.mf"
+    source.write_text("void f(int n) { }")
+    result = run("gen", str(source), "--json")
+    assert result.exit_code == 1
+    (diagnostic,) = json.loads(result.stdout)["diagnostics"]
+    assert diagnostic["severity"] == "error"
+
+
+def test_colour_is_never_written_to_a_pipe(tmp_path: Path) -> None:
+    source = tmp_path / "f.mf"
+    source.write_text("void f(int n) { }")
+    answer = subprocess.run(
+        [sys.executable, "-m", "comprehensive", "gen", str(source)],
+        capture_output=True,
+        text=True,
+        env=dict(os.environ),
+        check=False,
+    )
+    assert "\x1b" not in answer.stderr
