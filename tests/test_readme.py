@@ -1,0 +1,36 @@
+"""What README shows is what the tool prints."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from comprehensive.cli import cli
+
+README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+def block_after(text: str, language: str) -> str:
+    start = README.index(text)
+    found = re.compile(rf"```{language}\n(.*?)```", re.DOTALL).search(README, start)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize("command", ["tree", "explain"])
+def test_readme_shows_the_real_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("smooth.mf").write_text(block_after("`smooth.mf`:", "c"), encoding="utf-8")
+    found = re.search(rf"`comprehensive ({command} smooth\.mf[^`]*)`", README)
+    assert found is not None
+    result = CliRunner().invoke(cli, found[1].split())
+    assert result.exit_code == 0, result.output
+    assert result.stdout == block_after(found[0], "text")
+
+
+def test_readme_names_every_command() -> None:
+    for name in cli.commands:
+        assert f"`{name} " in README or f"`{name}`" in README or f"make {name}" in README, name
