@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from comprehensive.algebra import Polynomial
-from comprehensive.codegen.terms import condition, expression, plus, times, total
+from comprehensive.codegen.terms import condition, expression, plus, times, total, widen
 from comprehensive.codegen.tiles import PlacedTile
 from comprehensive.metafork.ast import (
     Assign,
@@ -48,6 +48,8 @@ class Names:
     block_rank: int
     order: tuple[str, ...]
     """Scalars and iterators in the order in which people expect them in a product."""
+    type: ScalarType
+    """In which coordinates of elements are computed: ``int``, or ``long`` where the nest does so."""
 
 
 def flat_index(subscripts: Sequence[Expr], strides: Sequence[Expr]) -> Expr:
@@ -86,9 +88,11 @@ def _copy(
     coordinates = names.coordinates[:rank]
     declarations = tuple(
         Declare(
-            ScalarType.INT,
+            names.type,
             coordinate,
-            initial=plus(expression(origin, names.order), times(expression(stride, names.order), counter)),
+            initial=_computed(
+                plus(expression(origin, names.order), times(expression(stride, names.order), counter)), names
+            ),
             const=True,
         )
         for coordinate, origin, stride, counter in zip(
@@ -99,12 +103,17 @@ def _copy(
     element = Index(tile.array, (flat_index(subscripts, strides),))
     transfer: Stmt = Assign(shared, "=", element) if into_shared else Assign(element, "=", shared)
     guard = condition(where, {f"@{k}": c for k, c in enumerate(coordinates)}, names.order)
-    body: tuple[Stmt, ...] = (*declarations, transfer if guard is None else If(guard, (transfer,)))
+    copied: Stmt = transfer if guard is None else If(_computed(guard, names), (transfer,))
+    body: tuple[Stmt, ...] = (*declarations, copied)
     for k in reversed(range(rank)):
         start, step = _share(rank, k, names)
         extent = expression(tile.extent[k], names.order)
         body = (For(ScalarType.INT, names.counters[k], start, "<", extent, step, body),)
     return body
+
+
+def _computed(expr: Expr, names: Names) -> Expr:
+    return widen(expr) if names.type is ScalarType.LONG else expr
 
 
 def _share(rank: int, k: int, names: Names) -> tuple[Expr, Expr]:

@@ -25,6 +25,7 @@ from comprehensive.codegen.interface import Argument, Interface, interface
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Role
+from comprehensive.loops.sizes import sizes
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 
 INTERFACE_VERSION = 1
@@ -165,8 +166,9 @@ def most_values(parameters: int, wanted: int) -> int:
 
 
 def data_sizes(plan: FunctionPlan, host: Interface) -> tuple[Argument, ...]:
-    """The signed integer arguments that give dimensions of data."""
+    """The signed integer arguments that give dimensions of data or shape a grid."""
     data = {s.name for region in plan.regions for s in region.nest.with_role(Role.DATA)}
+    data |= {name for region in plan.regions for name in sizes(region.nest)}
     return tuple(
         a for a in host.arguments if a.name in data and a.type.is_integer and "unsigned" not in a.type.value
     )

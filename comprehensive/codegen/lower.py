@@ -55,7 +55,8 @@ from comprehensive.loops.ir import (
     Variant,
 )
 from comprehensive.loops.rewrite import unswitch
-from comprehensive.metafork.ast import Declare, Expr, For, Index, Name, ScalarType
+from comprehensive.loops.widths import computes_in_long
+from comprehensive.metafork.ast import Block, Declare, Expr, For, Index, Name, ScalarType
 from comprehensive.poly.guards import drop_implied_guards
 from comprehensive.poly.legality import threads_meet
 
@@ -92,16 +93,18 @@ class _Lowering:
 
     @staticmethod
     def of(nest: Nest, placement: Placement, taken: frozenset[str]) -> _Lowering:
+        rank = max((len(p.tile.extent) for band in placement.bands for p in band), default=0)
         fresh = _FreshNames({*taken, *(p.pointer for band in placement.bands for p in band)})
         block_rank = len(nest.thread_loops)
         names = Names(
-            counters=tuple(fresh(f"x{k}") for k in range(6)),
-            coordinates=tuple(fresh(f"e{k}") for k in range(6)),
+            counters=tuple(fresh(f"x{k}") for k in range(rank)),
+            coordinates=tuple(fresh(f"e{k}") for k in range(rank)),
             thread=fresh("thread"),
             block_rank=block_rank,
             order=tuple(s.name for s in nest.scalars if s.role is not Role.PROGRAM)
             + tuple(loop.iterator for loop in nest.grid)
             + tuple(s.name for s in nest.with_role(Role.PROGRAM)),
+            type=ScalarType.LONG if computes_in_long(nest) else ScalarType.INT,
         )
         extents: dict[str, Expr] = {}
         parameters: list[KernelParameter] = []
@@ -273,7 +276,9 @@ class _Bands:
             ]
         if loads:
             result.append(Barrier())
-        result.append(Plain(band.body))
+        # Each band in a scope of its own: two bands may declare the same names.
+        several = len(self.lowering.nest.bands) > 1
+        result.append(Plain((Block(band.body),) if several else band.body))
         if stores:
             result.append(Barrier())
         for p in stores:

@@ -113,6 +113,8 @@ def names_in_body(body: Iterable[Stmt]) -> frozenset[str]:
                 names |= {target.identifier} if isinstance(target, Name) else names_read(target)
                 names |= names_read(statement.value)
             case For() | MetaFor():
+                if statement.type is None:
+                    names.add(statement.iterator)
                 for expr in (statement.start, statement.bound, statement.step):
                     names |= names_read(expr)
                 names |= names_in_body(statement.body)

@@ -49,7 +49,13 @@ def _symbol(name: str) -> Expr:
 
 
 def _parsed(node: ast.expr) -> Expr:
-    operators = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%"}
+    operators: dict[type[ast.operator], str] = {
+        ast.Add: "+",
+        ast.Sub: "-",
+        ast.Mult: "*",
+        ast.Div: "/",
+        ast.Mod: "%",
+    }
     match node:
         case ast.Name(id=name):
             return Name(name)

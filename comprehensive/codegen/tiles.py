@@ -10,13 +10,14 @@ Bands run one after another, so their tiles share the same memory: a block needs
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
-from comprehensive.algebra import Polynomial
+from comprehensive.algebra import Atom, Polynomial
 from comprehensive.algebra.atom import at_least
 from comprehensive.algebra.signs import lower_bounds, proves
-from comprehensive.loops.ir import Nest
+from comprehensive.loops.ir import Nest, Role
 from comprehensive.metafork.ast import ScalarType
 from comprehensive.poly.footprint import footprint
 from comprehensive.poly.model import Footprint, Level, Tile
@@ -49,12 +50,15 @@ def place_tiles(nest: Nest, taken: Iterable[str] = ()) -> Placement:
     ``taken`` are names that a pointer must not have.
     """
     used = set(taken)
+    bounds = lower_bounds(
+        at_least(Polynomial.symbol(s.name), 1 if s.role is Role.PROGRAM else 0) for s in nest.scalars
+    )
     bands: list[tuple[PlacedTile, ...]] = []
     words = Polynomial.constant(0)
     for band in range(len(nest.bands)):
         placed, needed = _place_band(nest, band, used)
         bands.append(placed)
-        words = _maximum(words, needed)
+        words = _maximum(words, needed, bounds)
     return Placement(tuple(bands), words)
 
 
@@ -84,10 +88,8 @@ def _fresh(base: str, used: set[str]) -> str:
     return name
 
 
-def _maximum(left: Polynomial, right: Polynomial) -> Polynomial:
-    """The larger polynomial where all scalars are at least 1, or a polynomial above both."""
-    scalars = sorted({*left.symbols, *right.symbols})
-    bounds = lower_bounds(at_least(Polynomial.symbol(name), 1) for name in scalars)
+def _maximum(left: Polynomial, right: Polynomial, bounds: Mapping[str, tuple[Fraction, Atom]]) -> Polynomial:
+    """The larger polynomial where every scalar is at least its bound, or a polynomial above both."""
     if proves(at_least(left, right), bounds):
         return left
     if proves(at_least(right, left), bounds):

@@ -232,9 +232,7 @@ class _Walker:
                 case BlockDeclare():
                     value = self.expr(statement.value, context, scalars)
                     self._note_type(statement)
-                    if _keeps_value(statement.type, statement.value) and not self._reads_floating(
-                        statement.value
-                    ):
+                    if _keeps_value(statement.type) and not self._reads_floating(statement.value):
                         scalars[statement.name] = substitute(statement.value, scalars)
                     result.append(replace(statement, value=value))
                 case _:
@@ -369,42 +367,25 @@ class _Walker:
 
 def _names_index(declaration: Declare, rest: tuple[Stmt, ...]) -> bool:
     """Whether a declaration is the only definition of an integer over values that stay as they are."""
-    if (
-        declaration.initial is None
-        or declaration.dims
-        or not _keeps_value(declaration.type, declaration.initial)
-    ):
+    if declaration.initial is None or declaration.dims or not _keeps_value(declaration.type):
         return False
     changed = assigned_names(rest)
     return declaration.name not in changed and not (names_read(declaration.initial) & changed)
 
 
-def _keeps_value(type: ScalarType, initial: Expr) -> bool:
+def _keeps_value(type: ScalarType) -> bool:
     """Whether a scalar of this type holds the mathematical value of its definition.
 
-    ``unsigned i = u - 1`` wraps around at ``u == 0``, and the guard ``i < n`` after it relies on that.
+    ``unsigned i = u - 1`` wraps around at ``u == 0``, also in two steps, and the guard ``i < n`` after it relies on
+    that.
     """
     match type:
         case ScalarType.INT | ScalarType.LONG:
             return True
-        case ScalarType.UNSIGNED:
-            return not _subtracts(initial)
-        case ScalarType.UNSIGNED_CHAR | ScalarType.FLOAT | ScalarType.DOUBLE:
+        case ScalarType.UNSIGNED | ScalarType.UNSIGNED_CHAR | ScalarType.FLOAT | ScalarType.DOUBLE:
             return False
         case _:
             assert_never(type)
-
-
-def _subtracts(expr: Expr) -> bool:
-    match expr:
-        case Binary():
-            return expr.operator == "-" or _subtracts(expr.left) or _subtracts(expr.right)
-        case Name():
-            return False
-        case IntLiteral():
-            return expr.value < 0
-        case _:
-            return True
 
 
 def names_read(expr: Expr) -> frozenset[str]:

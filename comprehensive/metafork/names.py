@@ -70,8 +70,8 @@ def check_names(
 
 
 def _check_reserved(name: str, span: Span, sink: DiagnosticSink) -> None:
-    if name in RESERVED:
-        sink.error("CF0219", f"'{name}' is a reserved name in CUDA C++", span, help="rename it")
+    if name in RESERVED or name.startswith("cf_"):
+        sink.error("CF0219", f"'{name}' is a reserved name in the generated CUDA C++", span, help="rename it")
 
 
 def _redeclared(name: str, span: Span, earlier: Symbol, sink: DiagnosticSink) -> None:

@@ -73,7 +73,10 @@ class Reference:
     @property
     def certain(self) -> bool:
         """Whether the reference surely happens wherever its guard holds."""
-        return not self.access.context.uncertain and not self.guard.opaque
+        if self.access.context.uncertain or self.guard.opaque:
+            return False
+        # A loop whose extent is not known may run zero times.
+        return all(axis.extent is not None for axis in self.axes)
 
     def axis(self, counter: str) -> Axis:
         return next(a for a in self.axes if a.counter == counter)

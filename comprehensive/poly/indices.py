@@ -16,7 +16,9 @@ from typing import assert_never
 from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import Span
 from comprehensive.loops.access import assigned_names, names_read
-from comprehensive.loops.ir import BlockFor, BlockIf, BlockStmt, Nest, Role, Threads
+from comprehensive.loops.ir import BlockFor, BlockIf, BlockStmt, Nest, Role, Scalar, Threads
+from comprehensive.loops.rewrite import subexpressions
+from comprehensive.loops.sizes import sizes
 from comprehensive.metafork.ast import (
     Binary,
     Block,
@@ -127,7 +129,8 @@ def scope_of(nest: Nest) -> Scope:
     """The scope of a nest: roles give lower bounds, host definitions give values and quotients."""
     values: dict[str, Polynomial] = {}
     quotients: dict[tuple[Polynomial, Polynomial], str] = {}
-    lower = {s.name: 1 if s.role is Role.PROGRAM else 0 for s in nest.scalars if s.type.is_integer}
+    bounded = sizes(nest)
+    lower = {s.name: _least(s, s.name in bounded) for s in nest.scalars if s.type.is_integer}
     program = frozenset(s.name for s in nest.scalars if s.role is Role.PROGRAM)
     unsigned = frozenset(s.name for s in nest.scalars if s.type is ScalarType.UNSIGNED)
     scope = Scope(
@@ -144,11 +147,20 @@ def scope_of(nest: Nest) -> Scope:
                     quotients.setdefault(key, scalar.name)
             polynomial = scope.read(scalar.value)
         except NotPolynomialError:
-            lower[scalar.name] = 0
+            lower[scalar.name] = _least(scalar, is_size=False)
             continue
         if polynomial != Polynomial.symbol(scalar.name):
             values[scalar.name] = polynomial
     return scope
+
+
+def _least(scalar: Scalar, is_size: bool) -> int:
+    """The least value of an integer scalar: what the launcher demands, or what its type can hold."""
+    if scalar.role is Role.PROGRAM:
+        return 1
+    if scalar.role is Role.DATA or is_size or scalar.type in (ScalarType.UNSIGNED, ScalarType.UNSIGNED_CHAR):
+        return 0
+    return -(2**63) if scalar.type is ScalarType.LONG else -(2**31)
 
 
 def quotient_symbols(symbols: Iterable[str], scope: Scope) -> tuple[Quotient, ...]:
@@ -296,9 +308,12 @@ class _Reader:
 
     def _comparison(self, whole: Expr, left: Expr, operator: str, right: Expr) -> Guard:
         try:
-            difference = self.read(left) - self.read(right)
+            first, second = self.read(left), self.read(right)
         except NotPolynomialError:
             return Guard(((),), (whole,))
+        if self._is_unsigned(whole) and (self._may_be_negative(first) or self._may_be_negative(second)):
+            return Guard(((),), (whole,))  # C compares after conversion: -1 < 1u is false
+        difference = first - second
         match operator:
             case "<":
                 pieces = ((Constraint(-difference - 1),),)
@@ -316,6 +331,19 @@ class _Reader:
         if not constant:
             return Guard(pieces)
         return ALWAYS if any(all(_holds(c) for c in piece) for piece in pieces) else NEVER
+
+    def _is_unsigned(self, expr: Expr) -> bool:
+        return any(
+            (isinstance(e, Name) and e.identifier in self._scope.unsigned)
+            or (isinstance(e, IntLiteral | Cast) and e.type is ScalarType.UNSIGNED)
+            for e in subexpressions(expr)
+        )
+
+    def _may_be_negative(self, polynomial: Polynomial) -> bool:
+        known = {name: 0 for name in self._iterators} | dict(self._scope.lower)
+        return any(t.coefficient < 0 for t in polynomial.terms()) or any(
+            known.get(name, -1) < 0 for name in polynomial.symbols
+        )
 
 
 def _holds(constraint: Constraint) -> bool:

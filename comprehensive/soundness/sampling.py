@@ -17,6 +17,7 @@ import numpy as np
 from comprehensive.loops.access import accesses, names_read
 from comprehensive.loops.interpreter import (
     DTYPES,
+    UndefinedBehaviour,
     c_value,
     holds_preconditions,
     scalar_values,
@@ -107,7 +108,10 @@ def all_scalars(nest: Nest, arguments: Mapping[str, int | float], step: int = 0)
 
 def _fits(nests: tuple[Nest, ...], arguments: Mapping[str, int | float], max_threads: int) -> bool:
     for nest in nests:
-        values = all_scalars(nest, arguments)
+        try:
+            values = all_scalars(nest, arguments)
+        except UndefinedBehaviour:
+            return False  # a division by a size of 0, say
         if not holds_preconditions(nest, values):
             return False
         threads = 1

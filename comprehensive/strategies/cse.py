@@ -19,6 +19,7 @@ from comprehensive.loops.access import assigned_names
 from comprehensive.loops.ir import Nest, Threads, Variant
 from comprehensive.loops.rewrite import all_names, expand_bands
 from comprehensive.loops.types import environment_of
+from comprehensive.loops.widths import computes_in_long
 from comprehensive.metafork.ast import Stmt
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.cse_integers import share_integers
@@ -45,6 +46,9 @@ class CommonSubexpressions:
 
     def apply(self, fragment: Variant) -> Applied[Variant] | NotApplicable:
         nest = fragment.nest
+        if computes_in_long(nest):
+            # A product regrouped by the algebra could be computed in int where the source has long.
+            return NotApplicable("positions are computed in long")
         for _ in range(MAX_ROUNDS):
             shared = self._round(nest)
             if shared == nest:

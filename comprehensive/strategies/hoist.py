@@ -32,6 +32,7 @@ from comprehensive.metafork.ast import (
     IntLiteral,
     MetaFor,
     Name,
+    ScalarType,
     Stmt,
     While,
 )
@@ -95,6 +96,8 @@ def uniform_extent(nest: Nest, loop: For) -> Expr | Stays:
     name = f"the loop over '{loop.iterator}'"
     if loop.type is None:
         return Stays(f"{name} counts in a variable declared outside it")
+    if loop.type is not ScalarType.INT:
+        return Stays(f"{name} counts in {loop.type.value}, and loops of the grid count in int")
     if loop.step != IntLiteral(1) or loop.relation not in ("<", "<=", "!="):
         return Stays(f"{name} does not count up in steps of 1")
     extent = loop.bound

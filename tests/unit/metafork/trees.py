@@ -90,6 +90,8 @@ def _is_normal_step(step: Expr) -> bool:
     match step:
         case Unary("-", IntLiteral(_, kind)):
             return kind is ScalarType.UNSIGNED
+        case Unary("-", Unary("-", IntLiteral())):  # printed as `i -= -2`, which is IntLiteral(2)
+            return False
         case _:
             return True
 

@@ -261,11 +261,11 @@ def test_each_counter_is_evaluated_once_on_each_fragment() -> None:
 
 
 def test_height_is_not_bounded_by_the_stack_of_python() -> None:
-    count = 40
+    count = 120
     counters = [BitCounter(f"r{i}", f"R_{i}", i + 1, (), ()) for i in range(count)]
     problem = problem_of(counters, [])
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(len(_frames()) + 35)
+    sys.setrecursionlimit(len(_frames()) + 90)
     try:
         tree = grow(problem, 0)
     finally:

@@ -1,0 +1,121 @@
+"""Programs that once came out wrong; each is checked as `comprehensive check` does, on every leaf."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from comprehensive.driver import Options, compile_file
+from comprehensive.verification import to_text, verify
+
+HEAD = "  int dim = n / B;\n  meta_schedule {cache} {{\n    meta_for (int i = 0; i < dim; i++)\n"
+THREADS = "      meta_for (int u = 0; u < B; u++) {{\n        {body}\n      }}\n  }}\n}}\n"
+
+
+def simple(parameters: str, body: str, cache: str = "", before: str = "") -> str:
+    head = HEAD.format(cache=cache).replace("  meta_schedule", f"{before}  meta_schedule")
+    return f"void f({parameters}, int B)\n{{\n{head}{THREADS.format(body=body)}"
+
+
+PROGRAMS = {
+    # A loop over a bound in data may not run: what it writes must be copied in before it is copied out.
+    "a data-dependent loop writes a cached array": simple(
+        "int n, int cnt[n], int c[n]",
+        "int p = i*B + u; for (int z = 0; z < cnt[p]; z++) c[p] = z;",
+        "cache(c)",
+    ),
+    # C converts before it compares: at p == 0 the condition is false.
+    "a comparison with an unsigned size": simple(
+        "unsigned n, int c[n]", "int p = i*B + u; if (p - 1 < n) c[p] = 1;"
+    ),
+    "an unsigned scalar that wraps in two steps": simple(
+        "int n, int c[n]", "int p = i*B + u - 1; unsigned q = p; if (q < n) c[p + 1] = 1;"
+    ),
+    # A variable of a time loop may be negative: the guard is needed.
+    "a negative step of the host": simple(
+        "int n, int c[n]",
+        "int p = i*B + u; if (p + t >= 0) c[p] = t;",
+        before="  for (int t = -3; t < -1; t++)\n",
+    ),
+    "two bands declare the same names": """void f(int n, float c[n], float d[n], int s, int B)
+{
+  int dim = n / (s*B);
+  meta_schedule {
+    meta_for (int i = 0; i < dim; i++) {
+      int q = i*s*B;
+      meta_for (int u = 0; u < B; u++)
+        for (int w = 0; w < s; w++) { float t = 2; c[q + w*B + u] = t; }
+      meta_for (int u = 0; u < B; u++)
+        for (int w = 0; w < s; w++) { float t = 3; d[q + w*B + u] = t; }
+    }
+  }
+}
+""",
+    # Moving the loop to the grid would make its counter an int, and 0 - 1 < 3 true.
+    "a granularity loop that counts in unsigned": """void f(int n, int c[n], int s, int B)
+{
+  int dim = n / (s*B);
+  meta_schedule {
+    meta_for (int i = 0; i < dim; i++)
+      meta_for (int u = 0; u < B; u++)
+        for (unsigned w = 0; w < s; w++) {
+          int p = (i*s + w)*B + u;
+          if (w - 1 < 3) c[p] = 1;
+        }
+  }
+}
+""",
+    # The tile of x would be n - 2 wide, negative at n = 1: it is not cached.
+    "a cached array behind a loop that may be empty": simple(
+        "int n, float x[n], float y[n]",
+        "float t = 0; for (int k = 2; k < n; k++) t += x[k]; y[i*B + u] = t;",
+        "cache(x)",
+    ),
+    "two bands with tiles of which either may be larger": """void f(int n, int r, int B,
+    const float *x, float y[r], float z[r])
+{
+  int dim = r / B;
+  meta_schedule cache(x, y) {
+    meta_for (int i = 0; i < dim; i++) {
+      meta_for (int u = 0; u < B; u++) {
+        float a = 0;
+        for (int k = 0; k < n; k++) a += x[k*B + u];
+        z[i*B + u] = a;
+      }
+      meta_for (int u = 0; u < B; u++) y[i*B + u] += 1;
+    }
+  }
+}
+""",
+    "a loop variable declared before its loop": simple(
+        "int n, int m, float c[n]", "float x = 0; int k; for (k = 0; k < m; k++) x += 1; c[i*B + u] = x;"
+    ),
+    "positions in long": """void f(long n, unsigned char c[n], int s, int B)
+{
+  int dim = n / (s*B);
+  meta_schedule cache(c) {
+    meta_for (int i = 0; i < dim; i++)
+      meta_for (int u = 0; u < B; u++)
+        for (int w = 0; w < s; w++) {
+          long p = ((long)i*s + w)*B + u;
+          c[p] = c[p] + 1;
+        }
+  }
+}
+""",
+    "a quotient in a subscript": simple(
+        "int n, float x[n], float y[n]",
+        "int p = i*B + u; if (p < n / 2) y[p] = x[p] + x[p + n / 2];",
+        "cache(x, y)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_that_once_came_out_wrong_is_right(tmp_path: Path, name: str) -> None:
+    source = tmp_path / "f.mf"
+    source.write_text(PROGRAMS[name], encoding="utf-8")
+    report = verify(compile_file(source, Options(registers="estimate")), points=8, run=True)
+    assert report.holds, to_text(report)
+    assert all(leaf.runs > 0 for leaf in report.runs), to_text(report)
