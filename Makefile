@@ -18,7 +18,7 @@ $(STAMP): pyproject.toml
 	@touch $@
 
 demo: $(STAMP)  ## annotated matrix product to header, kernels, tree and manifest in out/demo
-	$(VENV)/bin/comprehensive demo specs/matmul.mf -o out/demo
+	$(VENV)/bin/comprehensive demo specs/matmul.mf -o out/demo --registers estimate
 
 test: $(STAMP) nvcc  ## all tests that need no GPU, except the slow ones
 	$(PY) -m pytest -n $(WORKERS) -m 'not slow and not gpu'
