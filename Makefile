@@ -23,8 +23,8 @@ demo: $(STAMP)  ## annotated matrix product to header, kernels, tree and manifes
 test: $(STAMP) nvcc  ## all tests that need no GPU, except the slow ones
 	$(PY) -m pytest -n $(WORKERS) -m 'not slow and not gpu'
 
-test-all: $(STAMP) nvcc  ## all tests that need no GPU
-	$(PY) -m pytest -n $(WORKERS) -m 'not gpu'
+test-all: $(STAMP) nvcc  ## all tests that need no GPU, on new random examples
+	HYPOTHESIS_PROFILE=exploring $(PY) -m pytest -n $(WORKERS) -m 'not gpu'
 
 lint: $(STAMP)  ## style, format and types
 	$(PY) -m ruff check .

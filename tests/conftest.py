@@ -10,12 +10,11 @@ from hypothesis import HealthCheck, settings
 from comprehensive.toolchain.find import Found, Missing, find_tool
 from comprehensive.toolchain.nvcc import Tool, load_tool
 
-# `make test` shares its machine; a test that wants more examples says so itself.
-settings.register_profile(
-    "default", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.register_profile("thorough", max_examples=1000, deadline=None)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+# `make test` repeats itself: a failure is one of the change at hand. `make test-all` draws new examples each time.
+_common = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("repeatable", _common, derandomize=True, database=None)
+settings.register_profile("exploring", _common)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 @pytest.fixture(autouse=True, scope="session")

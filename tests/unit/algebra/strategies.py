@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
+from random import Random
 
 from hypothesis import strategies as st
 
@@ -46,6 +47,20 @@ assumed = tuple(at_least(Polynomial.symbol(name), 1) for name in ("B", "s")) + t
 )
 machine_systems = st.lists(machine_atoms(), max_size=5).map(lambda found: System(assumed, tuple(found)))
 free_systems = st.lists(atoms, min_size=1, max_size=4).map(lambda found: System((), tuple(found)))
+
+
+def random_atom(random: Random) -> Atom:
+    """An atom like those of `atoms`, from a generator whose sequence is the same in every run."""
+    terms = [
+        Term(
+            Fraction(random.randint(-6, 6), random.randint(1, 4)),
+            tuple(
+                (name, random.randint(1, 2)) for name in sorted(random.sample(NAMES, random.randint(0, 3)))
+            ),
+        )
+        for _ in range(random.randint(0, 5))
+    ]
+    return Atom.make(Polynomial.from_terms(terms), random.choice(list(Relation)))
 
 
 def box(names: Sequence[str], values: Iterable[int]) -> Iterator[dict[str, int]]:

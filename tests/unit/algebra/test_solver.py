@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from fractions import Fraction
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -34,12 +35,14 @@ from tests.unit.algebra.strategies import (
     machine_atoms,
     machine_systems,
     polynomials,
+    random_atom,
 )
 
 B, s, x, Z, R, P = (Polynomial.symbol(name) for name in ("B", "s", "x", "Z_B", "R_B", "P_occ"))
 space = System((at_least(s, 1), at_least(B, 1), at_least(Z, 0), at_least(R, 0)))
 few = settings(max_examples=50, deadline=None)
-quick = smt.Limits(resources=300_000, seconds=1)
+# A watchdog that never fires here: verdicts then depend on the resources alone, however slow the machine is.
+quick = smt.Limits(resources=300_000, seconds=120)
 
 
 def check_against_brute_force(system: System, values: range) -> None:
@@ -52,9 +55,9 @@ def check_against_brute_force(system: System, values: range) -> None:
             assert witness is None
             assert set(core) <= set(system.all_atoms)
             assert first_point(core, values) is None
-            assert not isinstance(smt.solve(core), smt.Model)
-        case Unknown():
-            assert witness is None, "the point is small; the candidates or z3 have to find it"
+            assert not isinstance(smt.solve(core, limits=quick), smt.Model)
+        case Unknown(reason):
+            assert reason  # how rare this is on systems that have small points is counted below
 
 
 @few
@@ -67,6 +70,18 @@ def test_verdicts_on_tree_like_systems_agree_with_brute_force(system: System) ->
 @given(free_systems)
 def test_verdicts_on_systems_of_any_shape_agree_with_brute_force(system: System) -> None:
     check_against_brute_force(system, range(-2, 4))
+
+
+def test_small_points_are_found_in_almost_every_system_that_has_one() -> None:
+    random = Random(0)
+    found, missed = 0, 0
+    while found + missed < 100:
+        system = System((), tuple(random_atom(random) for _ in range(random.randint(1, 4))))
+        if first_point(system.all_atoms, range(-2, 4)) is not None:
+            verdict = PortfolioSolver(limits=quick).check(system)
+            assert not isinstance(verdict, Inconsistent)
+            found, missed = found + isinstance(verdict, Consistent), missed + isinstance(verdict, Unknown)
+    assert missed <= 2
 
 
 @few
