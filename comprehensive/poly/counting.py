@@ -9,13 +9,13 @@ that cuts every tile) has no count here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 
-from comprehensive.algebra import Polynomial
+from comprehensive.algebra import Polynomial, product_of, sum_of
 from comprehensive.poly.boxes import Hull, Member, lesser
 from comprehensive.poly.collapse import collapse
 from comprehensive.poly.domains import Facts, domain
-from comprehensive.poly.indices import ONE, ZERO
+from comprehensive.poly.indices import ONE
 from comprehensive.poly.lifting import implied, infeasible
 from comprehensive.poly.model import Constraint
 
@@ -75,21 +75,14 @@ def _union(boxes: list[tuple[Interval, ...]], facts: Facts, left: list[int]) -> 
                 return first
             return second if implied(same, inside[0].constraints, facts.lower) else None
         faces.append(ordered)
-    total = ZERO
-    for cell in product(*(range(len(f) - 1) for f in faces)):
-        if any(_covers(box, cell, faces) for box in boxes):
-            size = ONE
-            for k, position in enumerate(cell):
-                size = size * (faces[k][position + 1] - faces[k][position])
-            total = total + size
-    return total
-
-
-def _covers(box: tuple[Interval, ...], cell: tuple[int, ...], faces: list[list[Polynomial]]) -> bool:
-    return all(
-        faces[k].index(low) <= position and position + 1 <= faces[k].index(end)
-        for k, (position, (low, end)) in enumerate(zip(cell, box, strict=True))
-    )
+    positions = [{face: position for position, face in enumerate(ordered)} for ordered in faces]
+    covered: set[tuple[int, ...]] = set()
+    for box in boxes:
+        covered.update(
+            product(*(range(at[low], at[end]) for at, (low, end) in zip(positions, box, strict=True)))
+        )
+    widths = [[end - low for low, end in pairwise(ordered)] for ordered in faces]
+    return sum_of(product_of(widths[k][at] for k, at in enumerate(cell)) for cell in sorted(covered))
 
 
 def _ordered(bounds: list[Polynomial], facts: Facts) -> list[Polynomial] | Constraint:
