@@ -49,11 +49,19 @@ class NoCaching:
 
 def initial_caching(nest: Nest) -> Nest:
     """The nest with the caching of the root: its ``cache`` clause, or else every array for which it pays."""
+    if nest.cached:
+        return with_footprints(nest)
+    split = unswitch(nest)
+    return replace(nest, cached=tuple(a.name for a in nest.arrays if _pays(split, a.name)))
+
+
+def with_footprints(nest: Nest) -> Nest:
+    """The nest without the cached arrays of which no tile is known."""
+    if not nest.cached:
+        return nest
     # What a condition on scalars keeps apart is never executed by the same launch.
     split = unswitch(nest)
-    if nest.cached:
-        return replace(nest, cached=tuple(name for name in nest.cached if _has_footprint(split, name)))
-    return replace(nest, cached=tuple(a.name for a in nest.arrays if _pays(split, a.name)))
+    return replace(nest, cached=tuple(name for name in nest.cached if _has_footprint(split, name)))
 
 
 def _has_footprint(nest: Nest, array: str) -> bool:

@@ -8,6 +8,11 @@ loop ``w < s`` is one loop of extent ``dim * s``, and no division is needed::
 
 Definitions may hold one digit only, as ``q`` and ``x`` do; what counts is the sum where it is used.  There every
 expression must be a polynomial in ``s*j + w``, proved by substituting ``w := y - s*j`` and seeing ``j`` vanish.
+
+What is not may keep its digits where the new iterator has a name of its own: most subscripts then collapse, as
+footprints need it, and what uses a digit alone still reads ``j`` or ``w``::
+
+    a[(j*s + w)*B + u] * w      -->      a[y*B + u] * w      with w = y % s
 """
 
 from __future__ import annotations
@@ -59,11 +64,15 @@ _DIGITS = "@digits"
 
 @dataclass(frozen=True, slots=True)
 class Digits:
-    """``high`` and ``low < radix``: the pair that becomes ``high := radix*high + low``."""
+    """``high`` and ``low < radix``: the pair that becomes ``joined := radix*high + low``.
+
+    ``joined`` may be ``high`` itself; both digits are then gone from the body.
+    """
 
     high: str
     low: str
     radix: Expr
+    joined: str
 
 
 class _NotMixedRadixError(Exception):
@@ -71,13 +80,13 @@ class _NotMixedRadixError(Exception):
 
 
 def collapse(nest: Nest, number: int, body: tuple[Stmt, ...], digits: Digits) -> tuple[Stmt, ...] | None:
-    """The body of band ``number`` over the collapsed iterator, which keeps the name of the high digit.
+    """The body of band ``number`` over the joined iterator.
 
-    None where some value does not depend on ``radix*high + low`` alone.
+    None where, with ``joined == high``, some value does not depend on ``radix*high + low`` alone.
     """
     if {digits.high, digits.low} & declared_names(body):
         return None
-    types = {**environment_of(nest, number), digits.low: ScalarType.INT}
+    types = {**environment_of(nest, number), digits.low: ScalarType.INT, digits.joined: ScalarType.INT}
     for name, type in _declared(body):
         if types.setdefault(name, type) is not type:
             return None  # one name, two types: a matter for a person
@@ -188,15 +197,20 @@ class _Collapse:
     # --- expressions
 
     def value(self, expr: Expr, scope: _Scope) -> Expr:
-        """An expression whose value counts: it must depend on the collapsed iterator alone."""
+        """An expression whose value counts: over the joined iterator, or over the digits where that is allowed."""
         if self._is_ring_node(expr):
             expr = self._with_atoms(expr, scope)
             polynomial = self._ring.read(expr)
             digits = {self._digits.high, self._digits.low}
             if not (digits | scope.values.keys()) & set(polynomial.symbols):
                 return expr
-            self._check(polynomial.substitute(scope.values))
-            return self._replaced(expr, scope)
+            full = polynomial.substitute(scope.values)
+            if self._is_mixed_radix(full):
+                return self._replaced(expr, scope)
+            if self._digits.joined == self._digits.high:
+                raise _NotMixedRadixError
+            # As written, unless it reads a definition, which is one over the joined iterator by now.
+            return self._ring.write(full) if scope.values.keys() & set(polynomial.symbols) else expr
         match expr:
             case Name() | IntLiteral() | FloatLiteral():
                 return expr
@@ -246,13 +260,12 @@ class _Collapse:
             case _:
                 return self.value(expr, scope)
 
-    def _check(self, polynomial: Polynomial) -> None:
+    def _is_mixed_radix(self, polynomial: Polynomial) -> bool:
         low = Polynomial.symbol(_DIGITS) - self._radix * Polynomial.symbol(self._digits.high)
-        if self._digits.high in polynomial.substitute({self._digits.low: low}).symbols:
-            raise _NotMixedRadixError
+        return self._digits.high not in polynomial.substitute({self._digits.low: low}).symbols
 
     def _replaced(self, expr: Expr, scope: _Scope) -> Expr:
-        """``low := 0, high := high/radix`` in the summands that hold a digit; the others stay as written."""
+        """``low := 0, high := joined/radix`` in the summands that hold a digit; the others stay as written."""
         affected = {self._digits.high, self._digits.low} | scope.zeros
         kept: list[tuple[int, Expr]] = []
         position: int | None = None
@@ -272,6 +285,6 @@ class _Collapse:
         quotient = gathered.coefficient(self._digits.high, 1).divide_exactly(self._radix)
         if quotient is None or not quotient.is_integral:
             raise _NotMixedRadixError
-        value = quotient * Polynomial.symbol(self._digits.high) + gathered.coefficient(self._digits.high, 0)
-        kept[position:position] = addends(self._ring.write(value, self._digits.high))
+        value = quotient * Polynomial.symbol(self._digits.joined) + gathered.coefficient(self._digits.high, 0)
+        kept[position:position] = addends(self._ring.write(value, self._digits.joined))
         return sum_of_addends(kept)

@@ -5,7 +5,9 @@ In: a variant.  Out: the variant in which every thread does one iteration of eac
     grid j < dim; threads u < B; for w < s: S(j, w)      -->      grid j < dim*s; threads u < B; S(j / s, j % s)
 
 Where all indices are functions of ``s*j + w``, the division is not needed and the body reads as if it had been
-written for s = 1 (figure 7: ``i*s*B + k*B + j  -->  i*B + j``).  Copies of a statement count as a loop (figure 2).
+written for s = 1 (figure 7: ``i*s*B + k*B + j  -->  i*B + j``).  Where only some are, the others divide; arrays that
+have no footprint then are no longer cached.
+Copies of a statement count as a loop (figure 2).
 The grid is *scaled*, never recomputed from the size of the data, so that exactly the same points are visited
 also where ``s*B`` does not divide the range.  Source: comprehensive, section 5, decisions (3a) and (3b).
 """
@@ -21,6 +23,7 @@ from comprehensive.loops.traverse import fresh
 from comprehensive.metafork.ast import Binary, Declare, Expr, Name, ScalarType, Stmt
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.poly.model import Conflict, Parallel
+from comprehensive.strategies.caching import with_footprints
 from comprehensive.strategies.collapse import Digits, collapse
 from comprehensive.strategies.hoist import Hoistable, Stays, hoistable_loops
 from comprehensive.strategies.reroll import rerollings
@@ -93,44 +96,59 @@ def _move_if_independent(nest: Nest, found: Hoistable) -> tuple[Nest, str] | Sta
 
 
 def _move(nest: Nest, found: Hoistable) -> tuple[Nest, str]:
-    """The grid scaled by the extent of the loop: along the loop whose digit collapses, else along the innermost."""
+    """The grid scaled by the extent of the loop: along a loop whose digit collapses, else along the innermost."""
     stripped = _with_bodies(nest, found.bodies)
+    low = found.iterator
     for position in reversed(range(len(nest.grid))):
-        moved = _collapsed(stripped, position, found)
+        high = nest.grid[position].iterator
+        moved = _collapsed(stripped, position, Digits(high, low, found.extent, joined=high))
         if moved is not None:
-            high = nest.grid[position].iterator
-            return moved, f"the loop over '{found.iterator}' joins the grid loop over '{high}'"
-    return _divided(stripped, len(nest.grid) - 1, found)
-
-
-def _collapsed(stripped: Nest, position: int, found: Hoistable) -> Nest | None:
-    high = stripped.grid[position].iterator
-    sunk = _sink(stripped, high)
-    if sunk is None:
-        return None
-    bodies: list[tuple[Stmt, ...]] = []
-    for number, band in enumerate(sunk.bands):
-        body = collapse(sunk, number, band.body, Digits(high, found.iterator, found.extent))
-        if body is None:
-            return None
-        bodies.append(body)
-    return _scaled(_with_bodies(sunk, tuple(bodies)), position, high, found.extent)
-
-
-def _divided(stripped: Nest, position: int, found: Hoistable) -> tuple[Nest, str]:
-    """``high, low := both / extent, both % extent`` at the start of the block."""
-    high, low = stripped.grid[position].iterator, found.iterator
+            return moved, f"the loop over '{low}' joins the grid loop over '{high}'"
     if low in _declared(stripped):
         new = fresh(low, all_names(stripped))
         stripped = _with_bodies(stripped, tuple(rename(b.body, {low: new}) for b in stripped.bands))
         low = new
-    both = fresh(f"{high}_{low}", all_names(stripped))
-    digits = (
-        BlockDeclare(ScalarType.INT, high, Binary("/", Name(both), found.extent)),
-        BlockDeclare(ScalarType.INT, low, Binary("%", Name(both), found.extent)),
+    for position in reversed(range(len(nest.grid))):
+        digits = _with_a_name(stripped, position, low, found.extent)
+        moved = _collapsed(stripped, position, digits)
+        if moved is not None:
+            return _divided(moved, digits, found)
+    position = len(nest.grid) - 1
+    digits = _with_a_name(stripped, position, low, found.extent)
+    return _divided(_scaled(stripped, position, digits.joined, found.extent), digits, found)
+
+
+def _divided(moved: Nest, digits: Digits, found: Hoistable) -> tuple[Nest, str]:
+    """``high, low := joined / radix, joined % radix`` at the start of the block, those that are still read."""
+    values, used = ((digits.high, "/"), (digits.low, "%")), all_names(moved)
+    definitions = tuple(
+        BlockDeclare(ScalarType.INT, name, Binary(operator, Name(digits.joined), digits.radix))
+        for name, operator in values
+        if name in used
     )
-    moved = _scaled(replace(stripped, body=(*digits, *stripped.body)), position, both, found.extent)
-    return moved, f"the loop over '{found.iterator}' joins the grid loop over '{high}' as '{both}'"
+    divided = replace(moved, body=(*definitions, *moved.body))
+    kept = with_footprints(divided)
+    note = f"the loop over '{found.iterator}' joins the grid loop over '{digits.high}' as '{digits.joined}'"
+    lost = [name for name in divided.cached if name not in kept.cached]
+    return kept, f"{note}; no longer cached: {', '.join(lost)}" if lost else note
+
+
+def _with_a_name(nest: Nest, position: int, low: str, radix: Expr) -> Digits:
+    high = nest.grid[position].iterator
+    return Digits(high, low, radix, joined=fresh(f"{high}_{low}", all_names(nest)))
+
+
+def _collapsed(stripped: Nest, position: int, digits: Digits) -> Nest | None:
+    sunk = _sink(stripped, digits.high)
+    if sunk is None:
+        return None
+    bodies: list[tuple[Stmt, ...]] = []
+    for number, band in enumerate(sunk.bands):
+        body = collapse(sunk, number, band.body, digits)
+        if body is None:
+            return None
+        bodies.append(body)
+    return _scaled(_with_bodies(sunk, tuple(bodies)), position, digits.joined, digits.radix)
 
 
 def _scaled(nest: Nest, position: int, iterator: str, factor: Expr) -> Nest:

@@ -49,6 +49,21 @@ void remainder(int n, int c[n], int B, int s) {
         }
   }
 }""",
+    "alone": """
+void alone(int n, int a[n], int c[n], int w[n], int B, int s) {
+  int dim = n / (s * B);
+  meta_schedule cache(a, w) {
+    meta_for (int i = 0; i < dim; i++)
+      meta_for (int j = 0; j < B; j++)
+        for (int k = 0; k < s; k++) {
+          int q = i * s * B + k * B, h = k;
+          if (h == i)
+            c[q + j] = a[q + j] * q + k;
+          else
+            c[q + j] = w[k * B + j];
+        }
+  }
+}""",
     "tiles": """
 void tiles(int n, int a[n][n], int c[n][n], int B, int r, int s) {
   int dim0 = n / (r * B), dim1 = n / (s * B);

@@ -64,6 +64,19 @@ def test_digits_that_do_not_add_up_are_divided() -> None:
     assert grid(nest) == ["v_k < dim * s"]
 
 
+def test_subscripts_collapse_although_a_digit_is_used_alone() -> None:
+    nest = reduced("alone")
+    assert grid(nest) == ["i_k < dim * s"]
+    assert body(nest)[:2] == ["int q = i_k * B;", "if (k == i)"]
+    assert nest.cached == ("a",)
+
+
+def test_an_array_that_loses_its_tile_is_named() -> None:
+    result = Granularity().apply(Variant(NESTS["alone"]))
+    assert isinstance(result, Applied)
+    assert result.note.endswith("joins the grid loop over 'i' as 'i_k'; no longer cached: w")
+
+
 def test_two_nested_loops_leave_at_once() -> None:
     nest = reduced("tiles")
     assert grid(nest) == ["v0 < dim0 * r", "v1 < dim1 * s"]
