@@ -19,6 +19,7 @@ from comprehensive.counters.registers import PtxasRegisters, Registers
 from comprehensive.diagnostics import Diagnostic, DiagnosticSink, SourceFile
 from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest, Role, Variant
+from comprehensive.loops.reading_order import reading_order
 from comprehensive.loops.verify import verify
 from comprehensive.metafork.ast import Program
 from comprehensive.metafork.parse import parse
@@ -97,7 +98,7 @@ def problem_of(nest: Nest, options: Options) -> Problem[Variant]:
         assumptions(nest),
         PortfolioSolver(),
         performance=options.performance,
-        order=symbol_order(nest),
+        order=reading_order(nest),
     )
 
 
@@ -108,14 +109,6 @@ def assumptions(nest: Nest) -> tuple[Atom, ...]:
         for s in nest.scalars
         if s.type.is_integer
     )
-
-
-def symbol_order(nest: Nest) -> tuple[str, ...]:
-    """Symbols in the order in which people read them: a granularity before the extents that it multiplies."""
-    extents = " ".join(repr(loop.extent) for loop in nest.thread_loops)
-    shape = [s.name for s in nest.with_role(Role.PROGRAM) if f"'{s.name}'" in extents]
-    other = [s.name for s in nest.scalars if s.name not in shape]
-    return (*other, *shape)
 
 
 def counters(options: Options) -> tuple[Counter[Variant], ...]:

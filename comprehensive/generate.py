@@ -42,7 +42,11 @@ def outputs(compilation: Compilation) -> Mapping[str, str]:
     """File names and texts of everything that ``gen`` writes, except the depfile."""
     plan = compilation.plan
     regions = [region for function in plan.functions for region in function.regions]
-    kernels = {leaf.kernel.name: print_kernel(leaf.kernel) for region in regions for leaf in region.leaves}
+    kernels = {
+        leaf.kernel.name: print_kernel(leaf.kernel, marked=True)
+        for region in regions
+        for leaf in region.leaves
+    }
     texts = {
         f"{plan.stem}.h": header_text(plan, __version__),
         f"{plan.stem}.cu": source_text(plan, kernels, __version__),

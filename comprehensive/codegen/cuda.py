@@ -21,21 +21,26 @@ from comprehensive.codegen.kernel import (
     UniformFor,
     UniformIf,
 )
+from comprehensive.codegen.source_lines import GENERATED_LINE, mark
+from comprehensive.codegen.wrap import wrapped
 from comprehensive.metafork.ast import IntLiteral
 from comprehensive.metafork.printer import print_expr, print_stmts
 
 INDENT = "  "
 
 
-def print_kernel(kernel: Kernel) -> str:
-    """The kernel as an ``extern "C" __global__`` function definition, ending in a newline."""
+def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
+    """The kernel as an ``extern "C" __global__`` function definition, ending in a newline.
+
+    With ``marked`` the lines that come from the source are marked for :func:`source_lines.resolved`.
+    """
     return render_template(
         "cuda/kernel.cu.j2",
         name=kernel.name,
         register_cap=kernel.register_cap,
         parameters=[print_parameter(p) for p in kernel.parameters],
-        shared_words=str(kernel.shared_words) if kernel.uses_shared_memory else None,
-        body="\n".join(_lines(kernel.body, 1)),
+        shared_words=kernel.shared_words_text if kernel.uses_shared_memory else None,
+        body="\n".join(part for line in _lines(kernel.body, 1, marked) for part in wrapped(line)),
     )
 
 
@@ -51,11 +56,13 @@ def print_parameter(parameter: KernelParameter) -> str:
     return f"{qualifier}{parameter.type.value} {star}{parameter.name}"
 
 
-def _lines(body: Iterable[KernelStmt], depth: int) -> list[str]:
+def _lines(body: Iterable[KernelStmt], depth: int, marked: bool) -> list[str]:
     lines: list[str] = []
     margin = INDENT * depth
     for statement in body:
         match statement:
+            case Plain() if marked:
+                lines += (print_stmts(statement.body, depth, mark) + GENERATED_LINE).splitlines()
             case Plain():
                 lines += print_stmts(statement.body, depth).splitlines()
             case Barrier():
@@ -70,12 +77,12 @@ def _lines(body: Iterable[KernelStmt], depth: int) -> list[str]:
             case UniformFor():
                 header = print_stmts((replace(statement.header, body=()),), depth)
                 head = header[: header.rindex(")") + 1].rstrip()
-                lines += [f"{head} {{", *_lines(statement.body, depth + 1), f"{margin}}}"]
+                lines += [f"{head} {{", *_lines(statement.body, depth + 1, marked), f"{margin}}}"]
             case UniformIf():
                 lines.append(f"{margin}if ({print_expr(statement.condition)}) {{")
-                lines += _lines(statement.then, depth + 1)
+                lines += _lines(statement.then, depth + 1, marked)
                 if statement.otherwise:
-                    lines += [f"{margin}}} else {{", *_lines(statement.otherwise, depth + 1)]
+                    lines += [f"{margin}}} else {{", *_lines(statement.otherwise, depth + 1, marked)]
                 lines.append(f"{margin}}}")
             case _:
                 assert_never(statement)

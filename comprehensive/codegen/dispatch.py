@@ -22,6 +22,7 @@ from comprehensive.codegen.interface import Argument, Interface, fresh
 from comprehensive.codegen.plan import LeafPlan, RegionPlan
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, Role, Scalar
+from comprehensive.loops.reading_order import reading_order
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.metafork.ast import Binary, Expr, ScalarType
 from comprehensive.metafork.printer import print_expr
@@ -145,7 +146,7 @@ def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
     sizes = tuple(Argument(s.name, s.type) for s in chosen)
     known = {a.name: a.type for a in (*sizes, *program)}
     _check_symbols(region, systems, known)
-    order = _reading_order(nest)
+    order = reading_order(nest)
     atoms = tuple(dict.fromkeys(atom for system in systems for atom in _conditions(system, given)))
     cases = tuple(
         Case(number, tuple(atoms.index(atom) for atom in _conditions(system, given)), comment)
@@ -174,13 +175,6 @@ def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
         host_values=_host_values(nest, chosen, (a.name for a in host.everything)),
         names=names_beside((*names, *host.program_names)),
     )
-
-
-def _reading_order(nest: Nest) -> tuple[str, ...]:
-    """A granularity before the extents that it multiplies, as in `s*B`."""
-    shape = {name for loop in nest.thread_loops for name in names_read(loop.extent)}
-    names = [s.name for s in nest.scalars]
-    return (*(name for name in names if name not in shape), *(name for name in names if name in shape))
 
 
 def guard(condition: Expr, types: Mapping[str, ScalarType]) -> Guard:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from comprehensive.codegen.environment import render_template
 from comprehensive.codegen.header_view import INTERFACE_VERSION, header_view, machine_fields
 from comprehensive.codegen.plan import ProgramPlan
+from comprehensive.codegen.source_lines import resolved
 from comprehensive.codegen.source_view import source_view
 
 
@@ -31,4 +32,5 @@ def source_text(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
 
     Raises CompileError as :func:`header_text` does, KeyError for a kernel without a text.
     """
-    return render_template("cuda/source.cu.j2", view=source_view(plan, kernels_text, version))
+    text = render_template("cuda/source.cu.j2", view=source_view(plan, kernels_text, version))
+    return resolved(text, plan.source_path, f"{plan.stem}.cu")

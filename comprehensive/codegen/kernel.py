@@ -108,8 +108,14 @@ class Kernel:
     """(iterator, extent), outermost first."""
     block: tuple[Expr, ...]
     shared_words: Polynomial
+    order: tuple[str, ...]
+    """The scalars of the nest in reading order."""
     body: tuple[KernelStmt, ...]
     register_cap: int | None = None
+
+    @property
+    def shared_words_text(self) -> str:
+        return self.shared_words.format(self.order)
 
     @property
     def uses_shared_memory(self) -> bool:

@@ -54,6 +54,7 @@ from comprehensive.loops.ir import (
     Threads,
     Variant,
 )
+from comprehensive.loops.reading_order import reading_order
 from comprehensive.loops.rewrite import unswitch
 from comprehensive.loops.widths import computes_in_long
 from comprehensive.metafork.ast import Block, Declare, Expr, For, Index, Name, ScalarType
@@ -75,6 +76,7 @@ def lower(variant: Variant, name: str) -> Kernel:
         grid=tuple((loop.iterator, loop.extent) for loop in nest.grid),
         block=tuple(loop.extent for loop in nest.thread_loops),
         shared_words=placement.words,
+        order=reading_order(nest),
         body=body,
         register_cap=variant.register_cap,
     )
@@ -292,7 +294,7 @@ class _Bands:
 
     def _box(self, placed: PlacedTile) -> str:
         """``a: B0 x (s*ub1) elements``"""
-        extents = [extent.format(self.lowering.order) for extent in placed.tile.extent]
+        extents = [extent.format(reading_order(self.lowering.nest)) for extent in placed.tile.extent]
         shown = extents if len(extents) == 1 else [e if e.isalnum() else f"({e})" for e in extents]
         return f"{placed.tile.array}: {' x '.join(shown)} elements"
 

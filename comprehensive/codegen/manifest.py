@@ -121,7 +121,7 @@ def _kernel(kernel: Kernel, tree: Tree[Variant]) -> dict[str, Any]:
         ],
         "grid": [{"iterator": iterator, "extent": print_expr(extent)} for iterator, extent in kernel.grid],
         "block": [print_expr(extent) for extent in kernel.block],
-        "shared_words": kernel.shared_words.format(tree.order),
+        "shared_words": kernel.shared_words_text,
         "register_cap": kernel.register_cap,
     }
 

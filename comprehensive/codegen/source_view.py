@@ -1,7 +1,7 @@
 """What the CUDA source is printed from: launchers of kernels and regions, and the user's host code around them.
 
 In: a :class:`ProgramPlan` and the texts of its kernels.  Out: a :class:`SourceView` for
-`templates/cuda/source.cu.j2`.  The body of a host function stays as it is to the byte, except for::
+`templates/cuda/source.cu.j2`.  The body of a host function stays as it is, marked with its lines, except for::
 
     meta_schedule { ... }   -->   { if (!cf_continues(cf_state, matmul_run(cf_state, n, a, B0))) return; }
     assert(B0 <= n);        -->   { if (!cf_require(cf_state, cf_le(B0, n), "B0 <= n", B0, n)) return; }
@@ -19,6 +19,7 @@ from comprehensive.codegen.header_view import data_sizes, function_view
 from comprehensive.codegen.interface import Argument, Interface, interface
 from comprehensive.codegen.kernel import Kernel, KernelParameter, Source
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan
+from comprehensive.codegen.source_lines import GENERATED_LINE, source_line
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, Span
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Binary, Expr, HostAssert, IntLiteral, MetaSchedule, ScalarType
@@ -193,12 +194,13 @@ def _body(plan: FunctionPlan, host: Interface, regions: Sequence[RegionSource], 
     for part in plan.function.parts:
         match part:
             case Span():
-                pieces.append(part.text)
+                # The last line of what stands here instead of a region is no line of the source.
+                pieces.append("\n" + source_line(part.position[0]) + part.text)
             case HostAssert():
                 pieces.append(f"{{ if (!cf_require(cf_state, {_requirement(part, types)})) {leave} }}")
             case MetaSchedule():
                 pieces.append(f"{{ if (!cf_continues(cf_state, {next(pending).call})) {leave} }}")
-    return "".join(pieces)
+    return "".join(pieces) + "\n" + GENERATED_LINE
 
 
 def _requirement(assertion: HostAssert, types: Mapping[str, ScalarType]) -> str:
@@ -270,7 +272,7 @@ def _launch(
             addresses.append(local.name)
     grid = _three([_extent(extent, types) for _, extent in kernel.grid])
     block = _three([_extent(extent, types) for extent in kernel.block])
-    words = Extent(polynomial(kernel.shared_words), c_comment(str(kernel.shared_words)))
+    words = Extent(polynomial(kernel.shared_words), c_comment(kernel.shared_words_text))
     read = " ".join((*addresses, *(e.value for e in (*grid, *block, *(c.value for c in computed), words))))
     used = tuple(a for a in available if re.search(rf"\b{a.name}\b", read))
     return KernelLaunch(

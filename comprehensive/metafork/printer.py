@@ -8,8 +8,9 @@ printed parses back to the same tree::
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import assert_never
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
 
 from comprehensive.metafork.ast import (
     Assign,
@@ -106,37 +107,84 @@ def _floating(literal: FloatLiteral) -> str:
 # --- statements ----------------------------------------------------------------------------------------------
 
 
-def print_stmts(body: Sequence[Stmt], indent: int = 0) -> str:
+Mark: TypeAlias = Callable[[Stmt], str]
+"""What stands on lines of its own before a statement: complete lines, or nothing."""
+
+
+def print_stmts(body: Sequence[Stmt], indent: int = 0, mark: Mark = lambda _: "") -> str:
     """Statements, one or more lines each, ``indent`` levels deep; every line ends with a newline."""
-    return "".join(_stmt(statement, INDENT * indent, indent) for statement in body)
+    return _Statements(mark).all(body, indent)
 
 
-def _stmt(stmt: Stmt, margin: str, indent: int) -> str:
+@dataclass(frozen=True, slots=True)
+class _Statements:
+    mark: Mark
+
+    def all(self, body: Sequence[Stmt], indent: int) -> str:
+        return "".join(self.mark(statement) + self.one(statement, indent) for statement in body)
+
+    def one(self, stmt: Stmt, indent: int) -> str:
+        margin = INDENT * indent
+        match stmt:
+            case Declare(kind, name, dims, initial, const):
+                shape = "".join(f"[{print_expr(dim)}]" for dim in dims)
+                value = "" if initial is None else f" = {print_expr(initial)}"
+                return f"{margin}{'const ' if const else ''}{kind.value} {name}{shape}{value};\n"
+            case Assign():
+                return f"{margin}{print_assignment(stmt)};\n"
+            case If(condition, then, otherwise):
+                return margin + self.branches(condition, then, otherwise, indent)
+            case For() | MetaFor():
+                return f"{margin}{print_header(stmt)}{self.inner(stmt.body, indent)}"
+            case While(condition, body):
+                return f"{margin}while ({print_expr(condition)}){self.inner(body, indent)}"
+            case DoWhile(body, condition):
+                end = f"{margin}}} while ({print_expr(condition)});\n"
+                return f"{margin}do {{\n{self.all(body, indent + 1)}{end}"
+            case Break():
+                return f"{margin}break;\n"
+            case Continue():
+                return f"{margin}continue;\n"
+            case Block(body):
+                return f"{margin}{{\n{self.all(body, indent + 1)}{margin}}}\n"
+            case _:
+                assert_never(stmt)
+
+    def branches(
+        self, condition: Expr, then: tuple[Stmt, ...], otherwise: tuple[Stmt, ...], indent: int
+    ) -> str:
+        """From ``if`` to the end of the last branch; the first line has no margin."""
+        margin = INDENT * indent
+        head = f"if ({print_expr(condition)})"
+        if not otherwise:
+            return head + self.inner(then, indent)
+        # An else would go to a conditional that ends the first branch: that one gets braces.
+        braces = bool(then) and _ends_with_if(then[-1])
+        text = head + self.inner(then, indent, braces=braces)
+        text = text.removesuffix("\n") + " " if text.endswith(f"\n{margin}}}\n") else text + margin
+        match otherwise:
+            case (If(inner, inner_then, inner_otherwise),):
+                return f"{text}else {self.branches(inner, inner_then, inner_otherwise, indent)}"
+            case _:
+                return f"{text}else{self.inner(otherwise, indent)}"
+
+    def inner(self, body: tuple[Stmt, ...], indent: int, *, braces: bool = False) -> str:
+        """The body of a loop or a branch, from the space after its head; braces only where they are needed."""
+        if not body:
+            return " {\n" + INDENT * indent + "}\n"
+        if len(body) == 1 and not braces and not isinstance(body[0], Declare | Block):
+            return "\n" + self.all(body, indent + 1)
+        return f" {{\n{self.all(body, indent + 1)}{INDENT * indent}}}\n"
+
+
+def _ends_with_if(stmt: Stmt) -> bool:
     match stmt:
-        case Declare(kind, name, dims, initial, const):
-            shape = "".join(f"[{print_expr(dim)}]" for dim in dims)
-            value = "" if initial is None else f" = {print_expr(initial)}"
-            return f"{margin}{'const ' if const else ''}{kind.value} {name}{shape}{value};\n"
-        case Assign():
-            return f"{margin}{print_assignment(stmt)};\n"
-        case If(condition, then, otherwise):
-            return margin + _if(condition, then, otherwise, margin, indent)
-        case For() | MetaFor():
-            return f"{margin}{print_header(stmt)}{_body(stmt.body, indent)}"
-        case While(condition, body):
-            return f"{margin}while ({print_expr(condition)}){_body(body, indent)}"
-        case DoWhile(body, condition):
-            return (
-                f"{margin}do {{\n{print_stmts(body, indent + 1)}{margin}}} while ({print_expr(condition)});\n"
-            )
-        case Break():
-            return f"{margin}break;\n"
-        case Continue():
-            return f"{margin}continue;\n"
-        case Block(body):
-            return f"{margin}{{\n{print_stmts(body, indent + 1)}{margin}}}\n"
+        case If():
+            return True
+        case For() | MetaFor() | While():
+            return len(stmt.body) == 1 and _ends_with_if(stmt.body[0])
         case _:
-            assert_never(stmt)
+            return False
 
 
 def print_assignment(stmt: Assign) -> str:
@@ -168,42 +216,6 @@ def _step(iterator: str, step: Expr) -> str:
             return f"{iterator} -= {print_expr(operand)}"
         case _:
             return f"{iterator} += {print_expr(step)}"
-
-
-def _if(
-    condition: Expr, then: tuple[Stmt, ...], otherwise: tuple[Stmt, ...], margin: str, indent: int
-) -> str:
-    head = f"if ({print_expr(condition)})"
-    if not otherwise:
-        return head + _body(then, indent)
-    # An else would go to a conditional that ends the first branch: that one gets braces.
-    braces = bool(then) and _ends_with_if(then[-1])
-    text = head + _body(then, indent, braces=braces)
-    text = text.removesuffix("\n") + " " if text.endswith(f"\n{margin}}}\n") else text + margin
-    match otherwise:
-        case (If(inner, inner_then, inner_otherwise),):
-            return f"{text}else {_if(inner, inner_then, inner_otherwise, margin, indent)}"
-        case _:
-            return f"{text}else{_body(otherwise, indent)}"
-
-
-def _ends_with_if(stmt: Stmt) -> bool:
-    match stmt:
-        case If():
-            return True
-        case For() | MetaFor() | While():
-            return len(stmt.body) == 1 and _ends_with_if(stmt.body[0])
-        case _:
-            return False
-
-
-def _body(body: tuple[Stmt, ...], indent: int, *, braces: bool = False) -> str:
-    """The body of a loop or a branch, from the space after its head; braces only where they are needed."""
-    if not body:
-        return " {\n" + INDENT * indent + "}\n"
-    if len(body) == 1 and not braces and not isinstance(body[0], Declare | Block):
-        return "\n" + print_stmts(body, indent + 1)
-    return f" {{\n{print_stmts(body, indent + 1)}{INDENT * indent}}}\n"
 
 
 # --- regions and programs ------------------------------------------------------------------------------------

@@ -140,6 +140,7 @@ def smooth_kernel(name: str, words: Polynomial) -> Kernel:
         grid=(("v", Name("dim")),),
         block=(B,),
         shared_words=words,
+        order=(),
         body=(),
     )
 
@@ -217,6 +218,7 @@ def copy_plan() -> ProgramPlan:
         grid=(("i", M), ("v", ceiling(N, B))),
         block=(B,),
         shared_words=Polynomial(0),
+        order=(),
         body=(),
     )
     function = Function(

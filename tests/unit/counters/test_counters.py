@@ -26,7 +26,7 @@ def live_words(type: ScalarType, *body: Stmt) -> int:
         KernelParameter("c", type, Source.ARRAY, "c", pointer=True),
         KernelParameter("n", INT, Source.SCALAR, "n"),
     )
-    kernel = Kernel("k", parameters, (), (), Polynomial.constant(0), (Plain(body),))
+    kernel = Kernel("k", parameters, (), (), Polynomial.constant(0), (), (Plain(body),))
     return max_live_words(three_address(kernel))
 
 

@@ -1,0 +1,57 @@
+"""Which lines of a generated file come from the source: text with marks in, text with ``#line`` out.
+
+A mark is a line of its own before the text that it speaks of.  Directives are written where counting on from the
+last one would give a wrong line, so that a body laid out like its source needs one::
+
+    mark 18                               #line 18 "matmul.mf"
+    int p = i * B0 + v;                   int p = i * B0 + v;
+    mark 19                         -->   int q = j * ub1 * s + u;
+    int q = j * ub1 * s + u;              #line 42 "matmul.cu"
+    mark, generated                       __syncthreads();
+    __syncthreads();
+
+Compilers, profilers and sanitizers then name the line that the user wrote.
+"""
+
+from __future__ import annotations
+
+import re
+
+from comprehensive.codegen.c_expr import c_string
+from comprehensive.diagnostics import GENERATED, Span
+from comprehensive.metafork.ast import Stmt
+
+_MARK = re.compile("\x01([0-9]*)")
+GENERATED_LINE = "\x01\n"
+"""What follows stands in no source."""
+
+
+def source_line(line: int) -> str:
+    """What follows is line ``line`` of the source, counted from 1."""
+    return f"\x01{line}\n"
+
+
+def mark(statement: Stmt) -> str:
+    """The mark of a statement."""
+    span: Span = statement.span
+    return GENERATED_LINE if span.file is GENERATED.file else source_line(span.position[0])
+
+
+def resolved(text: str, source: str, generated: str) -> str:
+    """The text with directives for its marks; ``source`` and ``generated`` are the names of the two files."""
+    lines: list[str] = []
+    # The line of the source that the compiler would give the next line; None in generated text.
+    counted: int | None = None
+    wanted: int | None = None
+    for line in text.splitlines():
+        found = _MARK.fullmatch(line)
+        if found:
+            wanted = int(found[1]) if found[1] else None
+            continue
+        if wanted is None and counted is not None:
+            lines.append(f"#line {len(lines) + 2} {c_string(generated)}")
+        elif wanted is not None and wanted != counted:
+            lines.append(f"#line {wanted} {c_string(source)}")
+        lines.append(line)
+        counted = wanted = None if wanted is None else wanted + 1
+    return "\n".join(lines) + "\n"
