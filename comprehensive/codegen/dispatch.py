@@ -22,6 +22,7 @@ from comprehensive.codegen.interface import Argument, Interface, fresh
 from comprehensive.codegen.plan import LeafPlan, RegionPlan
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, Role, Scalar
+from comprehensive.loops.types import exact_product
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.metafork.ast import Binary, Expr, ScalarType
 from comprehensive.metafork.printer import print_expr
@@ -299,7 +300,7 @@ def _shapes(leaves: Sequence[LeafPlan], types: Mapping[str, ScalarType]) -> tupl
     for block, indices in grouped.items():
         threads: Expr = block[0]
         for extent in block[1:]:
-            threads = Binary("*", threads, extent)
+            threads = exact_product(threads, extent, types)
         shapes.append(Shape(tuple(indices), wide(threads, types), wide(block[-1], types)))
     return tuple(shapes)
 

@@ -21,7 +21,8 @@ from comprehensive.codegen.kernel import Kernel, KernelParameter, Source
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, Span
 from comprehensive.loops.ir import Nest
-from comprehensive.metafork.ast import Binary, Expr, HostAssert, IntLiteral, MetaSchedule, ScalarType
+from comprehensive.loops.types import exact_product
+from comprehensive.metafork.ast import Expr, HostAssert, IntLiteral, MetaSchedule, ScalarType
 from comprehensive.metafork.printer import print_expr
 from comprehensive.metafork.tokens import Origin, tokens
 
@@ -305,7 +306,7 @@ def _computed(
             for position, dim in enumerate(dims[parameter.dimension + 1 :]):
                 if dim is None:
                     raise ValueError(f"array {parameter.of} has no known stride along {parameter.dimension}")
-                stride = dim if position == 0 else Binary("*", stride, dim)
+                stride = dim if position == 0 else exact_product(stride, dim, types)
             return _extent(stride, types)
 
 
