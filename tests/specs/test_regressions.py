@@ -111,6 +111,28 @@ PROGRAMS = {
   }
 }
 """,
+    "host code that uses helpers, types and constants of the file": """#include <assert.h>
+typedef int count;
+enum { FEW = 2 };
+static const int STEPS = 1;
+static int half(int n) { return n / 2; }
+static inline int tiles(int n, int B)
+{
+  return (n + B - 1) / B + 0 * half(n);
+}
+void f(int n, float y[n], int B)
+{
+  assert(tiles(n, B) >= 0);
+  int dim = tiles(n, B);
+  count rounds = FEW;
+  for (int t = 0; t < half(2 * STEPS) * rounds; t++)
+    meta_schedule {
+      meta_for (int i = 0; i < dim; i++)
+        meta_for (int u = 0; u < B; u++) { int p = i*B + u; if (p < n) y[p] = 2 * y[p] + 1; }
+    }
+}
+int main(void) { float y[4] = { 0 }; f(4, y, 2); return 0; }
+""",
     "a quotient in a subscript": simple(
         "int n, float x[n], float y[n]",
         "int p = i*B + u; if (p < n / 2) y[p] = x[p] + x[p + n / 2];",
