@@ -165,12 +165,15 @@ def test_check_counts_what_it_could_not_check_and_runs_the_rest(tmp_path: Path) 
 def test_check_says_which_conditions_are_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     from comprehensive.optimize.definition2 import ConstraintSoundness, Coverage, Gap, Overlap
 
+    def answer(check: str, found: object) -> None:
+        def fixed(*_: object) -> object:
+            return found
+
+        monkeypatch.setattr(f"comprehensive.verification.{check}", fixed)
+
     overlap = Overlap("leaf 0", "leaf 1", None)
-    monkeypatch.setattr(
-        "comprehensive.verification.constraint_soundness", lambda _: ConstraintSoundness((0,), (), (1,))
-    )
-    undecided = Coverage(None, (overlap,), (), ("whether leaves and dead ends fill the space",))
-    monkeypatch.setattr("comprehensive.verification.coverage", lambda *_: undecided)
+    answer("constraint_soundness", ConstraintSoundness((0,), (), (1,)))
+    answer("coverage", Coverage(None, (overlap,), (), ("whether leaves and dead ends fill the space",)))
     arguments = ("check", REVERSE, "--registers", "estimate", "--points", "1", "--no-run")
     result = run(*arguments)
     assert result.exit_code == 0
@@ -179,8 +182,7 @@ def test_check_says_which_conditions_are_undecided(monkeypatch: pytest.MonkeyPat
         in result.stdout
     )
     assert "whether leaves and dead ends fill the space; whether leaf 0 and leaf 1 overlap" in result.stdout
-    gap = Gap(System(), None)
-    monkeypatch.setattr("comprehensive.verification.coverage", lambda *_: Coverage((gap,), (), (), ()))
+    answer("coverage", Coverage((Gap(System(), None),), (), (), ()))
     result = run(*arguments)
     assert result.exit_code == 1
     assert "FAIL (iii) coverage" in result.stdout
