@@ -284,16 +284,23 @@ def explain(
 def check(
     source: Path, points: int, no_run: bool, sanitize: bool, as_json: bool, **compile_options: Any
 ) -> None:
-    """Check SOURCE: legality of the annotation, Definition 2 (i)-(iv), and the emitted code run on the CPU."""
+    """Check SOURCE: legality of the annotation, Definition 2 (i)-(iv), and the emitted code run on the CPU.
+
+    What cannot be checked is shown as `--` and counted in the last line; it is an error under -Werror only.
+    """
     from comprehensive import verification
 
-    compilation = _compile(source, _options(**compile_options))
+    options = _options(**compile_options)
+    compilation = _compile(source, options)
     report = verification.verify(compilation, points=points, run=not no_run, sanitize=sanitize)
     if as_json:
         _print_json(verification.to_json(report))
     else:
         click.echo(verification.to_text(report), nl=False)
     if not report.holds:
+        sys.exit(EXIT_INPUT)
+    if report.unchecked and options.warnings_are_errors:
+        click.echo(f"error: {report.unchecked} statements were not checked [-Werror]", err=True)
         sys.exit(EXIT_INPUT)
 
 

@@ -1,12 +1,14 @@
 """Behind ``check``: everything that can be verified without a GPU, in one report.
 
 In: a compilation.  Out: a :class:`Report`: the conditions of Definition 2 for each region, and the emitted code run
-on the CPU against the serial C.  Legality of the annotation has been checked on the way to the compilation.
+on the CPU against the serial C.  Each statement holds, fails, or was not checked, and then the report says why.
+Legality of the annotation has been checked on the way to the compilation.
 """
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,6 +18,9 @@ from comprehensive.driver import Compilation, Options, problem_of
 from comprehensive.generate import outputs
 from comprehensive.loops.ir import Variant
 from comprehensive.optimize.definition2 import (
+    ConstraintSoundness,
+    Coverage,
+    Optimality,
     code_soundness,
     constraint_soundness,
     coverage,
@@ -23,9 +28,10 @@ from comprehensive.optimize.definition2 import (
 )
 from comprehensive.optimize.tree import Leaf
 from comprehensive.soundness.emulated import LeafRuns, build, run_leaves
-from comprehensive.soundness.interpreted import disagreement
-from comprehensive.soundness.reach import NotEvaluableError
-from comprehensive.soundness.sampling import random_data, samples
+from comprehensive.soundness.interpreted import difference, result
+from comprehensive.soundness.sampling import NotSampledError, Sample, random_data, samples
+from comprehensive.soundness.signs import any_sign
+from comprehensive.soundness.state import State
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.process import ToolError
 
@@ -34,10 +40,10 @@ SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One statement that was checked; ``evidence`` says how far, ``failures`` what is wrong."""
+    """One statement; ``evidence`` says how far it was checked or why not, ``failures`` what is wrong."""
 
     name: str
-    holds: bool
+    state: State
     evidence: str
     failures: tuple[str, ...] = ()
 
@@ -50,17 +56,25 @@ class RegionReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``runs`` is empty where nothing was run; ``skipped`` then says why."""
+    """``runs`` is None where running the code was not asked for."""
 
     regions: tuple[RegionReport, ...]
-    runs: tuple[LeafRuns, ...]
-    skipped: str | None
+    runs: tuple[LeafRuns, ...] | None
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """Of all statements: conditions of regions, then runs of leaves."""
+        conditions = tuple(c.state for region in self.regions for c in region.conditions)
+        return conditions + tuple(run.state for run in self.runs or ())
 
     @property
     def holds(self) -> bool:
-        """Whether nothing failed."""
-        conditions = all(c.holds for region in self.regions for c in region.conditions)
-        return conditions and not any(r.failures for r in self.runs)
+        """Whether nothing failed; what was not checked is counted by :attr:`unchecked`."""
+        return State.FAILS not in self.states
+
+    @property
+    def unchecked(self) -> int:
+        return self.states.count(State.NOT_CHECKED)
 
 
 def verify(compilation: Compilation, *, points: int, run: bool, sanitize: bool = False) -> Report:
@@ -70,7 +84,7 @@ def verify(compilation: Compilation, *, points: int, run: bool, sanitize: bool =
     """
     regions = tuple(_region(compilation, number, points) for number in range(len(compilation.nests)))
     if not run:
-        return Report(regions, (), "not asked for")
+        return Report(regions, None)
     c, cxx = find_c_compiler(), find_cxx_compiler()
     if c is None or cxx is None:
         raise ToolError(
@@ -78,73 +92,97 @@ def verify(compilation: Compilation, *, points: int, run: bool, sanitize: bool =
         )
     with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
         built = build(compilation, outputs(compilation), Path(scratch), c=c, cxx=cxx, sanitize=sanitize)
-        try:
-            return Report(regions, run_leaves(compilation, built, points, SEED), None)
-        except NotEvaluableError as error:
-            return Report(regions, (), f"the size of a buffer depends on data: {error}")
+        return Report(regions, run_leaves(compilation, built, points, SEED))
 
 
 def _region(compilation: Compilation, number: int, points: int) -> RegionReport:
     nest, tree = compilation.nests[number], compilation.trees[number]
     problem = problem_of(nest, Options(registers="estimate", performance=tree.performance))
-    constraints = constraint_soundness(tree)
-    filled = coverage(tree, problem)
-    best = optimality(tree, problem)
-    conditions = [
-        Condition(
-            "(i) constraint soundness",
-            constraints.holds,
-            f"{len(constraints.verified)} of {len(tree.leaves)} leaves have an exact sample point",
-            tuple(f"leaf {index}: {'; '.join(atoms)}" for index, atoms in constraints.violated)
-            + tuple(f"leaf {index}: undecided" for index in constraints.undecided),
+    return RegionReport(
+        nest.name,
+        (
+            _constraints(constraint_soundness(tree), len(tree.leaves)),
+            _code(compilation, number, points),
+            _coverage(coverage(tree, problem)),
+            _optimality(optimality(tree, problem)),
         ),
-        _code(compilation, number, points),
-        Condition(
-            "(iii) coverage",
-            filled.holds,
-            "leaves and dead ends fill the space and exclude each other",
-            tuple(f"gap: {gap}" for gap in filled.gaps or ())
-            + tuple(f"overlap: {o}" for o in filled.overlaps),
-        ),
-        Condition(
-            "(iv) optimality",
-            best.holds,
-            "every counter is optimal on some leaf",
-            () if best.holds else (str(best),),
-        ),
-    ]
-    return RegionReport(nest.name, tuple(conditions))
+    )
+
+
+def _constraints(found: ConstraintSoundness, leaves: int) -> Condition:
+    return _condition(
+        "(i) constraint soundness",
+        f"{len(found.verified)} of {leaves} leaves have an exact sample point",
+        tuple(f"leaf {index}: {'; '.join(atoms)}" for index, atoms in found.violated),
+        tuple(f"whether any point reaches leaf {index}" for index in found.undecided),
+    )
+
+
+def _coverage(found: Coverage) -> Condition:
+    proved = tuple(f"gap: {gap}" for gap in found.gaps or ())
+    proved += tuple(f"no leaf on any machine: {gap}" for gap in found.projected_gaps or ())
+    proved += tuple(f"overlap: {o}" for o in found.overlaps if o.sample is not None)
+    open_overlaps = tuple(
+        f"whether {o.first} and {o.second} overlap" for o in found.overlaps if o.sample is None
+    )
+    evidence = "leaves and dead ends fill the space and exclude each other"
+    return _condition("(iii) coverage", evidence, proved, found.undecided + open_overlaps)
+
+
+def _optimality(found: Optimality) -> Condition:
+    missing = tuple(f"no leaf is optimal for {counter}" for counter in found.missing)
+    return _condition("(iv) optimality", "every counter is optimal on some leaf", missing)
+
+
+def _condition(
+    name: str, evidence: str, failures: tuple[str, ...], undecided: tuple[str, ...] = ()
+) -> Condition:
+    """Failures win over what could not be decided, and that over what was found to hold."""
+    if failures:
+        return Condition(name, State.FAILS, evidence, failures)
+    if undecided:
+        return Condition(name, State.NOT_CHECKED, f"undecided {'; '.join(undecided)}")
+    return Condition(name, State.HOLDS, evidence)
 
 
 def _code(compilation: Compilation, number: int, points: int) -> Condition:
     """Condition (ii) under the reference interpreter."""
     nest, tree = compilation.nests[number], compilation.trees[number]
-    function = next(
-        plan.function for plan in compilation.plan.functions if any(r.nest == nest for r in plan.regions)
-    )
+    plan = next(p for p in compilation.plan.functions if any(r.nest == nest for r in p.regions))
+    function = plan.function
     name = "(ii) code soundness"
+    cases: list[tuple[Sample, int, Mapping[str, Any], Mapping[str, Any]]] = []
     try:
-        drawn = list(islice(samples(function, (nest,), SEED), points))
-    except NotEvaluableError as error:
-        return Condition(name, True, f"not sampled: the size of a buffer depends on data ({error})")
-
-    def agrees(source: Variant, leaf: Variant, _: Leaf[Variant]) -> tuple[int, tuple[str, ...]]:
-        failures: list[str] = []
-        for step, sample in enumerate(drawn):
+        for step, sample in enumerate(islice(samples(function, (nest,), SEED, None, any_sign(plan)), points)):
             data = random_data(function, (nest,), sample, step)
-            difference = disagreement(source.nest, leaf.nest, sample.arguments, data, step % 4)
-            if difference is not None:
-                failures.append(f"{difference} at {dict(sample.arguments)}")
-        return len(drawn), tuple(failures)
+            expected = result(nest, sample.arguments, data, step % 4)
+            if expected is not None:
+                cases.append((sample, step % 4, data, expected))
+    except NotSampledError as error:
+        return Condition(name, State.NOT_CHECKED, str(error))
+    if not cases:
+        return Condition(
+            name, State.NOT_CHECKED, f"the source has undefined behaviour at {points} random points"
+        )
 
-    result = code_soundness(tree, agrees)
-    executed = sum(leaf.executions for leaf in result.leaves)
-    return Condition(
+    def agrees(_: Variant, leaf: Variant, __: Leaf[Variant]) -> tuple[int, tuple[str, ...]]:
+        failures: list[str] = []
+        for sample, step, data, expected in cases:
+            found = difference(expected, leaf.nest, sample.arguments, data, step)
+            if found is not None:
+                failures.append(f"{found} at {dict(sample.arguments)}")
+        return len(cases), tuple(failures)
+
+    compared = code_soundness(tree, agrees)
+    executed = sum(leaf.executions for leaf in compared.leaves)
+    return _condition(
         name,
-        result.holds,
         f"{executed} executions of the interpreter agree with the source",
-        tuple(f"leaf {leaf.leaf}: {failure}" for leaf in result.leaves for failure in leaf.failures),
+        tuple(f"leaf {leaf.leaf}: {failure}" for leaf in compared.leaves for failure in leaf.failures),
     )
+
+
+_MARKS = {State.HOLDS: "ok  ", State.FAILS: "FAIL", State.NOT_CHECKED: "--  "}
 
 
 def to_text(report: Report) -> str:
@@ -153,43 +191,76 @@ def to_text(report: Report) -> str:
     for region in report.regions:
         lines.append(region.name)
         for condition in region.conditions:
-            lines.append(f"  {'ok  ' if condition.holds else 'FAIL'} {condition.name}: {condition.evidence}")
+            told = f"{_unless_checked(condition.state)}{condition.evidence}"
+            lines.append(f"  {_MARKS[condition.state]} {condition.name}: {told}")
             lines += [f"       {failure}" for failure in condition.failures[:5]]
-    lines += run_lines(report.runs)
-    if report.skipped is not None:
-        lines.append(f"emitted code on the CPU: not run ({report.skipped})")
+    if report.runs is None:
+        lines.append("emitted code on the CPU: not run, as asked for")
+    else:
+        lines += run_lines(report.runs)
+    lines.append(summary(report))
     return "\n".join(lines) + "\n"
+
+
+def _unless_checked(state: State) -> str:
+    return "not checked: " if state is State.NOT_CHECKED else ""
+
+
+def summary(report: Report) -> str:
+    """One line about all statements: what failed, what was not checked."""
+    total, failed = len(report.states), report.states.count(State.FAILS)
+    if failed:
+        return f"{failed} of {total} statements FAIL, {report.unchecked} were not checked"
+    if report.unchecked:
+        return f"nothing fails, but {report.unchecked} of {total} statements were not checked"
+    return f"all {total} statements hold"
 
 
 def run_lines(runs: tuple[LeafRuns, ...]) -> list[str]:
     """A line a leaf about the emitted code run on the CPU."""
     lines = ["emitted code on the CPU against the serial C, bit for bit"] if runs else []
     for leaf in runs:
-        verdict = "FAIL" if leaf.failures else "ok  "
         passed = leaf.runs - len(leaf.failures)
-        lines.append(f"  {verdict} {leaf.region} leaf {leaf.leaf}: {passed} of {leaf.runs} points equal")
+        told = leaf.reason or f"{passed} of {leaf.runs} points equal"
+        lines.append(
+            f"  {_MARKS[leaf.state]} {leaf.region} leaf {leaf.leaf}: {_unless_checked(leaf.state)}{told}"
+        )
         lines += [f"       {failure}" for failure in leaf.failures[:3]]
     return lines
 
 
 def to_json(report: Report) -> dict[str, Any]:
-    """The same as one JSON document."""
+    """The same as one JSON document; ``runs`` is null where running the code was not asked for."""
     return {
         "schema": 1,
         "holds": report.holds,
+        "not_checked": report.unchecked,
         "regions": [
             {
                 "name": region.name,
                 "conditions": [
-                    {"name": c.name, "holds": c.holds, "evidence": c.evidence, "failures": list(c.failures)}
+                    {
+                        "name": c.name,
+                        "state": c.state.value,
+                        "evidence": c.evidence,
+                        "failures": list(c.failures),
+                    }
                     for c in region.conditions
                 ],
             }
             for region in report.regions
         ],
-        "runs": [
-            {"region": r.region, "leaf": r.leaf, "runs": r.runs, "failures": list(r.failures)}
+        "runs": None
+        if report.runs is None
+        else [
+            {
+                "region": r.region,
+                "leaf": r.leaf,
+                "state": r.state.value,
+                "runs": r.runs,
+                "reason": r.reason,
+                "failures": list(r.failures),
+            }
             for r in report.runs
         ],
-        "skipped": report.skipped,
     }

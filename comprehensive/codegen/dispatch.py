@@ -23,6 +23,7 @@ from comprehensive.codegen.plan import LeafPlan, RegionPlan
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, Role, Scalar
 from comprehensive.loops.reading_order import reading_order
+from comprehensive.loops.types import exact_product
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.metafork.ast import Binary, Expr, ScalarType
 from comprehensive.metafork.printer import print_expr
@@ -111,7 +112,7 @@ class Dispatch:
     machine: tuple[tuple[str, str], ...]
     """Symbols that occur, with their fields."""
     smallest: tuple[Guard, ...]
-    """Program parameters are at least 1, sizes are not negative."""
+    """Program parameters are at least 1; what gives dimensions or occurs in a system is not negative."""
     preconditions: tuple[Guard, ...]
     facts: tuple[Fact, ...]
     cases: tuple[Case, ...]
@@ -136,7 +137,8 @@ def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
     names = {s.name for s in nest.scalars}
     given = frozenset(a.name for a in host.program)
     systems = [*(leaf.system for leaf in region.leaves), *region.dead_ends]
-    needed = _needed_names(region, systems, given)
+    bounded = _bounded_names(region, systems, given)
+    needed = bounded | _asserted_names(nest)
     program = tuple(a for a in host.program if a.name in names)
     chosen = [
         s
@@ -164,7 +166,11 @@ def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
             if any(symbol in atom.symbols for atom in atoms)
         ),
         smallest=tuple(_at_least(a.name, 1) for a in program)
-        + tuple(_at_least(a.name, 0) for a in sizes if not a.type.value.startswith("unsigned")),
+        + tuple(
+            _at_least(s.name, 0)
+            for s in chosen
+            if (s.role is Role.DATA or s.name in bounded) and not s.type.value.startswith("unsigned")
+        ),
         preconditions=tuple(guard(p, known) for p in nest.preconditions if is_wide(p, known)),
         facts=tuple(_fact(atom, order) for atom in atoms),
         cases=cases,
@@ -209,8 +215,8 @@ def _is_checked_first(atom: Atom, given: frozenset[str]) -> bool:
     return rises and atom.holds({name: 1 if name in given else 0})
 
 
-def _needed_names(region: RegionPlan, systems: Sequence[System], given: frozenset[str]) -> frozenset[str]:
-    """The scalars that systems, block shapes and the assertions over integer arguments read."""
+def _bounded_names(region: RegionPlan, systems: Sequence[System], given: frozenset[str]) -> frozenset[str]:
+    """The scalars that systems and block shapes read: systems are right where these are not negative."""
     names = {
         name
         for system in systems
@@ -218,12 +224,14 @@ def _needed_names(region: RegionPlan, systems: Sequence[System], given: frozense
         for symbol in atom.symbols
         for name in _identifiers(symbol)
     }
-    names |= {name for leaf in region.leaves for extent in leaf.kernel.block for name in names_read(extent)}
-    arguments = {s.name: s.type for s in region.nest.scalars if s.type.is_integer and s.role is not Role.HOST}
-    for condition in region.nest.preconditions:
-        if is_wide(condition, arguments):
-            names |= names_read(condition)
-    return frozenset(names)
+    return frozenset(names | _shape_names(region))
+
+
+def _asserted_names(nest: Nest) -> frozenset[str]:
+    """The scalars that the assertions over integer arguments read."""
+    arguments = {s.name: s.type for s in nest.scalars if s.type.is_integer and s.role is not Role.HOST}
+    readable = (condition for condition in nest.preconditions if is_wide(condition, arguments))
+    return frozenset[str]().union(*(names_read(condition) for condition in readable))
 
 
 def _check_symbols(region: RegionPlan, systems: Sequence[System], known: Iterable[str]) -> None:
@@ -286,7 +294,7 @@ def _shapes(leaves: Sequence[LeafPlan], types: Mapping[str, ScalarType]) -> tupl
     for block, indices in grouped.items():
         threads: Expr = block[0]
         for extent in block[1:]:
-            threads = Binary("*", threads, extent)
+            threads = exact_product(threads, extent, types)
         shapes.append(Shape(tuple(indices), wide(threads, types), wide(block[-1], types)))
     return tuple(shapes)
 

@@ -95,6 +95,8 @@ class FunctionView:
     launch_parameters: str
     defaults_parameters: str
     defaults_unused: tuple[str, ...]
+    not_considered: str
+    """Regions that the choice of defaults leaves out: a size of theirs is known at the launch only."""
     candidates: int
     exponents: int
 
@@ -152,6 +154,7 @@ def function_view(plan: FunctionPlan) -> FunctionView:
         launch_parameters=", ".join(launch),
         defaults_parameters=", ".join((machine, *(a.declaration for a in sizes))),
         defaults_unused=(*idle, *(a.name for a in sizes if not re.search(rf"\b{a.name}\b", read))),
+        not_considered=", ".join(r.name for r in regions if r.host_values is None),
         candidates=exponents ** len(host.program),
         exponents=exponents,
     )

@@ -20,11 +20,12 @@ from comprehensive.codegen.interface import Argument, Interface, interface
 from comprehensive.codegen.kernel import Kernel, KernelParameter, Source
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan
 from comprehensive.codegen.source_lines import GENERATED_LINE, source_line
-from comprehensive.diagnostics import GENERATED, DiagnosticSink, Span
+from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.loops.ir import Nest
-from comprehensive.metafork.ast import Binary, Expr, HostAssert, IntLiteral, MetaSchedule, ScalarType
+from comprehensive.loops.types import exact_product
+from comprehensive.metafork.ast import Expr, HostAssert, IntLiteral, MetaSchedule, ScalarType
+from comprehensive.metafork.file_scope import Kind, Piece, file_scope
 from comprehensive.metafork.printer import print_expr
-from comprehensive.metafork.tokens import Origin, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,8 @@ class SourceView:
     input_name: str
     digest: str
     stem: str
-    directives: tuple[str, ...]
+    outside: tuple[str, ...]
+    """What the host code needs of the rest of the file."""
     kernels: tuple[str, ...]
     functions: tuple[FunctionSource, ...]
 
@@ -119,23 +121,22 @@ def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
         input_name=c_comment(plan.source_path),
         digest=plan.source_digest,
         stem=plan.stem,
-        directives=_directives(plan.functions),
+        outside=tuple(map(_outside, file_scope([function.function for function in plan.functions]))),
         kernels=tuple(kernels_text[name].rstrip("\n") for name in names),
         functions=tuple(_function(function) for function in plan.functions),
     )
 
 
-def _directives(functions: Iterable[FunctionPlan]) -> tuple[str, ...]:
-    """The preprocessor lines of the file outside its functions: host code may need what they include or define."""
-    spans = [plan.function.span for plan in functions if plan.function.span is not GENERATED]
-    if not spans:
-        return ()
-    origin = Origin(spans[0].file, DiagnosticSink())
-    return tuple(
-        token.text.rstrip()
-        for token in tokens(origin)
-        if token.type == "DIRECTIVE" and not any(s.start <= token.start < s.end for s in spans)
-    )
+def _outside(piece: Piece) -> str:
+    """A piece of the file outside its functions with regions; the linker sees nothing that is defined there."""
+    text = f"{source_line(piece.span.position[0])}{piece.span.text.rstrip()}\n{GENERATED_LINE}"
+    match piece.kind:
+        case Kind.DIRECTIVE:
+            return text.rstrip("\n")
+        case Kind.OWN:
+            return f"namespace {{\n{text}}}"
+        case Kind.FOREIGN:
+            return f'extern "C" {{\n{text}}}'
 
 
 def _function(plan: FunctionPlan) -> FunctionSource:
@@ -307,7 +308,7 @@ def _computed(
             for position, dim in enumerate(dims[parameter.dimension + 1 :]):
                 if dim is None:
                     raise ValueError(f"array {parameter.of} has no known stride along {parameter.dimension}")
-                stride = dim if position == 0 else Binary("*", stride, dim)
+                stride = dim if position == 0 else exact_product(stride, dim, types)
             return _extent(stride, types)
 
 

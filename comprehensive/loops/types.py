@@ -68,6 +68,14 @@ def type_of(expr: Expr, environment: Mapping[str, ScalarType]) -> ScalarType:
             assert_never(expr)
 
 
+def exact_product(left: Expr, right: Expr, environment: Mapping[str, ScalarType]) -> Binary:
+    """``left * right`` in ``long`` where C would compute it in ``unsigned`` and wrap around."""
+    product = Binary("*", left, right)
+    if type_of(product, environment) is not ScalarType.UNSIGNED:
+        return product
+    return Binary("*", Cast(ScalarType.LONG, left), right)
+
+
 def environment_of(nest: Nest, band: int | None = None) -> dict[str, ScalarType]:
     """The types known everywhere in the grid: scalars, arrays (element types), iterators of the grid.
 

@@ -16,6 +16,7 @@ from dataclasses import replace
 from comprehensive.diagnostics import DiagnosticSink, Note, SourceFile, Span
 from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Parameter, Program, Stmt
 from comprehensive.metafork.check import HostNames, check_function
+from comprehensive.metafork.file_scope import calls_of_regions
 from comprehensive.metafork.grammar import parse as parse_tokens
 from comprehensive.metafork.host import HostCode, Surroundings, host_code
 from comprehensive.metafork.limits import (
@@ -65,6 +66,7 @@ def parse(source: SourceFile, sink: DiagnosticSink) -> Program:
         if len(sink.diagnostics) > MAXIMUM_ERRORS:
             break
         functions.append(reader.read(function))
+    _report_calls(functions, sink)
     return Program(source, tuple(functions))
 
 
@@ -269,6 +271,17 @@ def _report_jumps(host: Sequence[Token]) -> None:
                 help="the function becomes a launcher with a status of its own: move the region into a function "
                 "without it",
             )
+
+
+def _report_calls(functions: Sequence[Function], sink: DiagnosticSink) -> None:
+    """A function with a region becomes a launcher with another interface: host code cannot call it."""
+    for token in calls_of_regions(functions):
+        sink.error(
+            "CF0318",
+            f"host code calls '{token.text}', which has a region itself",
+            token.span,
+            help=f"'{token.text}' becomes a launcher of its own: let the program that launches call both",
+        )
 
 
 def _first_mentions(host: Sequence[Token], definitions: frozenset[int]) -> dict[str, Span]:

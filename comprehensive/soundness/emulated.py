@@ -25,7 +25,16 @@ from comprehensive.runtime.serial import SerialLibrary
 from comprehensive.runtime.serial import build as build_serial
 from comprehensive.soundness.interpreted import first_difference
 from comprehensive.soundness.machines import machine_for
-from comprehensive.soundness.sampling import Ranges, Sample, all_scalars, random_data, samples
+from comprehensive.soundness.sampling import (
+    NotSampledError,
+    Ranges,
+    Sample,
+    all_scalars,
+    random_data,
+    samples,
+)
+from comprehensive.soundness.signs import any_sign
+from comprehensive.soundness.state import State
 from comprehensive.toolchain.host import Compiler
 
 MAX_DRAWS = 400
@@ -38,12 +47,22 @@ STATUS_OK = 0
 
 @dataclass(frozen=True, slots=True)
 class LeafRuns:
-    """Points run on one leaf: ``failures`` has a line for each that differs from the serial C."""
+    """Points run on one leaf: ``failures`` has a line for each that differs from the serial C.
+
+    ``reason`` says why there are none, and is empty where there are some.
+    """
 
     region: str
     leaf: int
     runs: int
     failures: tuple[str, ...]
+    reason: str = ""
+
+    @property
+    def state(self) -> State:
+        if self.failures:
+            return State.FAILS
+        return State.HOLDS if self.runs else State.NOT_CHECKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +99,21 @@ def run_leaves(
     seed: int = 1,
     ranges: Ranges | None = None,
 ) -> tuple[LeafRuns, ...]:
-    """Runs every leaf at up to ``points`` random points that a machine can bring to it."""
+    """Runs every leaf at up to ``points`` random points that a machine can bring to it.
+
+    A function whose buffers cannot be sized is not run; the others are.
+    """
     found: list[LeafRuns] = []
     first = 0
     for plan in compilation.plan.functions:
-        found += _run_function(compilation, executables, plan, first, points, seed, ranges)
+        try:
+            found += _run_function(compilation, executables, plan, first, points, seed, ranges)
+        except NotSampledError as error:
+            found += [
+                LeafRuns(region.name, leaf.index, 0, (), str(error))
+                for region in plan.regions
+                for leaf in region.leaves
+            ]
         first += len(plan.regions)
     return tuple(found)
 
@@ -102,14 +131,21 @@ def _run_function(
     cases = [(r, leaf.index) for r, region in enumerate(plan.regions) for leaf in region.leaves]
     runs = dict.fromkeys(cases, 0)
     failures: dict[tuple[int, int], list[str]] = {case: [] for case in cases}
-    for number, sample in enumerate(islice(samples(plan.function, nests, seed, ranges), MAX_DRAWS)):
+    free = any_sign(plan)
+    drawn = samples(plan.function, nests, seed, ranges, free)
+    for number, sample in enumerate(islice(drawn, MAX_DRAWS)):
         if all(count >= points for count in runs.values()):
             break
         for r, leaf in cases:
             if runs[r, leaf] >= points:
                 continue
             tree = compilation.trees[first + r]
-            values = {k: v for k, v in all_scalars(nests[r], sample.arguments).items() if isinstance(v, int)}
+            # Systems assume that every integer is non-negative, also one that the launcher takes at any sign.
+            values = {
+                name: max(0, value) if name in free else value
+                for name, value in all_scalars(nests[r], sample.arguments).items()
+                if isinstance(value, int)
+            }
             machine = machine_for(tree.leaves[leaf].system, values, tree.limits)
             if machine is None or _threads(plan, r, values) > MAX_BLOCK_THREADS:
                 continue
@@ -117,8 +153,16 @@ def _run_function(
             failure = _compare(executables, plan, sample, machine, number)
             if failure is not None:
                 failures[r, leaf].append(f"{failure} at {_shown(sample, machine)}")
+    unreached = f"no machine brings one of {MAX_DRAWS} random points to it"
     return [
-        LeafRuns(plan.regions[r].name, leaf, runs[r, leaf], tuple(failures[r, leaf])) for r, leaf in cases
+        LeafRuns(
+            plan.regions[r].name,
+            leaf,
+            runs[r, leaf],
+            tuple(failures[r, leaf]),
+            "" if runs[r, leaf] else unreached,
+        )
+        for r, leaf in cases
     ]
 
 

@@ -22,13 +22,32 @@ def disagreement(
 
     Where the source itself has undefined behaviour (an overflow, say), nothing is asked of the leaf.
     """
-    used = {a.name: data[a.name] for a in source.arrays}
+    expected = result(source, arguments, data, step)
+    return None if expected is None else difference(expected, leaf, arguments, data, step)
+
+
+def result(
+    source: Nest, arguments: Mapping[str, int | float], data: Mapping[str, Any], step: int
+) -> Mapping[str, Any] | None:
+    """The arrays after a run of the source; None where it has undefined behaviour."""
     try:
-        expected = run(source, all_scalars(source, arguments, step), used)
+        return run(
+            source, all_scalars(source, arguments, step), {a.name: data[a.name] for a in source.arrays}
+        )
     except UndefinedBehaviour:
         return None
+
+
+def difference(
+    expected: Mapping[str, Any],
+    leaf: Nest,
+    arguments: Mapping[str, int | float],
+    data: Mapping[str, Any],
+    step: int,
+) -> str | None:
+    """What differs from ``expected`` after a run of the leaf."""
     try:
-        actual = run(leaf, all_scalars(leaf, arguments, step), used)
+        actual = run(leaf, all_scalars(leaf, arguments, step), {name: data[name] for name in expected})
     except UndefinedBehaviour as error:
         return f"the leaf has undefined behaviour: {error}"
     return first_difference(expected, actual)

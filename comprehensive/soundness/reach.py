@@ -11,47 +11,75 @@ Every loop is expanded into numpy columns; conditions on data count as true.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias, assert_never
+from typing import Any
 
 import numpy as np
 
 from comprehensive.loops.access import Access, SerialLoop, accesses
 from comprehensive.loops.interpreter import c_value
-from comprehensive.loops.ir import Nest
-from comprehensive.metafork.ast import (
-    Binary,
-    Call,
-    Cast,
-    Conditional,
-    Expr,
-    FloatLiteral,
-    Index,
-    IntLiteral,
-    Name,
-    Unary,
-)
+from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
+from comprehensive.loops.rewrite import statements_in
+from comprehensive.loops.types import common_type, type_of
+from comprehensive.metafork.ast import Declare, Expr, For, ScalarType
+from comprehensive.soundness.columns import Columns, NotEvaluableError, Types, converted, evaluate
+from comprehensive.soundness.conversions import with_conversions
 
-Columns: TypeAlias = dict[str, Any]
-"""Per iterator an int64 column with one entry an iteration; scalars are plain numbers."""
+MAX_ITERATIONS = 1 << 22
+"""Of all loops around one access together; a wrapped bound of an unsigned loop is beyond it."""
 
 
-class NotEvaluableError(Exception):
-    """A subscript or a bound depends on data; the message names the term."""
+class TooManyIterationsError(Exception):
+    """The loops around an access run too often to be expanded."""
 
 
 def reach(nest: Nest, arguments: Mapping[str, int | float]) -> dict[str, int]:
     """Elements needed behind each pointer (arrays with ``dims is None``), 0 where none is touched.
 
-    ``arguments`` give every scalar of the nest.  Raises NotEvaluableError where a subscript depends on data.
+    ``arguments`` give every scalar of the nest.  Raises NotEvaluableError where a subscript depends on data, and
+    TooManyIterationsError.
     """
     needed = {a.name: 0 for a in nest.arrays if a.dims is None}
-    for access in accesses(nest):
+    if not needed:
+        return needed
+    types = _types(nest)
+    for access in accesses(with_conversions(nest, types)):
         if access.array in needed:
-            columns = _iterations(nest, access, arguments)
-            index: Any = np.asarray(_evaluate(access.subscripts[0], columns))
+            with np.errstate(over="ignore"):  # of a product of two unsigned numbers the low bits count
+                columns = _iterations(nest, access, arguments, types)
+                index: Any = np.asarray(evaluate(access.subscripts[0], columns, types))
             if len(_column(columns)):
                 needed[access.array] = max(needed[access.array], int(index.max()) + 1)
     return needed
+
+
+def _types(nest: Nest) -> Types:
+    """Of scalars and iterators; an iterator that has two types in the nest has none here."""
+    found: dict[str, set[ScalarType]] = {s.name: {s.type} for s in nest.scalars}
+    for loop in nest.grid:
+        found.setdefault(loop.iterator, set()).add(ScalarType.INT)
+    _collect(nest.body, found)
+    return {name: next(iter(types)) for name, types in found.items() if len(types) == 1}
+
+
+def _collect(body: tuple[BlockStmt, ...], found: dict[str, set[ScalarType]]) -> None:
+    for statement in body:
+        match statement:
+            case Threads():
+                for loop in statement.loops:
+                    found.setdefault(loop.iterator, set()).add(ScalarType.INT)
+                for inner in statements_in(statement.body):
+                    if isinstance(inner, For) and inner.type is not None:
+                        found.setdefault(inner.iterator, set()).add(inner.type)
+                    elif isinstance(inner, Declare):
+                        found.setdefault(inner.name, set()).add(inner.type)
+            case BlockFor():
+                found.setdefault(statement.iterator, set()).add(statement.type)
+                _collect(statement.body, found)
+            case BlockIf():
+                _collect(statement.then, found)
+                _collect(statement.otherwise, found)
+            case BlockDeclare():
+                found.setdefault(statement.name, set()).add(statement.type)
 
 
 def _is_column(value: Any) -> bool:
@@ -62,50 +90,59 @@ def _column(columns: Columns) -> Any:
     return next(v for v in columns.values() if _is_column(v))
 
 
-def _iterations(nest: Nest, access: Access, arguments: Mapping[str, int | float]) -> Columns:
+def _iterations(nest: Nest, access: Access, arguments: Mapping[str, int | float], types: Types) -> Columns:
     columns: Columns = dict(arguments)
     band = nest.bands[access.context.band]
     columns["@"] = np.zeros(1, dtype=np.int64)
+    known = {name: types[name] for name in arguments}
     for loop in (*nest.grid, *band.loops):
-        columns = _expand(columns, loop.iterator, 0, int(c_value(loop.extent, arguments)))
+        columns = _expand(columns, loop.iterator, int(c_value(loop.extent, arguments, known)))
     for serial in access.context.loops:
-        columns = _expand_serial(columns, serial)
+        columns = _expand_serial(columns, serial, types)
     for guard in access.context.guards:
         try:
-            holds = np.asarray(_evaluate(guard, columns)) != 0
+            holds = np.asarray(evaluate(guard, columns, types)) != 0
         except NotEvaluableError:
             continue
         columns = _select(columns, np.broadcast_to(holds, _column(columns).shape))
     return columns
 
 
-def _expand(columns: Columns, iterator: str, first: int, extent: int) -> Columns:
-    count = len(_column(columns))
-    extent = max(0, extent)
+def _expand(columns: Columns, iterator: str, extent: int) -> Columns:
+    count, extent = len(_column(columns)), max(0, extent)
+    _limit(count * extent)
     expanded: Columns = {k: np.repeat(v, extent) if _is_column(v) else v for k, v in columns.items()}
-    expanded[iterator] = np.tile(np.arange(first, first + extent, dtype=np.int64), count)
+    expanded[iterator] = np.tile(np.arange(extent, dtype=np.int64), count)
     return expanded
 
 
-def _expand_serial(columns: Columns, loop: SerialLoop) -> Columns:
+def _expand_serial(columns: Columns, loop: SerialLoop, types: Types) -> Columns:
     shape = _column(columns).shape
+    if loop.iterator not in types:
+        raise NotEvaluableError(loop.iterator)
+    iterator = types[loop.iterator]
 
     def column(expr: Expr) -> Any:
-        return np.broadcast_to(np.asarray(_evaluate(expr, columns), dtype=np.int64), shape)
+        return np.broadcast_to(np.asarray(evaluate(expr, columns, types), dtype=np.int64), shape)
 
-    start, bound, step = column(loop.start), column(loop.bound), column(loop.step)
+    start, bound, step = converted(column(loop.start), iterator), column(loop.bound), column(loop.step)
+    if type_of(loop.step, types) is ScalarType.UNSIGNED:
+        step = converted(step, ScalarType.INT)  # `w -= s` adds a number that wraps around to a decrement
+    common = common_type(iterator, type_of(loop.bound, types))
+    first, bound = converted(start, common), converted(bound, common)
     match loop.relation:
         case "<":
-            trips = -((start - bound) // step)
+            trips = -((first - bound) // step)
         case "<=":
-            trips = -((start - bound - 1) // step)
+            trips = -((first - bound - 1) // step)
         case ">":
-            trips = -((start - bound) // step)
+            trips = -((first - bound) // step)
         case ">=":
-            trips = -((start - bound + 1) // step)
+            trips = -((first - bound + 1) // step)
         case _:
-            trips = (bound - start) // step
+            trips = (bound - first) // step
     trips = np.maximum(trips, 0)
+    _limit(int(trips.sum()))
     expanded: Columns = {k: np.repeat(v, trips) if _is_column(v) else v for k, v in columns.items()}
     ends = np.cumsum(trips)
     number = np.arange(int(trips.sum()), dtype=np.int64) - np.repeat(ends - trips, trips)
@@ -113,83 +150,10 @@ def _expand_serial(columns: Columns, loop: SerialLoop) -> Columns:
     return expanded
 
 
+def _limit(iterations: int) -> None:
+    if iterations > MAX_ITERATIONS:
+        raise TooManyIterationsError
+
+
 def _select(columns: Columns, keep: Any) -> Columns:
     return {k: v[keep] if _is_column(v) else v for k, v in columns.items()}
-
-
-def _evaluate(expr: Expr, columns: Columns) -> Any:
-    """The value of an integer expression on all iterations at once, with C's division."""
-    match expr:
-        case IntLiteral():
-            return expr.value
-        case Name():
-            if expr.identifier not in columns:
-                raise NotEvaluableError(expr.identifier)
-            return columns[expr.identifier]
-        case Unary():
-            operand = _evaluate(expr.operand, columns)
-            match expr.operator:
-                case "-":
-                    return -operand
-                case "!":
-                    return np.asarray(operand) == 0
-                case "~":
-                    return ~operand
-                case _:
-                    return operand
-        case Binary():
-            return _binary(expr.operator, _evaluate(expr.left, columns), _evaluate(expr.right, columns))
-        case Conditional():
-            condition: Any = np.asarray(_evaluate(expr.condition, columns)) != 0
-            then, otherwise = _evaluate(expr.then, columns), _evaluate(expr.otherwise, columns)
-            where: Any = np.where
-            return where(condition, then, otherwise)
-        case Cast() if expr.type.is_integer:
-            return _evaluate(expr.operand, columns)
-        case Index() | Call() | FloatLiteral() | Cast():
-            raise NotEvaluableError(repr(expr))
-        case _:
-            assert_never(expr)
-
-
-def _binary(operator: str, left: Any, right: Any) -> Any:
-    left, right = np.asarray(left), np.asarray(right)
-    match operator:
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
-        case "/" | "%":
-            safe = np.where(right == 0, 1, right)
-            quotient = np.sign(left) * np.sign(safe) * (np.abs(left) // np.abs(safe))
-            return quotient if operator == "/" else left - quotient * safe
-        case "<":
-            return left < right
-        case "<=":
-            return left <= right
-        case ">":
-            return left > right
-        case ">=":
-            return left >= right
-        case "==":
-            return left == right
-        case "!=":
-            return left != right
-        case "&&":
-            return (left != 0) & (right != 0)
-        case "||":
-            return (left != 0) | (right != 0)
-        case "<<":
-            return left << right
-        case ">>":
-            return left >> right
-        case "&":
-            return left & right
-        case "|":
-            return left | right
-        case "^":
-            return left ^ right
-        case _:
-            raise NotEvaluableError(operator)

@@ -2,7 +2,7 @@
 
 In: a host function with the nests of its regions.  Out: :class:`Sample` values: arguments of the function that meet
 its preconditions, and the shapes of its arrays.  Sizes of 0 and 1, sizes smaller than a tile, tiles that do not
-divide, granularity 1 and blocks narrower than a tile all occur, early and by construction.
+divide, granularity 1, blocks narrower than a tile and negative offsets all occur, early and by construction.
 """
 
 from __future__ import annotations
@@ -20,17 +20,24 @@ from comprehensive.loops.interpreter import (
     UndefinedBehaviour,
     c_value,
     holds_preconditions,
+    run,
     scalar_values,
 )
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.metafork.ast import Function, ScalarType
-from comprehensive.soundness.reach import reach
+from comprehensive.soundness.columns import NotEvaluableError
+from comprehensive.soundness.reach import TooManyIterationsError, reach
 
 SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 20, 23)
 TILES = (1, 2, 3, 4, 5, 8)
 STEPS = (0, 1, 2, 3)
+NEGATIVES = (-1, -2, -3, -7)
 MAX_THREADS = 4096
 """Threads of a region in all, so that an interpreter gets through."""
+
+
+class NotSampledError(Exception):
+    """There are no samples of a function; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +59,18 @@ class Ranges:
 
 
 def samples(
-    function: Function, nests: tuple[Nest, ...], seed: int, ranges: Ranges | None = None
+    function: Function,
+    nests: tuple[Nest, ...],
+    seed: int,
+    ranges: Ranges | None = None,
+    any_sign: frozenset[str] = frozenset(),
 ) -> Iterator[Sample]:
     """An endless stream of samples, the same for the same seed.
 
-    Raises ValueError when no sample that meets the preconditions is found in 20,000 draws, and NotEvaluableError when
-    the size behind a pointer depends on data.
+    ``any_sign`` names scalars that may be negative; such a value is kept only where every region is defined for it.
+
+    Raises NotSampledError when no sample that meets the preconditions is found in 20,000 draws, and when the size of
+    what is behind a pointer depends on data.
     """
     ranges = ranges or Ranges()
     rng = random.Random(seed)
@@ -76,14 +89,54 @@ def samples(
                 continue
             role = roles.get(parameter.name)
             values = ranges.tiles if role is Role.PROGRAM else ranges.steps if role is None else sizes
-            arguments[parameter.name] = _draw(rng, values, number, is_tile=role is Role.PROGRAM)
+            if parameter.name in any_sign:
+                arguments[parameter.name] = _draw_any_sign(rng, values, number)
+            else:
+                arguments[parameter.name] = _draw(rng, values, number, is_tile=role is Role.PROGRAM)
         number += 1
-        if not _fits(nests, arguments, ranges.max_threads):
+        sample = _sample(function, nests, arguments, ranges.max_threads)
+        if sample is None or not _is_defined(function, nests, sample, any_sign):
             failures += 1
             if failures > 20000:
-                raise ValueError(f"found no parameters of {function.name} that meet its asserts")
+                raise NotSampledError(f"found no parameters of {function.name} that meet its asserts")
             continue
-        yield Sample(arguments, _shapes(function, nests, arguments))
+        yield sample
+
+
+def _sample(
+    function: Function, nests: tuple[Nest, ...], arguments: Mapping[str, int | float], max_threads: int
+) -> Sample | None:
+    """None where the arguments violate an assert or make a region too large."""
+    if not _fits(nests, arguments, max_threads):
+        return None
+    try:
+        return Sample(arguments, _shapes(function, nests, arguments))
+    except TooManyIterationsError:
+        return None
+    except NotEvaluableError as error:
+        raise NotSampledError(f"the size of a buffer depends on data: {error}") from None
+
+
+def _is_defined(
+    function: Function, nests: tuple[Nest, ...], sample: Sample, any_sign: frozenset[str]
+) -> bool:
+    """Whether no region leaves its arrays, or the like, because a scalar is negative."""
+    if all(sample.arguments[name] >= 0 for name in any_sign):
+        return True
+    data = random_data(function, nests, sample, 0)
+    try:
+        for nest in nests:
+            run(nest, all_scalars(nest, sample.arguments), {a.name: data[a.name] for a in nest.arrays})
+    except UndefinedBehaviour:
+        return False
+    return True
+
+
+def _draw_any_sign(rng: random.Random, values: tuple[int, ...], number: int) -> int:
+    """As for a size, with negative values among the first draws and about every third later."""
+    if number < 8:
+        return NEGATIVES[number // 4] if number % 4 == 1 else _draw(rng, values, number, is_tile=False)
+    return rng.choice(NEGATIVES if rng.random() < 1 / 3 else values)
 
 
 def _draw(rng: random.Random, values: tuple[int, ...], number: int, *, is_tile: bool) -> int:

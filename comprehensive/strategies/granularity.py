@@ -20,6 +20,7 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Loop, Nest, Threads, Variant
 from comprehensive.loops.rewrite import all_names, declared_names, expand_bands, rename
 from comprehensive.loops.traverse import fresh
+from comprehensive.loops.types import environment_of, exact_product
 from comprehensive.metafork.ast import Binary, Declare, Expr, Name, ScalarType, Stmt
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.poly.model import Conflict, Parallel
@@ -153,7 +154,7 @@ def _collapsed(stripped: Nest, position: int, digits: Digits) -> Nest | None:
 
 def _scaled(nest: Nest, position: int, iterator: str, factor: Expr) -> Nest:
     loop = nest.grid[position]
-    scaled = Loop(iterator, Binary("*", loop.extent, factor), loop.span)
+    scaled = Loop(iterator, exact_product(loop.extent, factor, environment_of(nest)), loop.span)
     return replace(nest, grid=(*nest.grid[:position], scaled, *nest.grid[position + 1 :]))
 
 

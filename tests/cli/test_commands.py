@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from comprehensive.algebra import System
 from comprehensive.cli import cli
 from comprehensive.data import spec_directory
 
@@ -120,6 +121,72 @@ def test_check_verifies_definition_2_and_runs_the_emitted_code() -> None:
     for condition in ("(i) constraint", "(ii) code", "(iii) coverage", "(iv) optimality"):
         assert f"ok   {condition}" in result.stdout
     assert "4 of 4 points equal" in result.stdout
+    assert result.stdout.endswith("all 6 statements hold\n")
+
+
+GATHER = """void gather(int n, int idx[n], const float *x, float y[n], int B)
+{
+  int dim = n / B;
+  meta_schedule {
+    meta_for (int i = 0; i < dim; i++)
+      meta_for (int u = 0; u < B; u++) y[i*B + u] = x[idx[i*B + u]];
+  }
+}
+void twice(int n, float y[n], int B)
+{
+  int dim = n / B;
+  meta_schedule {
+    meta_for (int i = 0; i < dim; i++)
+      meta_for (int u = 0; u < B; u++) y[i*B + u] = 2 * y[i*B + u];
+  }
+}
+"""
+
+
+def test_check_counts_what_it_could_not_check_and_runs_the_rest(tmp_path: Path) -> None:
+    source = tmp_path / "gather.mf"
+    source.write_text(GATHER, encoding="utf-8")
+    arguments = ("check", str(source), "--registers", "estimate", "--points", "3")
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    reason = "not checked: the size of a buffer depends on data: idx[i * B + u]"
+    assert f"--   (ii) code soundness: {reason}" in result.stdout
+    assert f"--   gather leaf 0: {reason}" in result.stdout
+    assert "ok   twice leaf 0: 3 of 3 points equal" in result.stdout
+    assert result.stdout.endswith("nothing fails, but 3 of 11 statements were not checked\n")
+    strict = run(*arguments, "-Werror", "--json")
+    assert strict.exit_code == 1
+    assert "3 statements were not checked [-Werror]" in strict.stderr
+    document = json.loads(strict.stdout)
+    assert (document["holds"], document["not_checked"]) == (True, 3)
+    assert [r["state"] for r in document["runs"]] == ["not checked", "not checked", "holds"]
+
+
+def test_check_says_which_conditions_are_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    from comprehensive.optimize.definition2 import ConstraintSoundness, Coverage, Gap, Overlap
+
+    def answer(check: str, found: object) -> None:
+        def fixed(*_: object) -> object:
+            return found
+
+        monkeypatch.setattr(f"comprehensive.verification.{check}", fixed)
+
+    overlap = Overlap("leaf 0", "leaf 1", None)
+    answer("constraint_soundness", ConstraintSoundness((0,), (), (1,)))
+    answer("coverage", Coverage(None, (overlap,), (), ("whether leaves and dead ends fill the space",)))
+    arguments = ("check", REVERSE, "--registers", "estimate", "--points", "1", "--no-run")
+    result = run(*arguments)
+    assert result.exit_code == 0
+    assert (
+        "--   (i) constraint soundness: not checked: undecided whether any point reaches leaf 1"
+        in result.stdout
+    )
+    assert "whether leaves and dead ends fill the space; whether leaf 0 and leaf 1 overlap" in result.stdout
+    answer("coverage", Coverage((Gap(System(), None),), (), (), ()))
+    result = run(*arguments)
+    assert result.exit_code == 1
+    assert "FAIL (iii) coverage" in result.stdout
+    assert "1 of 4 statements FAIL, 1 were not checked" in result.stdout
 
 
 def test_devices_lists_all_and_describes_one() -> None:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from comprehensive.codegen.interface import interface
 from comprehensive.driver import Options, compile_file
+from comprehensive.generate import outputs
+from comprehensive.runtime.cpu import build
+from comprehensive.toolchain.host import find_cxx_compiler
 from comprehensive.verification import to_text, verify
+
+CF_EOVERFLOW = 4
 
 HEAD = "  int dim = n / B;\n  meta_schedule {cache} {{\n    meta_for (int i = 0; i < dim; i++)\n"
 THREADS = "      meta_for (int u = 0; u < B; u++) {{\n        {body}\n      }}\n  }}\n}}\n"
@@ -104,6 +111,28 @@ PROGRAMS = {
   }
 }
 """,
+    "host code that uses helpers, types and constants of the file": """#include <assert.h>
+typedef int count;
+enum { FEW = 2 };
+static const int STEPS = 1;
+static int half(int n) { return n / 2; }
+static inline int tiles(int n, int B)
+{
+  return (n + B - 1) / B + 0 * half(n);
+}
+void f(int n, float y[n], int B)
+{
+  assert(tiles(n, B) >= 0);
+  int dim = tiles(n, B);
+  count rounds = FEW;
+  for (int t = 0; t < half(2 * STEPS) * rounds; t++)
+    meta_schedule {
+      meta_for (int i = 0; i < dim; i++)
+        meta_for (int u = 0; u < B; u++) { int p = i*B + u; if (p < n) y[p] = 2 * y[p] + 1; }
+    }
+}
+int main(void) { float y[4] = { 0 }; f(4, y, 2); return 0; }
+""",
     "a quotient in a subscript": simple(
         "int n, float x[n], float y[n]",
         "int p = i*B + u; if (p < n / 2) y[p] = x[p] + x[p + n / 2];",
@@ -118,4 +147,50 @@ def test_a_program_that_once_came_out_wrong_is_right(tmp_path: Path, name: str) 
     source.write_text(PROGRAMS[name], encoding="utf-8")
     report = verify(compile_file(source, Options(registers="estimate")), points=8, run=True)
     assert report.holds, to_text(report)
-    assert all(leaf.runs > 0 for leaf in report.runs), to_text(report)
+    assert all(leaf.runs > 0 for leaf in report.runs or ()), to_text(report)
+
+
+WIDE = """void f(unsigned dim, unsigned s, int y[dim*s*4], int B)
+{
+  meta_schedule {
+    meta_for (int i = 0; i < dim; i++)
+      meta_for (int u = 0; u < B; u++)
+        for (int w = 0; w < s; w++) y[(i*s + w)*B + u] = 1;
+  }
+}
+"""
+
+
+def test_a_grid_of_more_than_32_bits_is_refused_and_not_wrapped_around(tmp_path: Path) -> None:
+    cxx = find_cxx_compiler()
+    if cxx is None:
+        pytest.skip("no C++ compiler on this machine")
+    source = tmp_path / "f.mf"
+    source.write_text(WIDE, encoding="utf-8")
+    compilation = compile_file(source, Options(registers="estimate"))
+    for name, text in outputs(compilation).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (plan,) = compilation.plan.functions
+    library = build(tmp_path / "f.cu", tmp_path, [interface(plan)], sanitize=False, compiler=cxx)
+    # 2**31 times 2 is 0 in unsigned: nothing would be launched, and nothing said.
+    arguments = {"dim": 2**31, "s": 2, "y": np.zeros(1, np.int32)}
+    outcome = library.call("f", arguments, {"B": 1}, machine={"R_B": 9, "T_B": 1024})
+    assert (outcome.status, outcome.needed) == (CF_EOVERFLOW, 2**32)
+
+
+def test_strides_of_unsigned_dimensions_are_not_wrapped_around(tmp_path: Path) -> None:
+    source = tmp_path / "f.mf"
+    source.write_text(
+        """void f(unsigned n, float a[n][n][n], int B)
+{
+  int dim = n / B;
+  meta_schedule {
+    meta_for (int i = 0; i < dim; i++)
+      meta_for (int u = 0; u < B; u++) a[i*B + u][0][0] = 1;
+  }
+}
+""",
+        encoding="utf-8",
+    )
+    texts = outputs(compile_file(source, Options(registers="estimate")))
+    assert "if (!cf_store(cf_mul(n, n), cf_a_stride0))" in texts["f.cu"]

@@ -140,6 +140,25 @@ def test_size_that_a_system_reads_is_an_argument_of_the_selection(tmp_path: Path
     assert selection.defaults({"Z_B": 64}, {"n": 2}) == (0, {"B": 32, "s": 1})
 
 
+def test_defaults_name_the_regions_whose_sizes_are_known_at_the_launch_only(tmp_path: Path) -> None:
+    from comprehensive.algebra import System, at_most
+
+    said = "known at the launch only: smooth.\n"
+    assert said not in header_text(smooth_plan(), "0.1.0")
+    plan = with_systems(smooth_plan(), (System((), (at_most(SYMBOLS["n"] * SYMBOLS["B"], SYMBOLS["Z_B"]),)),))
+    (function,) = plan.functions
+    (region,) = function.regions
+    scalars = tuple(
+        replace(s, role=Role.HOST, value=None) if s.name == "n" else s for s in region.nest.scalars
+    )
+    nest = replace(region.nest, scalars=scalars)
+    own = replace(function.function, parameters=function.function.parameters[1:])
+    plan = replace(plan, functions=(replace(function, function=own, regions=(replace(region, nest=nest),)),))
+    text = header_text(plan, "0.1.0")
+    assert said in text
+    compile_text(text, ".c", ("-std=c99", *WARNINGS), tmp_path)
+
+
 def test_quotient_in_a_system_is_computed_from_its_names(tmp_path: Path) -> None:
     from comprehensive.algebra import Polynomial, System, at_most
 

@@ -236,6 +236,7 @@ CASES: dict[str, tuple[str, str]] = {
         "CF0317",
         in_region("meta_for (int i = 0; i < d; i += §n*B) meta_for (int u = 0; u < B; u++) c[u] = 1;"),
     ),
+    "a call of itself": ("CF0318", in_host("  §f(n, 0);")),
 }
 
 

@@ -40,6 +40,23 @@ def test_jacobi_reads_as_the_second_case_of_figure_7() -> None:
     assert body(nest)[:3] == ["int p = i * B + j;", "int p1 = p + 1;", "int p2 = p + 2;"]
 
 
+def test_an_unsigned_grid_is_scaled_without_wrapping_around() -> None:
+    (nest,) = nests_of(
+        """void f(unsigned dim, unsigned s, int y[dim*s*4], int B)
+{
+  meta_schedule {
+    meta_for (int i = 0; i < dim; i++)
+      meta_for (int u = 0; u < B; u++)
+        for (int w = 0; w < s; w++) y[(i*s + w)*B + u] = 1;
+  }
+}
+"""
+    )
+    result = Granularity().apply(Variant(nest))
+    assert isinstance(result, Applied)
+    assert grid(result.fragment.nest) == ["i_w < (long)dim * s"]
+
+
 def test_the_matrix_product_scales_the_grid_loop_of_its_columns() -> None:
     nest = reduced("matmul")
     assert grid(nest) == ["i < dim0", "j < dim1 * s"]

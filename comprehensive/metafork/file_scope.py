@@ -1,0 +1,203 @@
+"""What stands outside the functions with regions and their host code needs.
+
+In: a file and its functions.  Out: pieces in the order of the text: every preprocessor line, and the helper functions,
+types and constants that host code names, directly or through one another::
+
+    static int tiles(int n) {...}   int main(void) {...}   void f(int n) { int dim = tiles(n); meta_schedule ... }
+        -->  the definition of tiles
+
+Found by tokens, as regions are: a declaration ends at its semicolon, a function at its brace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from comprehensive.diagnostics import GENERATED, DiagnosticSink, SourceFile, Span
+from comprehensive.metafork.ast import Function, MetaSchedule
+from comprehensive.metafork.stability import names_in_macros
+from comprehensive.metafork.tokens import Origin, Token, tokens
+
+_OPENING = ("LBRACE", "LPAR", "LSQB")
+_CLOSING = ("RBRACE", "RPAR", "RSQB")
+
+
+class Kind(Enum):
+    DIRECTIVE = "directive"
+    OWN = "own"
+    """Defined in this file."""
+    FOREIGN = "foreign"
+    """Declared here and defined elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    kind: Kind
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A declaration or definition at file level, with the names that it declares."""
+
+    tokens: tuple[Token, ...]
+    declared: frozenset[str]
+    has_body: bool
+    is_prototype: bool
+
+
+def file_scope(functions: Sequence[Function]) -> tuple[Piece, ...]:
+    """The pieces that the host code of these functions of one file needs; none for functions without a text."""
+    written = [function for function in functions if function.span is not GENERATED]
+    if not written:
+        return ()
+    file = written[0].span.file
+    items = _needed(file, written)
+    bodies = {name for item in items if item.has_body for name in item.declared}
+    pieces = [
+        Piece(_kind(item, bodies), item.tokens[0].span.to(item.tokens[-1].span))
+        for item in items
+        if not item.is_prototype or not item.declared & {f.name for f in written}
+    ]
+    covered = [piece.span for piece in pieces] + [function.span for function in written]
+    pieces += [
+        Piece(Kind.DIRECTIVE, token.span)
+        for token in _tokens(file)
+        if token.type == "DIRECTIVE" and not any(s.start <= token.start < s.end for s in covered)
+    ]
+    return tuple(sorted(pieces, key=lambda piece: piece.span.start))
+
+
+def calls_of_regions(functions: Sequence[Function]) -> tuple[Token, ...]:
+    """Where host code, or a helper of it, calls a function that has regions itself."""
+    if not functions:
+        return ()
+    file = functions[0].span.file
+    names = {function.name for function in functions}
+    texts = [_host_tokens(function) for function in functions]
+    texts += [item.tokens for item in _needed(file, functions) if item.has_body]
+    return tuple(
+        token
+        for text in texts
+        for before, token, after in zip((None, *text), text, text[1:], strict=False)
+        if token.text in names and after.type == "LPAR" and (before is None or before.type != "DOT")
+    )
+
+
+def _kind(item: _Item, bodies: set[str]) -> Kind:
+    declares_only = item.is_prototype or (
+        item.tokens[0].text == "extern" and all(t.type != "ASSIGN" for t in item.tokens)
+    )
+    return Kind.FOREIGN if declares_only and not item.has_body and not item.declared & bodies else Kind.OWN
+
+
+def _tokens(file: SourceFile, start: int = 0, end: int | None = None) -> tuple[Token, ...]:
+    return tuple(tokens(Origin(file, DiagnosticSink()), start, end))
+
+
+def _host_tokens(function: Function) -> tuple[Token, ...]:
+    """The tokens of a body without its regions."""
+    host = [part for part in function.parts if not isinstance(part, MetaSchedule)]
+    spans = [part if isinstance(part, Span) else part.span for part in host]
+    return tuple(
+        t for span in spans if span is not GENERATED for t in _tokens(span.file, span.start, span.end)
+    )
+
+
+def _needed(file: SourceFile, functions: Sequence[Function]) -> list[_Item]:
+    """The items that declare a name that host code reads, or an item that it needs."""
+    all_tokens = _tokens(file)
+    items = list(_items(_outside(all_tokens, functions)))
+    waiting = list(names_in_macros([token for token in all_tokens if token.type == "DIRECTIVE"]))
+    for function in functions:
+        waiting += _names(_host_tokens(function))
+        head = [token.text for token in _tokens(file, function.span.start, function.body_span.start)]
+        waiting += head[: head.index(function.name)]
+    declaring: dict[str, list[int]] = {}
+    for number, item in enumerate(items):
+        for name in item.declared:
+            declaring.setdefault(name, []).append(number)
+    needed: set[int] = set()
+    while waiting:
+        for number in declaring.pop(waiting.pop(), ()):
+            if number not in needed:
+                needed.add(number)
+                waiting += _names(items[number].tokens)
+    return [items[number] for number in sorted(needed)]
+
+
+def _names(text: Sequence[Token]) -> set[str]:
+    """The names in a text, members of structures excepted."""
+    return {
+        token.text
+        for before, token in zip((None, *text), text, strict=False)
+        if token.type == "NAME" and (before is None or before.type != "DOT")
+    }
+
+
+def _outside(all_tokens: Sequence[Token], functions: Sequence[Function]) -> Iterator[Token | None]:
+    """The tokens outside functions with regions; None where one of these was, and for a preprocessor line."""
+    spans = sorted((function.span.start, function.span.end) for function in functions)
+    position = 0
+    for token in all_tokens:
+        while position < len(spans) and token.start >= spans[position][1]:
+            position += 1
+        inside = position < len(spans) and token.start >= spans[position][0]
+        yield None if inside or token.type == "DIRECTIVE" else token
+
+
+def _items(outside: Iterable[Token | None]) -> Iterator[_Item]:
+    """What is declared at file level, in order."""
+    current: list[Token] = []
+    depth, is_body = 0, False
+    for token in outside:
+        if token is None:
+            if depth == 0:
+                current = []
+            continue
+        if not current and token.type in ("SEMI", "RBRACE"):
+            continue
+        current.append(token)
+        opens, closes = token.type in _OPENING, token.type in _CLOSING
+        if opens and depth == 0 and [t.type for t in current[:-1]] == ["QUALIFIER", "STRING"]:
+            current = []  # extern "C" {
+            continue
+        if token.type == "LBRACE" and depth == 0:
+            is_body = _is_head(current[:-1])
+        depth = max(0, depth + opens - closes)
+        if depth == 0 and (token.type == "SEMI" or (token.type == "RBRACE" and is_body)):
+            has_body = token.type == "RBRACE"
+            yield _Item(tuple(current), _declared(current), has_body, not has_body and _is_head(current[:-1]))
+            current, is_body = [], False
+
+
+def _is_head(text: Sequence[Token]) -> bool:
+    """Whether this is the head of a function: a name and a group in parentheses, outside all others."""
+    depth, found = 0, False
+    for before, token in zip((None, *text), text, strict=False):
+        if depth == 0 and (token.type == "ASSIGN" or token.text == "typedef"):
+            return False
+        found |= depth == 0 and token.type == "LPAR" and before is not None and before.type == "NAME"
+        depth += (token.type in _OPENING) - (token.type in _CLOSING)
+    return found
+
+
+def _declared(item: Sequence[Token]) -> frozenset[str]:
+    """Tags, variables, functions, names of types, and constants of enumerations."""
+    found: set[str] = set()
+    depth, initialising = 0, False
+    is_enum = any(token.text == "enum" for token in item)
+    for before, token, after in zip((None, *item), item, item[1:], strict=False):
+        if depth == 0 and token.type in ("ASSIGN", "COMMA"):
+            initialising = token.type == "ASSIGN"
+        if token.type == "NAME" and not initialising:
+            kind = before.type if before is not None else ""
+            is_declarator = depth == 0 and after.type in ("ASSIGN", "COMMA", "SEMI", "LSQB", "LPAR")
+            is_pointer = depth == 1 and kind == "STAR" and after.type == "RPAR"
+            is_constant = is_enum and depth == 1 and kind in ("LBRACE", "COMMA")
+            if is_declarator or is_pointer or is_constant or (depth == 0 and kind == "STRUCT"):
+                found.add(token.text)
+        depth += (token.type in _OPENING) - (token.type in _CLOSING)
+    return frozenset(found)

@@ -1,0 +1,132 @@
+"""Integer expressions on many iterations at once, as C computes them.
+
+In: an expression, a numpy column or a number for each of its names, and their types.  Out: a column::
+
+    p - 1 < n  with p = [0, 1], unsigned n = 8   -->   [0, 1], since 0 - 1 is 4294967295 there
+
+Signed results are exact: where they overflow, the program has no meaning anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias, assert_never
+
+import numpy as np
+
+from comprehensive.loops.types import common_type, promote, type_of
+from comprehensive.metafork.ast import (
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Expr,
+    FloatLiteral,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Unary,
+)
+from comprehensive.metafork.printer import print_expr
+
+Columns: TypeAlias = dict[str, Any]
+"""Per iterator an int64 column with one entry an iteration; scalars are plain numbers."""
+
+Types: TypeAlias = Mapping[str, ScalarType]
+
+_MASK = 0xFFFFFFFF
+_COMPARISONS: Mapping[str, Any] = {
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "==": np.equal,
+    "!=": np.not_equal,
+}
+_OPERATIONS: Mapping[str, Any] = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "&": np.bitwise_and,
+    "|": np.bitwise_or,
+    "^": np.bitwise_xor,
+}
+
+
+class NotEvaluableError(Exception):
+    """A subscript or a bound depends on data; the message names the term."""
+
+
+def evaluate(expr: Expr, columns: Columns, types: Types) -> Any:
+    """The value of an integer expression; NotEvaluableError for one over anything but ``columns``."""
+    match expr:
+        case IntLiteral():
+            return np.int64(expr.value)
+        case Name():
+            type = types.get(expr.identifier)
+            if expr.identifier not in columns or type is None or not type.is_integer:
+                raise NotEvaluableError(expr.identifier)
+            return np.asarray(columns[expr.identifier])
+        case Unary():
+            return _unary(expr, evaluate(expr.operand, columns, types), types)
+        case Binary():
+            left, right = (evaluate(operand, columns, types) for operand in (expr.left, expr.right))
+            return _binary(expr, left, right, types)
+        case Conditional():
+            condition, then, otherwise = (
+                evaluate(e, columns, types) for e in (expr.condition, expr.then, expr.otherwise)
+            )
+            common = type_of(expr, types)
+            where: Any = np.where
+            return where(condition != 0, _wrapped(then, common), _wrapped(otherwise, common))
+        case Cast() if expr.type.is_integer:
+            return converted(evaluate(expr.operand, columns, types), expr.type)
+        case Index() | Call() | FloatLiteral() | Cast():
+            raise NotEvaluableError(print_expr(expr))
+        case _:
+            assert_never(expr)
+
+
+def converted(value: Any, type: ScalarType) -> Any:
+    """The value converted to an integer type."""
+    match type:
+        case ScalarType.INT:
+            return ((value + 0x80000000) & _MASK) - 0x80000000
+        case ScalarType.UNSIGNED:
+            return value & _MASK
+        case ScalarType.UNSIGNED_CHAR:
+            return value & 0xFF
+        case _:
+            return value
+
+
+def _unary(expr: Unary, operand: Any, types: Types) -> Any:
+    if expr.operator == "!":
+        return (operand == 0).astype(np.int64)
+    value = {"-": -operand, "~": ~operand, "+": operand}[expr.operator]
+    return _wrapped(value, type_of(expr, types))
+
+
+def _binary(expr: Binary, left: Any, right: Any, types: Types) -> Any:
+    operator = expr.operator
+    if operator in ("&&", "||"):
+        both = np.logical_and if operator == "&&" else np.logical_or
+        return both(left != 0, right != 0).astype(np.int64)
+    if operator in ("<<", ">>"):
+        shifted = left << right if operator == "<<" else left >> right
+        return _wrapped(shifted, promote(type_of(expr.left, types)))
+    common = common_type(type_of(expr.left, types), type_of(expr.right, types))
+    left, right = _wrapped(left, common), _wrapped(right, common)
+    if operator in _COMPARISONS:
+        return _COMPARISONS[operator](left, right).astype(np.int64)
+    if operator in ("/", "%"):
+        safe = np.where(right == 0, 1, right)
+        quotient = np.sign(left) * np.sign(safe) * (np.abs(left) // np.abs(safe))
+        return quotient if operator == "/" else left - quotient * safe
+    return _wrapped(_OPERATIONS[operator](left, right), common)
+
+
+def _wrapped(value: Any, type: ScalarType) -> Any:
+    """A result of arithmetic: only ``unsigned`` wraps."""
+    return converted(value, type) if type is ScalarType.UNSIGNED else value

@@ -1,0 +1,26 @@
+"""Every package says what its files are for, and speaks of no file that is gone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "comprehensive"
+FOLDERS = sorted(path.parent for path in PACKAGE.glob("*/__init__.py"))
+
+
+def named_in_tables(readme: str) -> set[str]:
+    rows = [line for line in readme.splitlines() if line.startswith("|")]
+    return {name for row in rows for name in re.findall(r"\b\w+\.py\b", row)}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_the_table_of_a_package_names_exactly_its_files(folder: Path) -> None:
+    files = {path.name for path in folder.glob("*.py")} - {"__init__.py"}
+    assert named_in_tables((folder / "README.md").read_text(encoding="utf-8")) == files
+
+
+def test_a_file_that_only_the_text_names_is_not_in_the_table() -> None:
+    assert named_in_tables("see `a.py`\n| `b.py` `c.py` | two |\n") == {"b.py", "c.py"}

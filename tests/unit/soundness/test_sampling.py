@@ -1,0 +1,84 @@
+"""Samples meet what the launcher asks for, and go to its borders."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from comprehensive.driver import Compilation, Options, compile_file
+from comprehensive.soundness.emulated import build, run_leaves
+from comprehensive.soundness.sampling import NotSampledError, Sample, samples
+from comprehensive.soundness.signs import any_sign
+from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
+
+SHIFTED = """void f(int n, int size, int rows, int m, unsigned w, const float *x, float y[n], int B)
+{
+  ASSERT
+  int dim = (size + B - 1) / B;
+  for (int r = 0; r < rows; r++)
+    meta_schedule {
+      meta_for (int i = 0; i < dim; i++)
+        meta_for (int u = 0; u < B; u++) {
+          int p = i*B + u;
+          if (p < n && p + m >= 0) y[p] = x[p + m] + w;
+        }
+    }
+}
+"""
+
+
+def compiled(directory: Path, text: str) -> Compilation:
+    source = directory / "f.mf"
+    source.write_text(text, encoding="utf-8")
+    return compile_file(source, Options(registers="estimate"))
+
+
+def drawn(compilation: Compilation, count: int = 40) -> list[Sample]:
+    (plan,) = compilation.plan.functions
+    nests = tuple(region.nest for region in plan.regions)
+    return list(islice(samples(plan.function, nests, 1, None, any_sign(plan)), count))
+
+
+def test_what_is_no_size_is_drawn_negative_too_and_the_same_every_time(tmp_path: Path) -> None:
+    compilation = compiled(tmp_path, SHIFTED.replace("ASSERT", ""))
+    assert any_sign(compilation.plan.functions[0]) == {"m"}
+    found = drawn(compilation)
+    assert found == drawn(compilation)
+    assert {sample.arguments["m"] < 0 for sample in found[:8]} == {True, False}
+    assert all(value >= 0 for s in found for name, value in s.arguments.items() if name != "m")
+
+
+def test_asserts_hold_for_negative_values_too(tmp_path: Path) -> None:
+    found = drawn(compiled(tmp_path, SHIFTED.replace("ASSERT", "assert(m >= -2);")))
+    assert {s.arguments["m"] for s in found if s.arguments["m"] < 0} == {-1, -2}
+
+
+def test_asserts_that_nothing_meets_are_said(tmp_path: Path) -> None:
+    with pytest.raises(NotSampledError, match="asserts"):
+        drawn(compiled(tmp_path, SHIFTED.replace("ASSERT", "assert(m > 1000);")))
+
+
+def test_a_negative_value_that_leaves_an_array_is_not_drawn(tmp_path: Path) -> None:
+    text = SHIFTED.replace("ASSERT", "").replace("p + m >= 0", "p + m < 7")
+    found = drawn(compiled(tmp_path, text))
+    assert all(s.arguments["m"] >= 0 or s.arguments["size"] == 0 or s.arguments["n"] == 0 for s in found)
+
+
+def test_leaves_run_at_negative_values_and_a_wrong_one_is_found(tmp_path: Path) -> None:
+    c, cxx = find_c_compiler(), find_cxx_compiler()
+    if c is None or cxx is None:
+        pytest.skip("no C or no C++ compiler on this machine")
+    from comprehensive.generate import outputs
+
+    compilation = compiled(tmp_path, SHIFTED.replace("ASSERT", ""))
+    texts = dict(outputs(compilation))
+    right = build(compilation, texts, tmp_path / "right", c=c, cxx=cxx)
+    assert not any(leaf.failures for leaf in run_leaves(compilation, right, 12))
+    texts["f.cu"] = texts["f.cu"].replace("p + m >= 0", "m >= 0")
+    assert texts["f.cu"] != outputs(compilation)["f.cu"]
+    wrong = build(compilation, texts, tmp_path / "wrong", c=c, cxx=cxx)
+    (leaf,) = run_leaves(compilation, wrong, 12)
+    assert leaf.failures
+    assert all("m = -" in failure for failure in leaf.failures)
