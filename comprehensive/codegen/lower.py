@@ -6,12 +6,14 @@ In: a :class:`Variant`.  Out: a :class:`Kernel` of the shape of the paper's figu
     grid iterators from blockIdx, thread iterators from threadIdx
       copy in, barrier, the threads' statements on the tiles, barrier, copy out
 
-Only what must be copied is copied; barriers stand only where tiles or a dependence between threads need them;
-conditions on launch constants are decided outside the bands, and guards implied by the facts are gone.
+Only what must be copied is copied, once around a loop in which its tile stays where it is.  Barriers stand only where
+tiles or a dependence between threads need them.  Conditions on launch constants are decided outside the bands, and
+guards implied by the facts are gone.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -57,9 +59,21 @@ from comprehensive.loops.ir import (
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.loops.rewrite import unswitch
 from comprehensive.loops.widths import computes_in_long
-from comprehensive.metafork.ast import Block, Declare, Expr, For, Index, Name, ScalarType
+from comprehensive.metafork.ast import (
+    Binary,
+    Block,
+    Cast,
+    Declare,
+    Expr,
+    For,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+)
 from comprehensive.poly.guards import drop_implied_guards
 from comprehensive.poly.legality import threads_meet
+from comprehensive.poly.model import Tile
 
 
 @lru_cache(maxsize=4096)
@@ -229,29 +243,24 @@ class _Bands:
     meet: bool
 
     def lower(self, body: tuple[BlockStmt, ...], *, followed: bool) -> tuple[KernelStmt, ...]:
-        return tuple(self._lower(body, iter(range(len(self.lowering.nest.bands))), followed))
+        numbers = iter(range(len(self.lowering.nest.bands)))
+        return tuple(self._lower(body, numbers, followed, frozenset()))
 
-    def _lower(self, body: tuple[BlockStmt, ...], numbers: Iterator[int], followed: bool) -> list[KernelStmt]:
+    def _lower(
+        self, body: tuple[BlockStmt, ...], numbers: Iterator[int], followed: bool, resident: frozenset[str]
+    ) -> list[KernelStmt]:
+        """``resident`` are the pointers of tiles that a loop around copies in and out."""
         result: list[KernelStmt] = []
         for position, statement in enumerate(body):
             later = followed or any(_has_band(s) for s in body[position + 1 :])
             match statement:
                 case Threads():
-                    result += self._band(statement, next(numbers), followed=later)
+                    result += self._band(statement, next(numbers), later, resident)
                 case BlockFor():
-                    header = For(
-                        statement.type,
-                        statement.iterator,
-                        statement.start,
-                        statement.relation,
-                        statement.bound,
-                        statement.step,
-                        (),
-                    )
-                    result.append(UniformFor(header, tuple(self._lower(statement.body, numbers, True))))
+                    result += self._loop(statement, numbers, later, resident)
                 case BlockIf():
-                    then = tuple(self._lower(statement.then, numbers, later))
-                    otherwise = tuple(self._lower(statement.otherwise, numbers, later))
+                    then = tuple(self._lower(statement.then, numbers, later, resident))
+                    otherwise = tuple(self._lower(statement.otherwise, numbers, later, resident))
                     result.append(UniformIf(statement.condition, then, otherwise))
                 case BlockDeclare():
                     declaration = Declare(
@@ -266,30 +275,60 @@ class _Bands:
                     assert_never(statement)
         return result
 
-    def _band(self, band: Threads, number: int, *, followed: bool) -> list[KernelStmt]:
+    def _loop(
+        self, loop: BlockFor, numbers: Iterator[int], followed: bool, resident: frozenset[str]
+    ) -> list[KernelStmt]:
+        """A loop around bands; tiles that are the same in all its steps are copied once, around the loop."""
+        header = For(loop.type, loop.iterator, loop.start, loop.relation, loop.bound, loop.step, ())
+        # Only a band that runs in every step: where it may not run, nothing is known of its tiles.
+        *declared, last = loop.body
+        if not isinstance(last, Threads) or not all(isinstance(d, BlockDeclare) for d in declared):
+            return [UniformFor(header, tuple(self._lower(loop.body, numbers, True, resident)))]
+        number = next(numbers)
+        changing = {loop.iterator, *(d.name for d in declared if isinstance(d, BlockDeclare))}
         placed = self.lowering.placement.bands[number]
-        loads = [p for p in placed if p.tile.load is not None]
-        stores = [p for p in placed if p.tile.store is not None]
-        result: list[KernelStmt] = []
-        for p in loads:
-            result += [
-                Comment(f"copy in {self._box(p)}"),
-                Plain(copy_in(p, self._strides(p), self.lowering.names)),
-            ]
-        if loads:
-            result.append(Barrier())
+        kept = [p for p in placed if p.pointer not in resident and not _names_of(p.tile) & changing]
+        here = resident | {p.pointer for p in kept}
+        steps = UniformFor(header, tuple(self._lower(loop.body, iter((number,)), True, here)))
+        if not kept:
+            return [steps]
+        around = [*self._copies_in(kept), steps, *self._copies_out(kept)]
+        if followed and any(p.tile.store is not None for p in kept):
+            around.append(Barrier())
+        start = loop.start if isinstance(loop.start, IntLiteral) else Cast(loop.type, loop.start)
+        runs = Binary(loop.relation, start, loop.bound)
+        return [UniformIf(runs, tuple(around))]
+
+    def _band(self, band: Threads, number: int, followed: bool, resident: frozenset[str]) -> list[KernelStmt]:
+        placed = self.lowering.placement.bands[number]
+        own = [p for p in placed if p.pointer not in resident]
         # Each band in a scope of its own: two bands may declare the same names.
         several = len(self.lowering.nest.bands) > 1
+        result = self._copies_in(own)
         result.append(Plain((Block(band.body),) if several else band.body))
-        if stores:
+        copies = self._copies_out(own)
+        if any(p.tile.store is not None for p in own):
             result.append(Barrier())
-        for p in stores:
-            result += [
-                Comment(f"copy out {self._box(p)}"),
-                Plain(copy_out(p, self._strides(p), self.lowering.names)),
-            ]
+        result += copies
         if followed and (placed or self.meet):
             result.append(Barrier())
+        return result
+
+    def _copies_in(self, placed: Sequence[PlacedTile]) -> list[KernelStmt]:
+        """The copies, and a barrier after them."""
+        result: list[KernelStmt] = []
+        for p in placed:
+            if p.tile.load is not None:
+                copy = Plain(copy_in(p, self._strides(p), self.lowering.names))
+                result += [Comment(f"copy in {self._box(p)}"), copy]
+        return [*result, Barrier()] if result else result
+
+    def _copies_out(self, placed: Sequence[PlacedTile]) -> list[KernelStmt]:
+        result: list[KernelStmt] = []
+        for p in placed:
+            if p.tile.store is not None:
+                copy = Plain(copy_out(p, self._strides(p), self.lowering.names))
+                result += [Comment(f"copy out {self._box(p)}"), copy]
         return result
 
     def _box(self, placed: PlacedTile) -> str:
@@ -312,6 +351,20 @@ class _FreshNames:
             name += "_"
         self._taken.add(name)
         return name
+
+
+def _names_of(tile: Tile) -> frozenset[str]:
+    """Every name that the place, the size or a condition of a tile speaks of."""
+    conditions = [c for c in (tile.load, tile.store) if c is not None]
+    polynomials = (
+        *tile.origin,
+        *tile.extent,
+        *tile.stride,
+        *(w for row in tile.weights for w in row),
+        *(c.polynomial for condition in conditions for piece in condition.pieces for c in piece),
+    )
+    # A quotient is named by its text, `k / 2`.
+    return frozenset(word for p in polynomials for symbol in p.symbols for word in re.findall(r"\w+", symbol))
 
 
 def _has_band(statement: BlockStmt) -> bool:
