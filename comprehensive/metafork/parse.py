@@ -26,7 +26,7 @@ from comprehensive.metafork.limits import (
 )
 from comprehensive.metafork.literals import SUPPORTED_TYPES
 from comprehensive.metafork.locate import FoundFunction, FoundRegion, locate
-from comprehensive.metafork.stability import changed_names, macro_names, names_in_macros
+from comprehensive.metafork.stability import Changes, changes, macro_names, names_in_macros
 from comprehensive.metafork.tokens import Origin, Token, is_closed, tokens, unterminated_comment
 
 MAXIMUM_ERRORS = 100
@@ -85,8 +85,8 @@ class _FunctionReader:
         body, host, regions = self._body_tokens(found)
         _report_jumps(host)
         # Twice: which definitions there are decides which names change, and that which definitions count.
-        definitions = host_code(body, regions, parameters, frozenset()).definitions
-        changed = changed_names(host, definitions, self._macros) | self._in_macros
+        definitions = host_code(body, regions, parameters, Changes()).definitions
+        changed = changes(host, definitions, self._macros, self._in_macros)
         code = host_code(body, regions, parameters, changed)
         schedules: list[MetaSchedule] = []
         readable = understood
@@ -162,6 +162,8 @@ class _FunctionReader:
             around.scalars,
             around.arrays,
             around.preconditions,
+            around.facts,
+            around.loops,
             keyword.span.to(self._tokens[found.closing].span),
         )
 

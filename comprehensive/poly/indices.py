@@ -130,13 +130,14 @@ def scope_of(nest: Nest) -> Scope:
     values: dict[str, Polynomial] = {}
     quotients: dict[tuple[Polynomial, Polynomial], str] = {}
     bounded = sizes(nest)
-    lower = {s.name: _least(s, s.name in bounded) for s in nest.scalars if s.type.is_integer}
+    scalars = (*nest.scalars, *nest.state.scalars)
+    lower = {s.name: _least(s, s.name in bounded) for s in scalars if s.type.is_integer}
     program = frozenset(s.name for s in nest.scalars if s.role is Role.PROGRAM)
-    unsigned = frozenset(s.name for s in nest.scalars if s.type is ScalarType.UNSIGNED)
+    unsigned = frozenset(s.name for s in scalars if s.type is ScalarType.UNSIGNED)
     scope = Scope(
         values, quotients, lower, program, _tampered(nest.body), unsigned | _unsigned_iterators(nest.body)
     )
-    for scalar in nest.scalars:
+    for scalar in scalars:
         if scalar.value is None or not scalar.type.is_integer:
             continue
         del lower[scalar.name]
