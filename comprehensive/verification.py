@@ -14,6 +14,7 @@ from typing import Any
 
 from comprehensive.driver import Compilation, Options, problem_of
 from comprehensive.generate import outputs
+from comprehensive.loops.arithmetic import EndlessLoopError
 from comprehensive.loops.ir import Variant
 from comprehensive.optimize.definition2 import (
     code_soundness,
@@ -34,12 +35,16 @@ SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One statement that was checked; ``evidence`` says how far, ``failures`` what is wrong."""
+    """One statement that was checked; ``evidence`` says how far, ``failures`` what is wrong.
+
+    What was not ``evaluated`` does not hold either: nothing is known of it.
+    """
 
     name: str
     holds: bool
     evidence: str
     failures: tuple[str, ...] = ()
+    evaluated: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,8 @@ def verify(compilation: Compilation, *, points: int, run: bool, sanitize: bool =
     regions = tuple(_region(compilation, number, points) for number in range(len(compilation.nests)))
     if not run:
         return Report(regions, (), "not asked for")
+    if not all(c.evaluated for region in regions for c in region.conditions):
+        return Report(regions, (), "the source does not end under the interpreter")
     c, cxx = find_c_compiler(), find_cxx_compiler()
     if c is None or cxx is None:
         raise ToolError(
@@ -137,7 +144,10 @@ def _code(compilation: Compilation, number: int, points: int) -> Condition:
                 failures.append(f"{difference} at {dict(sample.arguments)}")
         return len(drawn), tuple(failures)
 
-    result = code_soundness(tree, agrees)
+    try:
+        result = code_soundness(tree, agrees)
+    except EndlessLoopError as error:
+        return Condition(name, False, f"not evaluated: {error}", evaluated=False)
     executed = sum(leaf.executions for leaf in result.leaves)
     return Condition(
         name,
@@ -153,7 +163,8 @@ def to_text(report: Report) -> str:
     for region in report.regions:
         lines.append(region.name)
         for condition in region.conditions:
-            lines.append(f"  {'ok  ' if condition.holds else 'FAIL'} {condition.name}: {condition.evidence}")
+            verdict = "ok  " if condition.holds else "FAIL" if condition.evaluated else "?   "
+            lines.append(f"  {verdict} {condition.name}: {condition.evidence}")
             lines += [f"       {failure}" for failure in condition.failures[:5]]
     lines += run_lines(report.runs)
     if report.skipped is not None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from comprehensive.diagnostics import DiagnosticSink, Note, SourceFile, Span
 from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Parameter, Program, Stmt
@@ -129,7 +130,8 @@ class _FunctionReader:
                     f"a parameter of '{found.name}', which holds a region, is not understood",
                     span,
                     notes=reasons,
-                    help="parameters are 'int n', 'float a[n][m]' or 'const float *a', with the types "
+                    help=_open_extent(words)
+                    or "parameters are 'int n', 'float a[n][m]' or 'const float *a', with the types "
                     + SUPPORTED_TYPES,
                 )
             else:
@@ -258,6 +260,19 @@ def _split(all_tokens: Sequence[Token], positions: range) -> list[tuple[int, int
             ranges.append((first, position))
             first = position + 1
     return [*ranges, (first, positions.stop)]
+
+
+def _open_extent(words: Sequence[Token]) -> str | None:
+    """What to write for ``float a[n][]``, where an extent after the first is left out."""
+    kinds = [word.type for word in words]
+    name = next((word.text for word, after in pairwise(words) if after.type == "LSQB"), None)
+    later = [
+        k for k, pair in enumerate(pairwise(kinds)) if pair == ("LSQB", "RSQB") and kinds[k - 1] == "RSQB"
+    ]
+    if not later or name is None:
+        return None
+    extents = "".join(f"[{letter}]" for letter in "nmpqrstuvw"[: kinds.count("LSQB")])
+    return f"only the first extent may be left out: write '{name}{extents}', with parameters for the extents"
 
 
 def _report_jumps(host: Sequence[Token]) -> None:
