@@ -8,7 +8,7 @@ Legality of the annotation has been checked on the way to the compilation.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 
 from comprehensive.driver import Compilation, Options, problem_of
 from comprehensive.generate import outputs
+from comprehensive.loops.arithmetic import EndlessLoopError
 from comprehensive.loops.ir import Variant
 from comprehensive.optimize.definition2 import (
     ConstraintSoundness,
@@ -36,6 +37,7 @@ from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.process import ToolError
 
 SEED = 1
+CODE_SOUNDNESS = "(ii) code soundness"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,11 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class RegionReport:
+    """``endless`` names the loop of the source that the interpreter gave up on, if there is one."""
+
     name: str
     conditions: tuple[Condition, ...]
+    endless: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +97,38 @@ def verify(compilation: Compilation, *, points: int, run: bool, sanitize: bool =
         )
     with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
         built = build(compilation, outputs(compilation), Path(scratch), c=c, cxx=cxx, sanitize=sanitize)
-        return Report(regions, run_leaves(compilation, built, points, SEED))
+        return Report(
+            regions, run_leaves(compilation, built, points, SEED, endless=_endless(compilation, regions))
+        )
+
+
+def _endless(compilation: Compilation, regions: Sequence[RegionReport]) -> Mapping[str, str]:
+    """The functions that had better not be run, with the reason: nothing would stop them."""
+    reasons = {region.name: region.endless for region in regions}
+    return {
+        plan.function.name: reason
+        for plan in compilation.plan.functions
+        for region in plan.regions
+        if (reason := reasons[region.nest.name]) is not None
+    }
 
 
 def _region(compilation: Compilation, number: int, points: int) -> RegionReport:
     nest, tree = compilation.nests[number], compilation.trees[number]
     problem = problem_of(nest, Options(registers="estimate", performance=tree.performance))
-    return RegionReport(
-        nest.name,
-        (
-            _constraints(constraint_soundness(tree), len(tree.leaves)),
-            _code(compilation, number, points),
-            _coverage(coverage(tree, problem)),
-            _optimality(optimality(tree, problem)),
-        ),
+    endless: str | None = None
+    try:
+        code = _code(compilation, number, points)
+    except EndlessLoopError as error:
+        endless = str(error)
+        code = Condition(CODE_SOUNDNESS, State.NOT_CHECKED, endless)
+    conditions = (
+        _constraints(constraint_soundness(tree), len(tree.leaves)),
+        code,
+        _coverage(coverage(tree, problem)),
+        _optimality(optimality(tree, problem)),
     )
+    return RegionReport(nest.name, conditions, endless)
 
 
 def _constraints(found: ConstraintSoundness, leaves: int) -> Condition:
@@ -146,11 +168,10 @@ def _condition(
 
 
 def _code(compilation: Compilation, number: int, points: int) -> Condition:
-    """Condition (ii) under the reference interpreter."""
+    """Condition (ii) under the reference interpreter. Raises EndlessLoopError."""
     nest, tree = compilation.nests[number], compilation.trees[number]
     plan = next(p for p in compilation.plan.functions if any(r.nest == nest for r in p.regions))
     function = plan.function
-    name = "(ii) code soundness"
     cases: list[tuple[Sample, int, Mapping[str, Any], Mapping[str, Any]]] = []
     try:
         for step, sample in enumerate(islice(samples(function, (nest,), SEED, None, any_sign(plan)), points)):
@@ -159,10 +180,10 @@ def _code(compilation: Compilation, number: int, points: int) -> Condition:
             if expected is not None:
                 cases.append((sample, step % 4, data, expected))
     except NotSampledError as error:
-        return Condition(name, State.NOT_CHECKED, str(error))
+        return Condition(CODE_SOUNDNESS, State.NOT_CHECKED, str(error))
     if not cases:
         return Condition(
-            name, State.NOT_CHECKED, f"the source has undefined behaviour at {points} random points"
+            CODE_SOUNDNESS, State.NOT_CHECKED, f"the source has undefined behaviour at {points} random points"
         )
 
     def agrees(_: Variant, leaf: Variant, __: Leaf[Variant]) -> tuple[int, tuple[str, ...]]:
@@ -176,7 +197,7 @@ def _code(compilation: Compilation, number: int, points: int) -> Condition:
     compared = code_soundness(tree, agrees)
     executed = sum(leaf.executions for leaf in compared.leaves)
     return _condition(
-        name,
+        CODE_SOUNDNESS,
         f"{executed} executions of the interpreter agree with the source",
         tuple(f"leaf {leaf.leaf}: {failure}" for leaf in compared.leaves for failure in leaf.failures),
     )

@@ -34,6 +34,15 @@ class UndefinedBehaviour(Exception):  # noqa: N818 - the C standard's noun
         self.span = span
 
 
+class EndlessLoopError(Exception):
+    """A run takes more turns of loops than it may: it does not end, or not soon."""
+
+    def __init__(self, message: str, span: Span) -> None:
+        super().__init__(message if span is GENERATED else f"{span}: {message}")
+        self.message = message
+        self.span = span
+
+
 class SpanTable:
     """The places of operations that can fail, by the number that the compiled code carries."""
 
@@ -50,6 +59,9 @@ class SpanTable:
     def fail(self, number: int, message: str) -> NoReturn:
         span, what = self._entries[number]
         raise UndefinedBehaviour(f"{message}{what}", span)
+
+    def endless(self, number: int, turns: int) -> NoReturn:
+        raise EndlessLoopError(f"this loop has not ended after {turns} turns", self._entries[number][0])
 
     def bounds(self, number: int, index: int, dimension: int, extent: int) -> NoReturn:
         self.fail(number, f"index {index} is outside 0..{extent - 1} in dimension {dimension} of ")

@@ -23,6 +23,7 @@ from comprehensive.loops.ir import (
     BlockFor,
     BlockIf,
     BlockStmt,
+    HostState,
     Loop,
     Nest,
     Role,
@@ -100,7 +101,9 @@ class _RegionBuilder:
                 raise _MalformedError(f"the extents of '{array.name}' are not known", array.span)
         types = {s.name: s.type for s in scalars} | {a.name: a.type for a in arrays}
         self._launch = frozenset(s.name for s in scalars)
-        scope = Scope({}, {}, frozenset(types), used | _declared(region.body), types)
+        state = self._state(used)
+        taken = used | {s.name for s in state.scalars} | _declared(region.body)
+        scope = Scope({}, {}, frozenset(types), taken, types)
         grid, body = self._grid(region.body, scope)
         threads = self._extents or []
         return Nest(
@@ -112,7 +115,22 @@ class _RegionBuilder:
             body=body,
             cached=region.cache or (),
             span=region.span,
+            state=state,
         )
+
+    def _state(self, used: frozenset[str]) -> HostState:
+        """What host code says of its scalars; nothing where the region uses none but those with known values."""
+        region, known = self._region, {s.name: s for s in self._scalars}
+        if not any(s.name in used and s.role is Role.HOST and s.value is None for s in self._scalars):
+            return HostState()
+        facts = tuple(fact for fact in region.facts if names_read(fact) <= known.keys())
+        ranges = [names_read(loop.start) | names_read(loop.bound) for loop in region.loops]
+        loops = region.loops if all(names <= known.keys() for names in ranges) else ()
+        needed = {loop.iterator for loop in loops}.union(*ranges, *map(names_read, facts))
+        for scalar in reversed(self._scalars):
+            if scalar.name in needed and scalar.value is not None:
+                needed |= names_read(scalar.value)
+        return HostState(tuple(s for s in self._scalars if s.name in needed - used), facts, loops)
 
     def _closure(self, preconditions: tuple[Expr, ...]) -> frozenset[str]:
         """Names that the region uses, and what their definitions, their dimensions and the asserts mention."""

@@ -50,6 +50,8 @@ from comprehensive.metafork.functions import MATH
 
 _MAX_DEPTH = 60  # CPython's tokenizer takes 200 nested parentheses; a level of ours opens at most two
 _COMPARISONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
+MOST_TURNS = 10_000_000
+"""Of all serial loops of one run: some seconds, and more than any small run needs."""
 RANGES = {
     ScalarType.INT: (-(2**31), 2**31 - 1),
     ScalarType.UNSIGNED: (0, 2**32 - 1),
@@ -94,6 +96,7 @@ class Writer:
             "_divide_double": arithmetic.divide_double,
             "_fma_float": arithmetic.fma_float,
             "_overflow": spans.overflow,
+            "_endless": spans.endless,
             "_bounds": spans.bounds,
             "_uninitialised": spans.uninitialised,
             "_divide": spans.divide,
@@ -332,7 +335,7 @@ def compile_body(
                 _for(writer, statement, scope)
             case While():
                 writer.line(f"while {scope.condition(statement.condition).text}:", statement.span)
-                _indented(writer, statement.body, scope, _nothing)
+                _turns(writer, statement, scope, _nothing)
             case DoWhile():
                 _do_while(writer, statement, scope)
             case Block():
@@ -359,6 +362,22 @@ def _indented(
     writer.level += 1
     compile_body(writer, body, scope, on_continue)
     writer.level -= 1
+
+
+def _turns(
+    writer: Writer, loop: For | While | DoWhile, scope: ExprCompiler, on_continue: Callable[[], None]
+) -> None:
+    """The body of a loop, counted."""
+    writer.level += 1
+    count_turn(writer, loop.span)
+    writer.level -= 1
+    _indented(writer, loop.body, scope, on_continue)
+
+
+def count_turn(writer: Writer, span: Span) -> None:
+    """Appends the check that a loop here, with all others of a run, stays within the budget."""
+    writer.line("_n += 1")
+    writer.line(f"if _n > {MOST_TURNS}: _endless({writer.spans.add(span)}, {MOST_TURNS})")
 
 
 def _declare(writer: Writer, statement: Declare, scope: ExprCompiler) -> ExprCompiler:
@@ -423,12 +442,12 @@ def _for(writer: Writer, loop: For, scope: ExprCompiler) -> None:
         writer.line(f"v_{loop.iterator} = {start.text}", loop.span)
         condition = Binary(loop.relation, Name(loop.iterator), loop.bound, loop.bound.span)
         writer.line(f"while {inner.condition(condition).text}:", loop.span)
-        _indented(writer, loop.body, inner, lambda: assign(writer, step, inner))
+        _turns(writer, loop, inner, lambda: assign(writer, step, inner))
         writer.level += 1
         assign(writer, step, inner)
         writer.level -= 1
     else:
-        _indented(writer, loop.body, inner, _nothing)
+        _turns(writer, loop, inner, _nothing)
 
 
 def loop_header(writer: Writer, loop: For, scope: ExprCompiler) -> ExprCompiler | None:
@@ -459,7 +478,7 @@ def _do_while(writer: Writer, loop: DoWhile, scope: ExprCompiler) -> None:
         writer.line(f"if not {scope.condition(loop.condition).text}: break", loop.span)
 
     writer.line("while True:", loop.span)
-    _indented(writer, loop.body, scope, repeat)
+    _turns(writer, loop, scope, repeat)
     writer.level += 1
     repeat()
     writer.level -= 1

@@ -22,13 +22,28 @@ import numpy as np
 import numpy.typing as npt
 
 from comprehensive.diagnostics import GENERATED, Span
-from comprehensive.loops.arithmetic import UndefinedBehaviour, Value
-from comprehensive.loops.compile_python import RANGES, ExprCompiler, Writer, compile_body, loop_header
+from comprehensive.loops.arithmetic import EndlessLoopError, UndefinedBehaviour, Value
+from comprehensive.loops.compile_python import (
+    RANGES,
+    ExprCompiler,
+    Writer,
+    compile_body,
+    count_turn,
+    loop_header,
+)
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Loop, Nest, Scalar, Threads
 from comprehensive.loops.types import environment_of
 from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, Name, ScalarType
 
-__all__ = ["UndefinedBehaviour", "c_value", "dimensions", "holds_preconditions", "run", "scalar_values"]
+__all__ = [
+    "EndlessLoopError",
+    "UndefinedBehaviour",
+    "c_value",
+    "dimensions",
+    "holds_preconditions",
+    "run",
+    "scalar_values",
+]
 
 Data: TypeAlias = npt.NDArray[Any]
 Order: TypeAlias = Literal["forward", "reversed"]
@@ -53,7 +68,8 @@ def run(
     type of :data:`DTYPES` and as many elements as its dimensions say, in any shape; the result has its shape.
     ``order="reversed"`` runs grid and threads backwards: a legal nest gives the same.
 
-    Raises UndefinedBehaviour, and ValueError for arguments or arrays that do not fit the nest.
+    Raises UndefinedBehaviour, EndlessLoopError where serial loops take too many turns, and ValueError for
+    arguments or arrays that do not fit the nest.
     """
     values = scalar_values(nest, arguments)
     extents: list[int] = []
@@ -229,6 +245,7 @@ def _compile(key: _Identity, order: Order) -> _Compiled:
     nest, writer = key.nest, Writer()
     data = frozenset(a.name for a in nest.arrays)
     scope = ExprCompiler(writer, environment_of(nest), data=data)
+    writer.line("_n = 0")
     extents: dict[Expr, str] = {}
     for loop in (*nest.grid, *nest.thread_loops):
         if loop.extent not in extents:
@@ -295,6 +312,7 @@ def _block_for(
     inner = loop_header(writer, header, scope)
     if inner is not None:
         writer.level += 1
+        count_turn(writer, loop.span)
         _block_body(writer, loop.body, inner, extents, order)
         writer.level -= 1
         return
@@ -303,6 +321,7 @@ def _block_for(
     condition = Binary(loop.relation, Name(loop.iterator), loop.bound, loop.bound.span)
     writer.line(f"while {inner.condition(condition).text}:", loop.span)
     writer.level += 1
+    count_turn(writer, loop.span)
     _block_body(writer, loop.body, inner, extents, order)
     compile_body(writer, (Assign(Name(loop.iterator), "+=", loop.step, loop.span),), inner)
     writer.level -= 1

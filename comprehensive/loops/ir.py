@@ -19,7 +19,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from comprehensive.diagnostics import GENERATED, Span
-from comprehensive.metafork.ast import Expr, ScalarType, Stmt
+from comprehensive.metafork.ast import Expr, HostLoop, ScalarType, Stmt
 
 
 class Role(Enum):
@@ -124,6 +124,18 @@ BlockStmt: TypeAlias = Threads | BlockFor | BlockIf | BlockDeclare
 
 
 @dataclass(frozen=True, slots=True)
+class HostState:
+    """What holds of host scalars while the region runs, for the analyses only: nothing generated knows of it.
+
+    ``facts`` and ``loops`` (as in ``ast.MetaSchedule``) speak of scalars of the nest and of ``scalars``.
+    """
+
+    scalars: tuple[Scalar, ...] = ()
+    facts: tuple[Expr, ...] = ()
+    loops: tuple[HostLoop, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Nest:
     """One region, ready to be optimized.
 
@@ -139,6 +151,7 @@ class Nest:
     body: tuple[BlockStmt, ...]
     cached: tuple[str, ...] = ()
     span: Span = field(default=GENERATED, compare=False, repr=False)
+    state: HostState = HostState()
 
     def scalar(self, name: str) -> Scalar:
         return next(s for s in self.scalars if s.name == name)

@@ -247,7 +247,8 @@ def declared_names(body: tuple[Stmt, ...]) -> frozenset[str]:
 
 def all_names(nest: Nest) -> frozenset[str]:
     """Every name that stands anywhere in the nest, its own excepted."""
-    names = {s.name for s in nest.scalars} | {a.name for a in nest.arrays} | {g.iterator for g in nest.grid}
+    names = {s.name for s in (*nest.scalars, *nest.state.scalars)}
+    names |= {a.name for a in nest.arrays} | {g.iterator for g in nest.grid}
     for expr in (
         *(s.value for s in nest.scalars if s.value is not None),
         *(d for a in nest.arrays for d in a.dims or () if d is not None),

@@ -271,11 +271,24 @@ class HostArray:
 
 
 @dataclass(frozen=True, slots=True)
+class HostLoop:
+    """``for (int t = start; t < bound; t += step)`` of host code, every turn of which comes to the region."""
+
+    iterator: str
+    start: Expr
+    relation: str
+    bound: Expr
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
 class MetaSchedule:
     """``meta_schedule cache(a, b) { body }``; ``cache`` is None where the clause is absent.
 
     ``scalars``, ``arrays`` and ``preconditions`` (the conditions of ``assert(...)``) are what the host code before
-    the region establishes, in order of appearance.
+    the region establishes, in order of appearance.  ``facts`` hold at the region too, but not for the whole
+    function: definitions ``src == t % 2`` and asserts in terms of what host code changes.  ``loops`` are all that
+    governs the region, outermost first, or empty where something else does.
     """
 
     cache: tuple[str, ...] | None
@@ -283,6 +296,8 @@ class MetaSchedule:
     scalars: tuple[HostScalar, ...] = ()
     arrays: tuple[HostArray, ...] = ()
     preconditions: tuple[Expr, ...] = ()
+    facts: tuple[Expr, ...] = ()
+    loops: tuple[HostLoop, ...] = ()
     span: Span = _span()
 
 

@@ -31,6 +31,8 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.walk import expressions, statements
 
+_SKIP = "put what follows into an 'if' with the opposite condition"
+
 
 def check_header(loop: For | MetaFor, inside: Set[str], sink: DiagnosticSink) -> None:
     """The range of a parallel loop reads parameters only; ``inside`` are the names declared in the region.
@@ -100,18 +102,20 @@ def _check_jump(statement: Stmt, loop: Stmt | None, sink: DiagnosticSink) -> Non
             if loop is None:
                 sink.error("CF0313", f"'{word}' outside of any loop", statement.span, help="remove it")
             elif isinstance(loop, MetaFor):
+                instead = "guard the work of the iterations with an 'if'"
                 sink.error(
                     "CF0313",
                     f"'{word}' would leave an iteration of a parallel loop",
                     statement.span,
-                    help="use if/else: the iterations of a meta_for run to their end, in any order",
+                    help=f"all iterations of a meta_for run, in any order: {instead if word == 'break' else _SKIP}",
                 )
             elif any(isinstance(s, MetaFor) for s in statements((loop,))):
                 sink.error(
                     "CF0313",
                     f"'{word}' would jump over parallel loops",
                     statement.span,
-                    help="a block runs such a serial loop together: put the condition into its bounds",
+                    help="a block runs such a serial loop together: "
+                    + ("put the condition into its bounds" if word == "break" else _SKIP),
                 )
         case For(body=body) | MetaFor(body=body) | While(body=body) | DoWhile(body=body):
             for inner in body:

@@ -7,23 +7,29 @@ stands, and the asserts as parts of the body::
         -->  HostScalar("dim", INT, n / B), HostScalar("t", INT, None)
 
 Statements are cut lexically and only declarations, loop headers and asserts are looked into; anything else is
-opaque and no error.  A definition counts only where it certainly reaches the region (see :mod:`stability`).
+opaque and no error.  A definition counts only where it certainly reaches the region (see :mod:`stability`): for the
+whole function, or as a fact from where it stands to the next change of what it reads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.metafork.ast import (
+    Binary,
     Call,
     Expr,
     HostArray,
     HostAssert,
+    HostLoop,
     HostScalar,
     Index,
+    IntLiteral,
+    Name,
     Parameter,
     ScalarType,
 )
@@ -32,6 +38,7 @@ from comprehensive.metafork.grammar import parse
 from comprehensive.metafork.limits import too_deep_in_text, too_deep_in_tree
 from comprehensive.metafork.literals import scalar_type
 from comprehensive.metafork.locate import FoundRegion
+from comprehensive.metafork.stability import Changes
 from comprehensive.metafork.tokens import Origin, Token
 from comprehensive.metafork.walk import expressions, names
 
@@ -48,10 +55,20 @@ class Precondition:
     condition: Expr
 
 
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A condition that holds at ``position`` and until something that it reads changes."""
+
+    condition: Expr
+    position: int
+
+
+_WIDE = (ScalarType.INT, ScalarType.UNSIGNED, ScalarType.LONG)
+"""Types of scalars that equal what defines them."""
 _LONGEST_EXPRESSION = 1000
 """Tokens of the longest host expression that is looked into."""
 
-Item: TypeAlias = HostScalar | HostArray | Opaque | Precondition
+Item: TypeAlias = HostScalar | HostArray | Opaque | Precondition | Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +78,8 @@ class Surroundings:
     scalars: tuple[HostScalar, ...]
     arrays: tuple[HostArray, ...]
     preconditions: tuple[Expr, ...]
+    facts: tuple[Expr, ...]
+    loops: tuple[HostLoop, ...]
     opaque: frozenset[str]
 
 
@@ -75,9 +94,15 @@ class HostCode:
 
 @dataclass(slots=True)
 class _Scope:
-    """``kind`` is "brace", "if", "switch" or "statement" (what a loop or an else governs)."""
+    """``kind`` is "brace", "if", "switch" or "statement" (what a loop or an else governs).
+
+    What is no brace starts at ``start`` and ends before ``end``; ``loop`` is its header where that is understood.
+    """
 
     kind: str
+    start: int = 0
+    end: int = 0
+    loop: HostLoop | None = None
     items: list[Item] = field(default_factory=lambda: [])
 
 
@@ -85,13 +110,13 @@ def host_code(
     tokens: Sequence[Token],
     regions: tuple[FoundRegion, ...],
     parameters: tuple[Parameter, ...],
-    changed: frozenset[str],
+    changes: Changes,
 ) -> HostCode:
     """Reads ``tokens``, the body of a function; the positions in ``regions`` are those of this sequence.
 
-    ``changed`` are the names whose value may change after their definition.
+    ``changes`` are those of names after their definition.
     """
-    reader = _Reader(tokens, {r.keyword: r for r in regions}, parameters, changed)
+    reader = _Reader(tokens, {r.keyword: r for r in regions}, parameters, changes)
     position = 0
     while position < len(tokens):
         position = reader.statement(position)
@@ -106,12 +131,14 @@ class _Reader:
         tokens: Sequence[Token],
         regions: dict[int, FoundRegion],
         parameters: tuple[Parameter, ...],
-        changed: frozenset[str],
+        changes: Changes,
     ) -> None:
         self._tokens = tokens
         self._regions = regions
         self._scalars = {p.name for p in parameters if not p.is_data}
-        self._changed = changed
+        self._changes = changes
+        self._changed = changes.names
+        self._qualified: set[str] = set()
         self._scopes = [_Scope("brace")]
         self._bindings: dict[str, list[HostScalar | HostArray | Opaque]] = {}
         self.surroundings: list[Surroundings] = []
@@ -123,7 +150,7 @@ class _Reader:
     def statement(self, position: int) -> int:
         """Reads a statement, or as much of one as opens or closes a scope; the position after it."""
         if position in self._regions:
-            self.surroundings.append(self._visible())
+            self.surroundings.append(self._visible(position))
             return self._ended(self._regions[position].closing + 1)
         token = self._tokens[position]
         match token.type:
@@ -147,7 +174,7 @@ class _Reader:
             case "SWITCH" if token.text == "switch":
                 return self._governed(position, "switch")
             case "ELSE" | "DO":
-                self._scopes.append(_Scope("statement"))
+                self._scopes.append(_Scope("statement", position, len(self._tokens)))
                 return position + 1
             case _:
                 return self._simple(position)
@@ -165,19 +192,92 @@ class _Reader:
         return position
 
     def _governed(self, position: int, kind: str) -> int:
-        self._scopes.append(_Scope(kind))
+        self._scopes.append(_Scope(kind, position, self._end_of(position)))
         return self._after_group(position + 1)
 
     def _for(self, position: int) -> int:
-        self._scopes.append(_Scope("statement"))
+        scope = _Scope("statement", position, self._end_of(position))
+        self._scopes.append(scope)
         end = self._after_group(position + 1)
         first = position + 2
-        last = first
-        while last < end and self._tokens[last].type != "SEMI":
-            last += 1
+        last = self._semicolon(first, end)
         if first < last < end:
             self._declare(first, last, keep_values=False)
+            scope.loop = self._loop(scope, last, end)
         return end
+
+    def _loop(self, scope: _Scope, first: int, end: int) -> HostLoop | None:
+        """The loop at ``for (int t = 0; t < n; t += 2)``, with the first ``;`` at ``first``.
+
+        None where another header stands there, or where what it reads or its turns are not the header's alone.
+        """
+        tokens = self._tokens
+        second = self._semicolon(first + 1, end)
+        names_here = [item.name for item in scope.items if isinstance(item, HostScalar)]
+        equals = [p for p in range(scope.start + 2, first) if tokens[p].type == "ASSIGN"]
+        if len(names_here) != 1 or len(equals) != 1 or second >= end:
+            return None
+        name = names_here[0]
+        start = self._expression(equals[0] + 1, first)
+        condition = self._expression(first + 1, second)
+        step = self._step(name, second + 1, end - 1)
+        match condition:
+            case Binary(operator="<" | "<=" | ">" | ">=" as relation, left=Name(identifier), right=bound):
+                pass
+            case _:
+                return None
+        if start is None or step is None or identifier != name or (step > 0) != (relation in ("<", "<=")):
+            return None
+        read = {*names(start), *names(bound)}
+        if name in read or self._loses(read, scope.start, scope.end):
+            return None
+        if self._loses({name}, scope.start, second) or self._loses({name}, end, scope.end):
+            return None
+        position = end
+        while position < scope.end:
+            if position in self._regions:
+                position = self._regions[position].closing
+            elif tokens[position].text in ("break", "continue"):
+                return None
+            position += 1
+        return HostLoop(name, start, relation, bound, step)
+
+    def _step(self, name: str, first: int, last: int) -> int | None:
+        """By how much ``t++``, ``--t`` or ``t += 2`` changes ``t``."""
+        texts = [token.text for token in self._tokens[first:last]]
+        if texts in ([name, "++"], ["++", name]):
+            return 1
+        if texts in ([name, "--"], ["--", name]):
+            return -1
+        if len(texts) == 3 and texts[0] == name and texts[1] in ("+=", "-="):
+            match self._expression(last - 1, last):
+                case IntLiteral(value) if value > 0:
+                    return value if texts[1] == "+=" else -value
+                case _:
+                    return None
+        return None
+
+    def _semicolon(self, position: int, end: int) -> int:
+        """The position of the next ``;`` before ``end``, or ``end``."""
+        while position < end and self._tokens[position].type != "SEMI":
+            position += 1
+        return position
+
+    def _end_of(self, position: int) -> int:
+        """The position after the loop or condition at ``position``, or a later one."""
+        while position < len(self._tokens):
+            if position in self._regions:
+                return self._regions[position].closing + 1
+            match self._tokens[position].type:
+                case "FOR" | "WHILE" | "SWITCH":
+                    position = self._after_group(position + 1)
+                case "LBRACE":
+                    return self._after_brackets(position, len(self._tokens), "LBRACE", "RBRACE")
+                case "IF" | "DO" | "ELSE":
+                    return len(self._tokens)
+                case _:
+                    return self._semicolon(position, len(self._tokens)) + 1
+        return position
 
     def _after_group(self, position: int) -> int:
         """The position after a group in parentheses that opens at ``position``."""
@@ -220,7 +320,11 @@ class _Reader:
         first = self._tokens[start]
         if first.type == "NAME" and first.text == "assert" and self._assertion(start, end):
             return
-        self._declare(start, end, keep_values=all(scope.kind != "switch" for scope in self._scopes))
+        self._declare(start, end, keep_values=self._always_passed())
+
+    def _always_passed(self) -> bool:
+        """Whether a statement here surely runs before those after it: no ``case`` jumps over it."""
+        return all(scope.kind != "switch" for scope in self._scopes)
 
     # --- asserts -----------------------------------------------------------------------------------------
 
@@ -233,8 +337,8 @@ class _Reader:
         condition = self._expression(start + 2, last)
         span = self._tokens[start].span.to(self._tokens[end].span)
         self.asserts.append(HostAssert(condition, span))
-        if condition is not None and self._is_stable(condition):
-            self._add(Precondition(condition))
+        if condition is not None and self._always_passed():
+            self._add(Precondition(condition) if self._is_stable(condition) else Fact(condition, end))
         return True
 
     # --- declarations ------------------------------------------------------------------------------------
@@ -250,9 +354,11 @@ class _Reader:
             return
         kind = scalar_type(token.text for token in head if token.type == "TYPE_WORD")
         qualifiers = {token.text for token in head if token.type == "QUALIFIER"}
-        keep_values = keep_values and qualifiers <= {"const", "register"}
+        plain = qualifiers <= {"const", "register"}
         for first, last in self._commas(position, end):
-            self._declarator(kind, first, last, keep_values)
+            if not plain:
+                self._qualified |= {t.text for t in self._tokens[first:last] if t.type == "NAME"}
+            self._declarator(kind, first, last, keep_values and plain)
 
     def _opaque_declaration(self, start: int, end: int) -> None:
         """``size_t k = 0``, ``struct s *p``: a name after a word that can be a type."""
@@ -287,6 +393,8 @@ class _Reader:
             value = self._expression(position + 1, last) if initialised and keep_value else None
             stable = value is not None and name.text not in self._changed and self._is_stable(value)
             self._add(HostScalar(name.text, kind, value if stable else None, name.span))
+            if value is not None and not stable and kind in _WIDE and name.text not in names(value):
+                self._add(Fact(Binary("==", Name(name.text), value), last))
             return
         known = tuple(dim for dim in dims if dim is not None and self._is_stable(dim))
         if len(known) == len(dims):
@@ -306,11 +414,11 @@ class _Reader:
                 first = position + 1
         return [*ranges, (first, end)]
 
-    def _after_brackets(self, position: int, end: int) -> int:
+    def _after_brackets(self, position: int, end: int, opening: str = "LSQB", closing: str = "RSQB") -> int:
         depth = 0
         while position < end:
             kind = self._tokens[position].type
-            depth += (kind == "LSQB") - (kind == "RSQB")
+            depth += (kind == opening) - (kind == closing)
             position += 1
             if depth == 0:
                 break
@@ -348,6 +456,18 @@ class _Reader:
                 return False
         return True
 
+    def _loses(self, read: AbstractSet[str], first: int, last: int) -> bool:
+        """Whether one of the names may get another value between two positions."""
+        return bool(read & self._qualified) or self._changes.within(read, first, last)
+
+    def _reaches(self, fact: Fact, position: int) -> bool:
+        """Whether a fact still holds at ``position``: also when it comes there around a loop."""
+        read = set(names(fact.condition))
+        around = (s for s in self._scopes if s.kind == "statement" and s.start >= fact.position)
+        return not self._loses(read, fact.position, position) and not any(
+            self._loses(read, scope.start, scope.end) for scope in around
+        )
+
     # --- scopes ------------------------------------------------------------------------------------------
 
     def _binding(self, name: str) -> HostScalar | HostArray | Opaque | None:
@@ -360,23 +480,23 @@ class _Reader:
 
     def _add(self, item: Item) -> None:
         self._scopes[-1].items.append(item)
-        if not isinstance(item, Precondition):
+        if not isinstance(item, Precondition | Fact):
             self._bindings.setdefault(item.name, []).append(item)
 
     def _leave(self) -> str:
         """Closes the innermost scope; its kind."""
         scope = self._scopes.pop()
         for item in scope.items:
-            if not isinstance(item, Precondition):
+            if not isinstance(item, Precondition | Fact):
                 self._bindings[item.name].pop()
         return scope.kind
 
-    def _visible(self) -> Surroundings:
+    def _visible(self, position: int) -> Surroundings:
         """The items in force here: a name hides an outer one, and what was said in terms of that one."""
         items: dict[int, Item] = {}
         speaking_of: dict[str, list[int]] = {}
         for number, item in enumerate(item for scope in self._scopes for item in scope.items):
-            if not isinstance(item, Precondition):
+            if not isinstance(item, Precondition | Fact):
                 for earlier in speaking_of.pop(item.name, []):
                     _hide(items, earlier, item.name)
             items[number] = item
@@ -386,8 +506,23 @@ class _Reader:
             tuple(item for item in items.values() if isinstance(item, HostScalar)),
             tuple(item for item in items.values() if isinstance(item, HostArray)),
             tuple(item.condition for item in items.values() if isinstance(item, Precondition)),
+            tuple(f.condition for f in items.values() if isinstance(f, Fact) and self._reaches(f, position)),
+            self._governing(),
             frozenset(item.name for item in items.values() if isinstance(item, Opaque)),
         )
+
+    def _governing(self) -> tuple[HostLoop, ...]:
+        """The loops around a region here, if nothing else decides how often it runs."""
+        loops: list[HostLoop] = []
+        hidden: set[str] = set()
+        for scope in reversed(self._scopes):
+            loop = scope.loop
+            if loop is not None and not hidden & {loop.iterator, *names(loop.start), *names(loop.bound)}:
+                loops.insert(0, loop)
+            elif scope.kind != "brace":
+                return ()
+            hidden |= {item.name for item in scope.items if not isinstance(item, Precondition | Fact)}
+        return tuple(loops)
 
 
 def _mentioned(item: Item) -> set[str]:
@@ -398,7 +533,7 @@ def _mentioned(item: Item) -> set[str]:
             return {name, *(read for dim in dims for read in names(dim))}
         case Opaque(name):
             return {name}
-        case Precondition(condition):
+        case Precondition(condition) | Fact(condition):
             return set(names(condition))
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from comprehensive.diagnostics import DiagnosticSink, Note, SourceFile, Span
 from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Parameter, Program, Stmt
@@ -27,7 +28,7 @@ from comprehensive.metafork.limits import (
 )
 from comprehensive.metafork.literals import SUPPORTED_TYPES
 from comprehensive.metafork.locate import FoundFunction, FoundRegion, locate
-from comprehensive.metafork.stability import changed_names, macro_names, names_in_macros
+from comprehensive.metafork.stability import Changes, changes, macro_names, names_in_macros
 from comprehensive.metafork.tokens import Origin, Token, is_closed, tokens, unterminated_comment
 
 MAXIMUM_ERRORS = 100
@@ -87,8 +88,8 @@ class _FunctionReader:
         body, host, regions = self._body_tokens(found)
         _report_jumps(host)
         # Twice: which definitions there are decides which names change, and that which definitions count.
-        definitions = host_code(body, regions, parameters, frozenset()).definitions
-        changed = changed_names(host, definitions, self._macros) | self._in_macros
+        definitions = host_code(body, regions, parameters, Changes()).definitions
+        changed = changes(host, definitions, self._macros, self._in_macros)
         code = host_code(body, regions, parameters, changed)
         schedules: list[MetaSchedule] = []
         readable = understood
@@ -131,7 +132,8 @@ class _FunctionReader:
                     f"a parameter of '{found.name}', which holds a region, is not understood",
                     span,
                     notes=reasons,
-                    help="parameters are 'int n', 'float a[n][m]' or 'const float *a', with the types "
+                    help=_open_extent(words)
+                    or "parameters are 'int n', 'float a[n][m]' or 'const float *a', with the types "
                     + SUPPORTED_TYPES,
                 )
             else:
@@ -164,6 +166,8 @@ class _FunctionReader:
             around.scalars,
             around.arrays,
             around.preconditions,
+            around.facts,
+            around.loops,
             keyword.span.to(self._tokens[found.closing].span),
         )
 
@@ -258,6 +262,19 @@ def _split(all_tokens: Sequence[Token], positions: range) -> list[tuple[int, int
             ranges.append((first, position))
             first = position + 1
     return [*ranges, (first, positions.stop)]
+
+
+def _open_extent(words: Sequence[Token]) -> str | None:
+    """What to write for ``float a[n][]``, where an extent after the first is left out."""
+    kinds = [word.type for word in words]
+    name = next((word.text for word, after in pairwise(words) if after.type == "LSQB"), None)
+    later = [
+        k for k, pair in enumerate(pairwise(kinds)) if pair == ("LSQB", "RSQB") and kinds[k - 1] == "RSQB"
+    ]
+    if not later or name is None:
+        return None
+    extents = "".join(f"[{letter}]" for letter in "nmpqrstuvw"[: kinds.count("LSQB")])
+    return f"only the first extent may be left out: write '{name}{extents}', with parameters for the extents"
 
 
 def _report_jumps(host: Sequence[Token]) -> None:

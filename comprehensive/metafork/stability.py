@@ -1,13 +1,15 @@
 """Which scalars of a function keep their value: the condition under which a definition reaches a region.
 
 In: the host tokens of a function and the macros of its file.  Out: the names that may change after they are
-defined; the answer errs on that side (``f(&n)``, ``n++``, ``SET(n)`` and ``#define STEP n++`` all count).
+defined, and where; the answer errs on that side (``f(&n)``, ``n++``, ``SET(n)`` and ``#define STEP n++`` all count).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
 from comprehensive.metafork.tokens import Token
 
@@ -17,30 +19,53 @@ _DEEPEST_CALL = 50
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
-def changed_names(
-    tokens: Sequence[Token], definitions: frozenset[int], macros: frozenset[str]
-) -> frozenset[str]:
-    """Names that are assigned, stepped, of which the address is taken, or that are handed to a macro.
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """``at`` are assignments as positions and names; what is in ``anywhere`` changes where no text shows it."""
 
-    ``definitions`` are the positions of names that a declaration defines: their ``=`` changes nothing.
+    at: tuple[tuple[int, str], ...] = ()
+    anywhere: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All names that may change after they are defined."""
+        return self.anywhere | {name for _, name in self.at}
+
+    def within(self, names: AbstractSet[str], first: int, last: int) -> bool:
+        """Whether one of the names may change at a position from ``first`` to ``last`` (excluded)."""
+        if names & self.anywhere:
+            return True
+        return any(first <= position < last and name in names for position, name in self.at)
+
+
+def changes(
+    tokens: Sequence[Token], definitions: frozenset[int], macros: frozenset[str], in_macros: frozenset[str]
+) -> Changes:
+    """Names that are assigned, stepped, of which the address is taken, or that a macro may change.
+
+    ``definitions`` are the positions of names that a declaration defines: their ``=`` changes nothing;
+    ``in_macros`` the names that macros mention.
     """
     around = _around(tokens)
-    changed: set[str] = set()
+    at: list[tuple[int, str]] = []
+    anywhere = set(in_macros)
     for position, token in enumerate(tokens):
         if token.type != "NAME" or position in definitions:
             continue
-        if _is_changed(tokens, position) or _in_macro_call(tokens, position, around, macros):
-            changed.add(token.text)
-    return frozenset(changed)
+        before, after = _beside(tokens, position)
+        if after in ("ASSIGN", "COMPOUND", "INCDEC") or before == "INCDEC":
+            at.append((position, token.text))
+        if before == "AND" or _in_macro_call(tokens, position, around, macros):
+            anywhere.add(token.text)
+    return Changes(tuple(at), frozenset(anywhere))
 
 
-def _is_changed(tokens: Sequence[Token], position: int) -> bool:
+def _beside(tokens: Sequence[Token], position: int) -> tuple[str, str]:
+    """The types of the tokens before and after a name, parentheses around it left out."""
     first, last = position - 1, position + 1
     while first >= 0 and last < len(tokens) and (tokens[first].type, tokens[last].type) == ("LPAR", "RPAR"):
         first, last = first - 1, last + 1
-    if last < len(tokens) and tokens[last].type in ("ASSIGN", "COMPOUND", "INCDEC"):
-        return True
-    return first >= 0 and tokens[first].type in ("INCDEC", "AND")
+    return tokens[first].type if first >= 0 else "", tokens[last].type if last < len(tokens) else ""
 
 
 def _around(tokens: Sequence[Token]) -> list[int]:

@@ -14,13 +14,14 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.metafork.ast import Expr
 from comprehensive.poly.model import OutOfBounds
+from comprehensive.poly.moments import moments
 from comprehensive.poly.search import (
     NotEvaluableError,
     Point,
     Runner,
     TooLongError,
+    arguments,
     evaluate,
-    points,
     runners,
 )
 
@@ -36,7 +37,12 @@ def out_of_bounds(nest: Nest) -> tuple[OutOfBounds, ...]:
     ]
     found: dict[int, OutOfBounds] = {}
     left = _MOST_ENTRIES
-    for point in points(nest, generous=True):
+    names = {s.name for s in nest.scalars}
+    for given in arguments(nest, generous=True):
+        moment = next(moments(nest, given), None)
+        if moment is None:
+            continue
+        point = {name: value for name, value in moment.point.items() if name in names}
         for runner in list(waiting):
             try:
                 violation, cost = _violation(nest, runner, point)

@@ -50,6 +50,10 @@ def extreme(
             raise NoBoxError(f"the range of {axis.iterator} is not known")
         if rising != greatest:
             coordinate = coordinate.substitute({axis.counter: 0})
+        elif axis.extent is None and axis.limits:
+            raise NoBoxError(
+                f"is reached in steps of {axis.iterator} whose number needs a division: step by 1 and multiply"
+            )
         elif axis.extent is None:
             raise NoBoxError(f"the range of {axis.iterator} is not known")
         else:

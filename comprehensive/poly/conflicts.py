@@ -8,12 +8,13 @@ and never a read ``a[p]``, because ``p <= N - 3``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.ir import Nest
+from comprehensive.poly.cases import cases, stated
 from comprehensive.poly.collapse import Collapsed, collapse
 from comprehensive.poly.domains import Axis, Facts, Place, Reference, complete, domain, references
 from comprehensive.poly.indices import ONE, ZERO, Conjunction, NotPolynomialError
@@ -188,10 +189,26 @@ def _never_meet(nest: Nest, left: _Side, right: _Side) -> bool:
     """Whether the references name different elements in all their iterations."""
     one, two = _merge(left, True), _merge(right, True)
     meet = (Constraint(a - b, equality=True) for a, b in zip(one.coordinates, two.coordinates, strict=True))
-    known = [*dict.fromkeys((*one.constraints, *two.constraints, *meet))]
+    known = [*dict.fromkeys((*one.constraints, *two.constraints, *meet, *stated(nest)))]
     facts = complete(nest, known, (*left.free, *right.free))
     lower = facts.lower | {s: 0 for c in known for s in c.polynomial.symbols if "." in s}
-    return infeasible(facts.constraints, lower)
+    return _impossible(nest, facts.constraints, lower, infeasible)
+
+
+def _impossible(
+    nest: Nest,
+    constraints: tuple[Constraint, ...],
+    lower: Mapping[str, int],
+    refuted: Callable[[Sequence[Constraint], Mapping[str, int]], bool],
+) -> bool:
+    """Whether no point satisfies the constraints: as they are, or in every case that host code leaves."""
+    if refuted(constraints, lower):
+        return True
+    known = {symbol for c in constraints for symbol in c.polynomial.symbols}
+    return all(
+        any(known.intersection(c.polynomial.symbols) for c in case) and refuted((*constraints, *case), lower)
+        for case in cases(nest)
+    )
 
 
 def _prove(nest: Nest, left: _Side, right: _Side, shared: tuple[Axis, ...]) -> str | None:
@@ -199,15 +216,16 @@ def _prove(nest: Nest, left: _Side, right: _Side, shared: tuple[Axis, ...]) -> s
     for with_guards in (True, False):
         merged_left, merged_right = _merge(left, with_guards), _merge(right, with_guards)
         systems = _systems(nest, left, right, shared, merged_left, merged_right)
-        if systems is not None and all(infeasible(c, facts.lower) for c, facts in systems):
+        if systems is not None and all(_impossible(nest, c, facts.lower, infeasible) for c, facts in systems):
             return "isl"
     raw = _systems(nest, left, right, shared, None, None)
     assert raw is not None
-    if all(infeasible(c, facts.lower) for c, facts in raw):
+    if all(_impossible(nest, c, facts.lower, infeasible) for c, facts in raw):
         return "isl"
     from comprehensive.poly.integers import has_no_integer_point
 
-    return "z3" if all(has_no_integer_point(c, facts.lower) for c, facts in raw) else None
+    proved = all(_impossible(nest, c, facts.lower, has_no_integer_point) for c, facts in raw)
+    return "z3" if proved else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +280,7 @@ def _systems(
         constraints = (*merged_left.constraints, *merged_right.constraints)
         differing = merged_left.differing, merged_right.differing
     meet = tuple(Constraint(a - b, equality=True) for a, b in zip(one, two, strict=True))
-    known = [*dict.fromkeys((*constraints, *meet))]
+    known = [*dict.fromkeys((*constraints, *meet, *stated(nest)))]
     # Both iterations run, so that all loops around them do.
     facts = complete(nest, known, (*shared, *left.free, *right.free))
     lower = dict(facts.lower)

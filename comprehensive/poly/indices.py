@@ -15,8 +15,8 @@ from typing import assert_never
 
 from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import Span
-from comprehensive.loops.access import assigned_names, names_read
-from comprehensive.loops.ir import BlockFor, BlockIf, BlockStmt, Nest, Role, Scalar, Threads
+from comprehensive.loops.access import assigned_names
+from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Role, Scalar, Threads
 from comprehensive.loops.rewrite import subexpressions
 from comprehensive.loops.sizes import sizes
 from comprehensive.metafork.ast import (
@@ -25,6 +25,7 @@ from comprehensive.metafork.ast import (
     Call,
     Cast,
     Conditional,
+    Declare,
     DoWhile,
     Expr,
     FloatLiteral,
@@ -130,13 +131,14 @@ def scope_of(nest: Nest) -> Scope:
     values: dict[str, Polynomial] = {}
     quotients: dict[tuple[Polynomial, Polynomial], str] = {}
     bounded = sizes(nest)
-    lower = {s.name: _least(s, s.name in bounded) for s in nest.scalars if s.type.is_integer}
+    scalars = (*nest.scalars, *nest.state.scalars)
+    lower = {s.name: _least(s, s.name in bounded) for s in scalars if s.type.is_integer}
     program = frozenset(s.name for s in nest.scalars if s.role is Role.PROGRAM)
-    unsigned = frozenset(s.name for s in nest.scalars if s.type is ScalarType.UNSIGNED)
+    unsigned = frozenset(s.name for s in scalars if s.type is ScalarType.UNSIGNED)
     scope = Scope(
-        values, quotients, lower, program, _tampered(nest.body), unsigned | _unsigned_iterators(nest.body)
+        values, quotients, lower, program, _tampered(nest.body), unsigned | _unsigned_locals(nest.body)
     )
-    for scalar in nest.scalars:
+    for scalar in scalars:
         if scalar.value is None or not scalar.type.is_integer:
             continue
         del lower[scalar.name]
@@ -209,7 +211,9 @@ class _Reader:
                 return Polynomial.constant(expr.value)
             case Name():
                 return self._name(expr)
-            case Unary(operator="-") if not names_read(expr) & self._scope.unsigned:
+            case Unary(operator="-"):
+                if self._is_unsigned(expr):
+                    raise NotPolynomialError(expr, "may wrap around, being unsigned")
                 return -self.read(expr.operand)
             case Unary(operator="+"):
                 return self.read(expr.operand)
@@ -240,6 +244,8 @@ class _Reader:
             return self._scope.values[name]
         if name in self._scope.lower or name in self._scope.quotients.values():
             return Polynomial.symbol(name)
+        if name in self._scope.unsigned:
+            raise NotPolynomialError(expr, "is computed in unsigned arithmetic, which may wrap around")
         raise NotPolynomialError(expr, "is not known before the loop runs")
 
     def _binary(self, expr: Binary) -> Polynomial:
@@ -247,7 +253,7 @@ class _Reader:
             case "+":
                 return self.read(expr.left) + self.read(expr.right)
             case "-":
-                if names_read(expr) & self._scope.unsigned:
+                if self._is_unsigned(expr):
                     raise NotPolynomialError(expr, "may wrap around, being unsigned")
                 return self.read(expr.left) - self.read(expr.right)
             case "*":
@@ -369,19 +375,22 @@ def _tampered(body: tuple[BlockStmt, ...] | tuple[Stmt, ...]) -> frozenset[str]:
     return names
 
 
-def _unsigned_iterators(body: tuple[BlockStmt, ...] | tuple[Stmt, ...]) -> frozenset[str]:
-    """Loop variables declared unsigned."""
+def _unsigned_locals(body: tuple[BlockStmt, ...] | tuple[Stmt, ...]) -> frozenset[str]:
+    """Loop variables and scalars declared unsigned."""
     names: frozenset[str] = frozenset()
     for statement in body:
         match statement:
             case For() | BlockFor():
                 if statement.type is ScalarType.UNSIGNED:
                     names |= {statement.iterator}
-                names |= _unsigned_iterators(statement.body)
+                names |= _unsigned_locals(statement.body)
+            case Declare() | BlockDeclare():
+                if statement.type is ScalarType.UNSIGNED:
+                    names |= {statement.name}
             case If() | BlockIf():
-                names |= _unsigned_iterators(statement.then) | _unsigned_iterators(statement.otherwise)
+                names |= _unsigned_locals(statement.then) | _unsigned_locals(statement.otherwise)
             case Threads() | While() | DoWhile() | Block():
-                names |= _unsigned_iterators(statement.body)
+                names |= _unsigned_locals(statement.body)
             case _:
                 pass
     return names

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, Note, Span
 from comprehensive.loops.ir import Nest
 from comprehensive.poly.bounds import out_of_bounds
+from comprehensive.poly.domains import references
 from comprehensive.poly.footprint import footprint
 from comprehensive.poly.legality import verdicts
 from comprehensive.poly.model import Conflict, Level, Opaque, OutOfBounds, Parallel, Undecided, Witness
@@ -42,17 +43,33 @@ def check(nest: Nest, sink: DiagnosticSink) -> None:
         )
     for violation in out_of_bounds(nest):
         _violation(violation, sink)
+    uncached: dict[str, list[Opaque]] = {}
     for array in nest.cached:
-        for band in range(len(nest.bands)):
-            found = footprint(nest, band, array, Level.BLOCK)
-            if isinstance(found, Opaque):
-                sink.warning(
-                    "CF0412",
-                    f"array '{array}' cannot be cached: '{found.term}' {found.reason}",
-                    _place(found.span),
-                    help=f"it is read and written in global memory; drop '{array}' from cache(...) to silence this",
-                )
-                break
+        footprints = (footprint(nest, band, array, Level.BLOCK) for band in range(len(nest.bands)))
+        found = next((f for f in footprints if isinstance(f, Opaque)), None)
+        if found is not None:
+            uncached.setdefault(found.reason, []).append(found)
+    for alike in uncached.values():
+        _not_cached(nest, alike, sink)
+
+
+def _not_cached(nest: Nest, alike: list[Opaque], sink: DiagnosticSink) -> None:
+    """One warning about all arrays that the same reason keeps in global memory."""
+    first, *others = alike
+    names = ", ".join(f"'{found.array}'" for found in alike)
+    accesses = [reference.access for reference in references(nest)]
+    written = {a.array for a in accesses if a.mode.writes}
+    read = {a.array for a in accesses if a.mode.reads}
+    arrays = {found.array for found in alike}
+    used = " and ".join(word for word, where in (("read", read), ("written", written)) if arrays & where)
+    it, is_used = ("they", "are") if others else ("it", "is")
+    sink.warning(
+        "CF0412",
+        f"{'arrays' if others else 'array'} {names} cannot be cached: '{first.term}' {first.reason}",
+        _place(first.span),
+        notes=tuple(Note(f"'{found.term}' likewise", _place(found.span)) for found in others),
+        help=f"{it} {is_used} {used} in global memory; drop {names} from cache(...) to silence this",
+    )
 
 
 def _dependence(iterator: str, span: Span, witness: Witness, sink: DiagnosticSink) -> None:

@@ -184,12 +184,13 @@ def _runner(
     lines.append(f"{indent}found.append((({iteration}), ({subscripts})))")
     lines.append(f"{indent}if len(found) > budget: raise _long")
     lines.append("  return found")
-    space = dict(_SCOPE, _trips=_trips)
+    space = dict(_SCOPE, _trips=trips)
     exec("\n".join(lines), space)
     return Runner(access, tuple(iterators), space["run"])
 
 
-def _trips(start: int, relation: str, bound: int, step: int) -> range:
+def trips(start: int, relation: str, bound: int, step: int) -> range:
+    """The values of a loop variable.  Raises TooLongError for a loop that runs away from its bound."""
     if step == 0:
         raise TooLongError
     match relation:
@@ -212,16 +213,15 @@ def _trips(start: int, relation: str, bound: int, step: int) -> range:
     return range(start, stop, step)
 
 
-def points(nest: Nest, *, generous: bool) -> Iterator[Point]:
-    """Small parameters that satisfy the preconditions and give every host scalar its defined value.
+def arguments(nest: Nest, *, generous: bool) -> Iterator[Point]:
+    """Small values of the integer arguments, host scalars left out.
 
     ``generous`` starts sizes of data at 0 and arguments at 0; otherwise at values that make loops run.
     """
-    integers = [s for s in nest.scalars if s.type.is_integer]
+    integers = [s for s in (*nest.scalars, *nest.state.scalars) if s.type.is_integer]
     program = [s.name for s in integers if s.role is Role.PROGRAM]
     data = [s.name for s in integers if s.role is Role.DATA]
     other = [s.name for s in integers if s.role is Role.SCALAR]
-    unknown = [s.name for s in integers if s.role is Role.HOST and not _defined(nest, s.name)]
     sizes = (0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 16) if generous else (8, 9, 5, 12, 16, 6, 4, 20, 3, 2)
     shapes = [(1,) * len(program), (2,) * len(program), (3,) * len(program)]
     shapes += [tuple(2 + (k + m) % 2 for k in range(len(program))) for m in (0, 1)]
@@ -229,38 +229,13 @@ def points(nest: Nest, *, generous: bool) -> Iterator[Point]:
     shapes = list(dict.fromkeys(shapes if generous else shapes[1:] + shapes[:1]))
     unequal = [tuple(size + (k * 3) % 4 for k in range(len(data))) for size in sizes[:4]]
     vectors = list(dict.fromkeys([(size,) * len(data) for size in sizes] + unequal))
-    for values in product(shapes, vectors):
-        for amount in (
-            (1, 0, 5) if generous and (other or unknown) else (5, 2, 1) if other or unknown else (1,)
-        ):
-            point = dict(zip(program, values[0], strict=True)) | dict(zip(data, values[1], strict=True))
-            point |= {name: amount + k for k, name in enumerate(other)}
-            point |= {name: amount for name in unknown}
-            completed = complete_point(nest, point)
-            if completed is not None:
-                yield completed
-
-
-def _defined(nest: Nest, name: str) -> bool:
-    return nest.scalar(name).value is not None
-
-
-def complete_point(nest: Nest, point: Point) -> Point | None:
-    """The point with host scalars evaluated; None where a precondition fails or a value is undefined."""
-    values = dict(point)
-    try:
-        for scalar in nest.scalars:
-            if scalar.name in values or not scalar.type.is_integer:
-                continue
-            if scalar.value is None:
-                return None
-            values[scalar.name] = evaluate(scalar.value, values)
-        for condition in nest.preconditions:
-            if not evaluate(condition, values):
-                return None
-    except (NotEvaluableError, ZeroDivisionError):
-        return None
-    return values
+    first = ((1, 0, 5) if generous else (5, 2, 1)) if other else (1,)
+    amounts = [tuple(amount + k for k in range(len(other))) for amount in first]
+    if len(other) > 1:
+        amounts.append((3,) * len(other))
+    for shape, vector, amount in product(shapes, vectors, amounts):
+        point = dict(zip(program, shape, strict=True)) | dict(zip(data, vector, strict=True))
+        yield point | dict(zip(other, amount, strict=True))
 
 
 def evaluate(expr: Expr, point: Point) -> int:

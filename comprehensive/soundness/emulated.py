@@ -98,19 +98,26 @@ def run_leaves(
     points: int,
     seed: int = 1,
     ranges: Ranges | None = None,
+    *,
+    endless: Mapping[str, str] | None = None,
 ) -> tuple[LeafRuns, ...]:
     """Runs every leaf at up to ``points`` random points that a machine can bring to it.
 
-    A function whose buffers cannot be sized is not run; the others are.
+    A function whose buffers cannot be sized is not run, nor are those in ``endless`` (names with a reason); the
+    others are.
     """
     found: list[LeafRuns] = []
     first = 0
     for plan in compilation.plan.functions:
+        reason = (endless or {}).get(plan.function.name)
         try:
-            found += _run_function(compilation, executables, plan, first, points, seed, ranges)
+            if reason is None:
+                found += _run_function(compilation, executables, plan, first, points, seed, ranges)
         except NotSampledError as error:
+            reason = str(error)
+        if reason is not None:
             found += [
-                LeafRuns(region.name, leaf.index, 0, (), str(error))
+                LeafRuns(region.name, leaf.index, 0, (), reason)
                 for region in plan.regions
                 for leaf in region.leaves
             ]

@@ -33,12 +33,12 @@ class TooManyIterationsError(Exception):
 
 
 def reach(nest: Nest, arguments: Mapping[str, int | float]) -> dict[str, int]:
-    """Elements needed behind each pointer (arrays with ``dims is None``), 0 where none is touched.
+    """Elements needed behind each pointer, and rows of an array with an open first extent; 0 where none is touched.
 
     ``arguments`` give every scalar of the nest.  Raises NotEvaluableError where a subscript depends on data, and
     TooManyIterationsError.
     """
-    needed = {a.name: 0 for a in nest.arrays if a.dims is None}
+    needed = {a.name: 0 for a in nest.arrays if a.dims is None or a.dims[0] is None}
     if not needed:
         return needed
     types = _types(nest)

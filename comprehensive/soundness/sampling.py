@@ -184,10 +184,10 @@ def _shapes(
         for name, elements in reach(nest, values).items():
             shapes[name] = (max(elements, *shapes.get(name, (0,))),)
     for parameter in function.parameters:
-        if parameter.dims and all(d is not None for d in parameter.dims):
-            shapes[parameter.name] = tuple(
-                int(c_value(d, arguments)) for d in parameter.dims if d is not None
-            )
+        if parameter.dims:
+            extents = tuple(int(c_value(d, arguments)) for d in parameter.dims if d is not None)
+            rows = shapes.get(parameter.name, (0,)) if parameter.dims[0] is None else ()
+            shapes[parameter.name] = (*rows, *extents)
         elif parameter.is_data:
             shapes.setdefault(parameter.name, (0,))
     return shapes

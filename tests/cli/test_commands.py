@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from comprehensive.algebra import System
 from comprehensive.cli import cli
 from comprehensive.data import spec_directory
+from comprehensive.loops import compile_python
 
 MATADD = str(spec_directory() / "matadd.mf")
 REVERSE = str(spec_directory() / "reverse.mf")
@@ -187,6 +188,37 @@ def test_check_says_which_conditions_are_undecided(monkeypatch: pytest.MonkeyPat
     assert result.exit_code == 1
     assert "FAIL (iii) coverage" in result.stdout
     assert "1 of 4 statements FAIL, 1 were not checked" in result.stdout
+
+
+def test_check_does_not_call_ok_what_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile_python, "MOST_TURNS", 1000)
+    source = tmp_path / "endless.mf"
+    source.write_text(
+        "void f(int n, int B, float a[n]) { int dim = n / B; meta_schedule {\n"
+        "  meta_for (int v = 0; v < dim; v++) meta_for (int u = 0; u < B; u++) {\n"
+        "    a[v*B + u] = 1;\n"
+        "    while (1) {}\n"
+        "  } } }\n"
+    )
+    arguments = ("check", str(source), "--registers", "estimate", "--points", "4")
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    assert f"--   (ii) code soundness: not checked: {source}:4:5: this loop has not ended" in result.stdout
+    assert f"--   f leaf 0: not checked: {source}:4:5: this loop has not ended" in result.stdout
+    assert run(*arguments, "-Werror").exit_code == 1
+
+
+def test_check_gives_an_array_with_an_open_extent_the_rows_that_it_needs(tmp_path: Path) -> None:
+    source = tmp_path / "rows.mf"
+    source.write_text(
+        "void f(int n, int B, const float a[][n], float b[n]) { int dim = n / B; meta_schedule {\n"
+        "  meta_for (int v = 0; v < dim; v++) meta_for (int u = 0; u < B; u++)\n"
+        "    b[v*B + u] = a[v*B + u][1] + a[v*B + u][0]; } }\n"
+    )
+    source.write_text(source.read_text().replace("int dim", "assert(n > 1); int dim"))
+    source.write_text("#include <assert.h>\n" + source.read_text())
+    result = run("check", str(source), "--registers", "estimate", "--points", "4")
+    assert result.exit_code == 0, result.output
 
 
 def test_devices_lists_all_and_describes_one() -> None:

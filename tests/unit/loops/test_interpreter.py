@@ -7,8 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from comprehensive.loops import compile_python
 from comprehensive.loops.arithmetic import FUNCTIONS, float_literal, round_to_float
 from comprehensive.loops.interpreter import (
+    EndlessLoopError,
     UndefinedBehaviour,
     c_value,
     dimensions,
@@ -21,6 +23,11 @@ from comprehensive.metafork.functions import MATH
 from tests.unit.loops.nests import body_of, spec_nests
 
 ARGUMENTS = {"n": 1, "B": 4, "s": 0}
+
+
+@pytest.fixture
+def few_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile_python, "MOST_TURNS", 1000)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +53,30 @@ def test_undefined_behaviour_is_reported_at_its_place(statements: str, place: st
         run(nest, ARGUMENTS, {"a": np.zeros(4, "int32")})
     assert message in caught.value.message
     assert place in caught.value.span.text
+
+
+@pytest.mark.usefixtures("few_turns")
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "while (1) {}",
+        "do { a[u] = 1; continue; } while (1);",
+        "for (int k = 0; k < 1; k += s) a[u] = k;",
+        "for (int k = 0; k < 1; k += s) continue;",
+        "for (int k = 0; k < 2000000000; k++) a[u] = k;",
+        "for (int i = 0; i < 10000; i++) for (int k = 0; k < 10000; k++) {}",
+    ],
+)
+def test_a_run_that_does_not_end_is_given_up(statements: str) -> None:
+    with pytest.raises(EndlessLoopError, match="has not ended after 1000 turns") as caught:
+        run(body_of(statements), ARGUMENTS, {"a": np.zeros(4, "int32")})
+    assert caught.value.span.text
+
+
+@pytest.mark.usefixtures("few_turns")
+def test_a_long_run_that_ends_is_not_given_up() -> None:
+    result = run(body_of("int k = 0; while (k < 249) k++; a[u] = k;"), ARGUMENTS, {"a": np.zeros(4, "int32")})
+    assert result["a"].tolist() == [249] * 4
 
 
 def test_a_subscript_is_checked_in_its_own_dimension() -> None:

@@ -321,3 +321,27 @@ def test_keywords_in_comments_and_strings_mean_nothing() -> None:
         "#define M meta_schedule {\n" + in_threads("c[0] = 1; /* meta_schedule { */ // meta_for goto")
     )
     assert sink.diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "help_text"),
+    [
+        (in_threads("if (r) §continue;"), "put what follows into an 'if' with the opposite condition"),
+        (in_threads("if (r) §break;"), "guard the work of the iterations with an 'if'"),
+        (
+            in_region(
+                "meta_for (int i = 0; i < d; i++) for (int k = 0; k < n; k++) "
+                "{ if (k == 3) §continue; meta_for (int u = 0; u < B; u++) c[u] = 1; }"
+            ),
+            "put what follows into an 'if' with the opposite condition",
+        ),
+        (with_parameters("int d, int B, §float c[B][]"), "write 'c[n][m]'"),
+        (with_parameters("int d, int B, §float c[][]"), "write 'c[n][m]'"),
+        (with_parameters("int d, int B, §float c[][B][]"), "write 'c[n][m][p]'"),
+    ],
+)
+def test_the_advice_can_be_followed(text: str, help_text: str) -> None:
+    _, sink = parse_text(text.replace("§", ""))
+    (found,) = sink.diagnostics
+    assert found.help is not None
+    assert help_text in found.help

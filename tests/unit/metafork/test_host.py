@@ -85,10 +85,64 @@ def test_a_definition_counts_only_where_it_certainly_reaches_the_region(
         ("for (int t = 0; t < 9; t++) { assert(t < n); REGION }", []),
         ("assert(B <= n); { int n = 3; REGION }", []),
         ("assert(ready()); REGION", []),
+        ("switch (n) { case 0: assert(B <= n); case 1: REGION }", []),
     ],
 )  # fmt: skip
 def test_an_assert_is_a_precondition_where_it_holds_at_the_region(body: str, conditions: list[str]) -> None:
     assert [print_expr(c) for c in regions_of(body)[-1].preconditions] == conditions
+
+
+@pytest.mark.parametrize(
+    ("body", "facts"),
+    [
+        ("for (int t = 0; t < 9; t++) { int h = t % 2; REGION }", ["h == t % 2"]),
+        ("for (int t = 0; t < 9; t++) { assert(t < n); REGION }", ["t < n"]),
+        ("for (int t = 0; t < 9; t++) { int h = t; h = 2; REGION }", []),
+        ("for (int t = 0; t < 9; t++) { int h = t; REGION h = 2; }", ["h == t"]),
+        ("for (int t = 0; t < 9; t++) { int h = t; while (m) { REGION h = 2; } }", []),
+        ("for (int t = 0; t < 9; t++) { int h = t; for (int q = 0; q < 2; q++) REGION }", ["h == t"]),
+        ("for (int t = 0; t < 9; t++) { int h = t; foo(&h); REGION }", []),
+        ("for (int t = 0; t < 9; t++) { int h = t; { int t = 1; REGION } }", ["t == 1"]),
+        ("for (int t = 0; t < 9; t++) { if (m) assert(t < n); REGION }", []),
+        ("for (int t = 0; t < 9; t++) { switch (t) { case 0: assert(t < n); case 1: REGION } }", []),
+        ("for (int t = 0; t < 9; t++) { static int h = 1; assert(h < t); REGION }", []),
+        ("for (int t = 0; t < 9; t++) { unsigned char h = t; REGION }", []),
+        ("int s = 0, d = 1; assert(s != d); while (m) { REGION s = d; d = 0; }", []),
+        ("int s = 0, d = 1; while (m) { assert(s != d); REGION s = d; d = 0; }", ["s != d"]),
+        ("int s = 0; do { assert(s < 2); REGION } while (s++ < 1);", ["s < 2"]),
+        ("int s = 0; assert(s < 2); do { REGION } while (s++ < 1);", []),
+    ],
+)  # fmt: skip
+def test_a_fact_holds_until_what_it_reads_changes(body: str, facts: list[str]) -> None:
+    assert [print_expr(c) for c in regions_of(body)[-1].facts] == facts
+
+
+@pytest.mark.parametrize(
+    ("body", "loops"),
+    [
+        ("for (int t = 0; t < m; ++t) REGION", ["t = 0; t < m; 1"]),
+        ("for (int t = m; t >= 1; t -= 2) { REGION }", ["t = m; t >= 1; -2"]),
+        ("for (int t = 0; t < m; t++) for (int q = t; q < n; q += 3) REGION", ["t = 0; t < m; 1", "q = t; q < n; 3"]),
+        ("for (int t = 0; t < m; t++) { t += B; REGION }", []),
+        ("for (int t = 0; t < m; t++) { REGION m--; }", []),
+        ("for (int t = 0; t < m; t++) { REGION if (t == 1) break; }", []),
+        ("for (int t = 0; t < m; t++) { if (t) continue; REGION }", []),
+        ("for (int t = 0; t < m; t++) if (t) REGION", []),
+        ("for (int t = 0; t < m; t--) REGION", []),
+        ("for (int t = 0; t < m; t *= 2) REGION", []),
+        ("while (m) for (int t = 0; t < m; t++) REGION", []),
+        ("for (int t = 0; t < m; t++) { int t = 7; REGION }", []),
+        ("for (int t = 0; t < m; t++) { int m = 7; REGION }", []),
+        ("for (int t = 0; t < rows(m); t++) REGION", []),
+        ("for (int t = 0, q = 1; t < m; t++) REGION", []),
+    ],
+)  # fmt: skip
+def test_a_loop_around_a_region_is_read_where_every_turn_comes_to_it(body: str, loops: list[str]) -> None:
+    found = [
+        f"{x.iterator} = {print_expr(x.start)}; {x.iterator} {x.relation} {print_expr(x.bound)}; {x.step}"
+        for x in regions_of(body)[-1].loops
+    ]
+    assert found == loops
 
 
 def test_asserts_are_parts_of_the_body_also_where_they_are_not_understood() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from comprehensive.diagnostics import Diagnostic, DiagnosticSink
+from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest
 from comprehensive.poly.bounds import out_of_bounds
 from comprehensive.poly.report import check
+from tests.unit.metafork.trees import parse_clean
 from tests.unit.poly.enumeration import host, touches
 from tests.unit.poly.nests import (
     assign,
@@ -130,3 +132,56 @@ def test_an_array_that_cannot_be_cached_is_a_warning_with_the_reason() -> None:
     found = [d for d in report(region("a[b[p]] = 1")) if d.code == "CF0412"]
     assert len(found) == 1
     assert "'a' cannot be cached" in found[0].message
+
+
+def program(statements: str, parameters: str, cached: str) -> tuple[Diagnostic, ...]:
+    head = f"void f({parameters}) {{ meta_schedule cache({cached}) {{"
+    loops = "meta_for (int v = 0; v < n / B; v++) meta_for (int u = 0; u < B; u++)"
+    nest, *_ = build(parse_clean(f"{head} {loops} {{ {statements} }} }} }}"), DiagnosticSink())
+    return report(nest)
+
+
+def test_an_unsigned_index_is_undecided_because_it_may_wrap() -> None:
+    found = program("unsigned i = v*B + u; i += 1u; a[i] = 1;", "int n, int B, float *a", "a")
+    assert [d.code for d in found] == ["CF0411", "CF0412"]
+    assert all("'i' is computed in unsigned arithmetic, which may wrap around" in d.message for d in found)
+
+
+@pytest.mark.parametrize("index", ["i - 1u", "i + 4 - 1u*2u", "i + (-1u)", "i - (unsigned)1", "1u - i"])
+def test_a_difference_with_an_unsigned_literal_is_not_mathematics(index: str) -> None:
+    statements = f"int i = v*B + u; if (i > 0) a[{index}] = 1;"
+    found = [d for d in program(statements, "int n, int B, float *a", "a") if d.code == "CF0411"]
+    assert len(found) == 1
+    assert "may wrap around, being unsigned" in found[0].message
+
+
+def test_a_sum_with_an_unsigned_literal_is_read() -> None:
+    assert program("int i = v*B + u; a[i + 1u] = 1;", "int n, int B, float *a", "a") == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "cached", "words"),
+    [
+        ("b[v*B + u] = a[s[u]];", "a", "it is read in global memory"),
+        ("b[s[u]] = a[u];", "b", "it is written in global memory"),
+        ("b[s[u]] += a[u];", "b", "it is read and written in global memory"),
+    ],
+)
+def test_the_help_says_how_an_array_is_used(statement: str, cached: str, words: str) -> None:
+    found = program(statement, "int n, int B, const float *a, float *b, const int *s", cached)
+    (warning,) = (d for d in found if d.code == "CF0412")
+    assert warning.help is not None
+    assert words in warning.help
+
+
+def test_a_serial_loop_in_larger_steps_is_one_warning_that_names_the_steps() -> None:
+    found = program(
+        "int i = v*B + u; for (int k = 0; k < n; k += 2) c[i][k] = a[i][k] + b[i][k];",
+        "int n, int B, const float a[n][n], const float b[n][n], float c[n][n]",
+        "a, b, c",
+    )
+    (warning,) = found
+    assert warning.code == "CF0412"
+    assert "arrays 'a', 'b', 'c' cannot be cached" in warning.message
+    assert "in steps of k" in warning.message
+    assert [note.message for note in warning.notes] == ["'b[i][k]' likewise", "'c[i][k]' likewise"]
