@@ -65,6 +65,8 @@ class Fact:
 
 _WIDE = (ScalarType.INT, ScalarType.UNSIGNED, ScalarType.LONG)
 """Types of scalars that equal what defines them."""
+_MOST_LOOPS = 16
+"""Loops around a region whose turns are understood."""
 _LONGEST_EXPRESSION = 1000
 """Tokens of the longest host expression that is looked into."""
 
@@ -139,6 +141,8 @@ class _Reader:
         self._changes = changes
         self._changed = changes.names
         self._qualified: set[str] = set()
+        self._ends: dict[int, int] = {}
+        """Where the loops end that :meth:`_end_of` has seen; a loop and what it governs end together."""
         self._scopes = [_Scope("brace")]
         self._bindings: dict[str, list[HostScalar | HostArray | Opaque]] = {}
         self.surroundings: list[Surroundings] = []
@@ -197,13 +201,14 @@ class _Reader:
 
     def _for(self, position: int) -> int:
         scope = _Scope("statement", position, self._end_of(position))
+        is_followed = sum(outer.kind == "statement" for outer in self._scopes) < _MOST_LOOPS
         self._scopes.append(scope)
         end = self._after_group(position + 1)
         first = position + 2
         last = self._semicolon(first, end)
         if first < last < end:
             self._declare(first, last, keep_values=False)
-            scope.loop = self._loop(scope, last, end)
+            scope.loop = self._loop(scope, last, end) if is_followed else None
         return end
 
     def _loop(self, scope: _Scope, first: int, end: int) -> HostLoop | None:
@@ -265,19 +270,34 @@ class _Reader:
 
     def _end_of(self, position: int) -> int:
         """The position after the loop or condition at ``position``, or a later one."""
-        while position < len(self._tokens):
-            if position in self._regions:
-                return self._regions[position].closing + 1
-            match self._tokens[position].type:
-                case "FOR" | "WHILE" | "SWITCH":
-                    position = self._after_group(position + 1)
-                case "LBRACE":
-                    return self._after_brackets(position, len(self._tokens), "LBRACE", "RBRACE")
-                case "IF" | "DO" | "ELSE":
-                    return len(self._tokens)
-                case _:
-                    return self._semicolon(position, len(self._tokens)) + 1
-        return position
+        headers: list[int] = []
+        while (end := self._ends.get(position)) is None:
+            if not self._is_header(position):
+                end = self._end_of_simple(position)
+                break
+            headers.append(position)
+            position = self._after_group(position + 1)
+        self._ends.update(dict.fromkeys(headers, end))
+        return end
+
+    def _is_header(self, position: int) -> bool:
+        if position >= len(self._tokens) or position in self._regions:
+            return False
+        return self._tokens[position].type in ("FOR", "WHILE", "SWITCH")
+
+    def _end_of_simple(self, position: int) -> int:
+        """The position after a block, a region or a statement that governs nothing, or a later one."""
+        if position >= len(self._tokens):
+            return position
+        if position in self._regions:
+            return self._regions[position].closing + 1
+        match self._tokens[position].type:
+            case "LBRACE":
+                return self._after_brackets(position, len(self._tokens), "LBRACE", "RBRACE")
+            case "IF" | "DO" | "ELSE":
+                return len(self._tokens)
+            case _:
+                return self._semicolon(position, len(self._tokens)) + 1
 
     def _after_group(self, position: int) -> int:
         """The position after a group in parentheses that opens at ``position``."""
