@@ -1,8 +1,8 @@
 """Behind ``check``: everything that can be verified without a GPU, in one report.
 
-In: a compilation.  Out: a :class:`Report`: the conditions of Definition 2 for each region, and the emitted code run
-on the CPU against the serial C.  Each statement holds, fails, or was not checked, and then the report says why.
-Legality of the annotation has been checked on the way to the compilation.
+In: a compilation.  Out: a :class:`Report`: legality and the conditions of Definition 2 for each region, and the
+emitted code run on the CPU against the serial C.  Each statement holds, fails, or was not checked, and then the report
+says why.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from comprehensive.driver import Compilation, Options, problem_of
 from comprehensive.generate import outputs
 from comprehensive.loops.arithmetic import EndlessLoopError
-from comprehensive.loops.ir import Variant
+from comprehensive.loops.ir import Nest, Variant
 from comprehensive.optimize.definition2 import (
     ConstraintSoundness,
     Coverage,
@@ -28,6 +28,8 @@ from comprehensive.optimize.definition2 import (
     optimality,
 )
 from comprehensive.optimize.tree import Leaf
+from comprehensive.poly.legality import parallel_loops
+from comprehensive.poly.model import Conflict, Undecided
 from comprehensive.soundness.emulated import LeafRuns, build, run_leaves
 from comprehensive.soundness.interpreted import difference, result
 from comprehensive.soundness.sampling import NotSampledError, Sample, random_data, samples
@@ -123,12 +125,22 @@ def _region(compilation: Compilation, number: int, points: int) -> RegionReport:
         endless = str(error)
         code = Condition(CODE_SOUNDNESS, State.NOT_CHECKED, endless)
     conditions = (
+        _legality(nest),
         _constraints(constraint_soundness(tree), len(tree.leaves)),
         code,
         _coverage(coverage(tree, problem)),
         _optimality(optimality(tree, problem)),
     )
     return RegionReport(nest.name, conditions, endless)
+
+
+def _legality(nest: Nest) -> Condition:
+    """That the parallel loops are parallel; a race that is proved has ended the compilation before."""
+    found = parallel_loops(nest)
+    doubts = dict.fromkeys(verdict.reason for _, verdict in found if isinstance(verdict, Undecided))
+    races = tuple(str(verdict.witness) for _, verdict in found if isinstance(verdict, Conflict))
+    evidence = f"{len(found)} parallel loops are proved to be parallel"
+    return _condition("legality", evidence, races, tuple(doubts))
 
 
 def _constraints(found: ConstraintSoundness, leaves: int) -> Condition:

@@ -43,7 +43,8 @@ def resolved(text: str, source: str, generated: str) -> str:
     # The line of the source that the compiler would give the next line; None in generated text.
     counted: int | None = None
     wanted: int | None = None
-    for line in text.splitlines():
+    # Only at the ends that C knows: a form feed or U+2028 in a comment ends no line.
+    for line in text.removesuffix("\n").split("\n"):
         found = _MARK.fullmatch(line)
         if found:
             wanted = int(found[1]) if found[1] else None

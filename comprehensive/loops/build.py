@@ -17,6 +17,7 @@ from dataclasses import replace
 from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.loops.access import assigned_names, names_read
 from comprehensive.loops.classify import classify
+from comprehensive.loops.exactness import is_exact
 from comprehensive.loops.ir import (
     Array,
     BlockDeclare,
@@ -123,7 +124,13 @@ class _RegionBuilder:
         region, known = self._region, {s.name: s for s in self._scalars}
         if not any(s.name in used and s.role is Role.HOST and s.value is None for s in self._scalars):
             return HostState()
-        facts = tuple(fact for fact in region.facts if names_read(fact) <= known.keys())
+        types = {s.name: s.type for s in self._scalars}
+        positive = {s.name for s in self._scalars if s.role in (Role.PROGRAM, Role.DATA)}
+        facts = tuple(
+            fact
+            for fact in region.facts
+            if names_read(fact) <= known.keys() and is_exact(fact, types, positive)
+        )
         ranges = [names_read(loop.start) | names_read(loop.bound) for loop in region.loops]
         loops = region.loops if all(names <= known.keys() for names in ranges) else ()
         needed = {loop.iterator for loop in loops}.union(*ranges, *map(names_read, facts))

@@ -6,7 +6,7 @@ CF03xx from the parallel loops; nothing is changed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from comprehensive.diagnostics import DiagnosticSink, Note, Span
@@ -38,11 +38,33 @@ def check_function(function: Function, host: HostNames, sink: DiagnosticSink) ->
     _check_host_data(function, host.mentions, sink)
 
 
+def check_region_names(functions: Sequence[Function], sink: DiagnosticSink) -> None:
+    """What is generated for a region bears its name: no two functions or regions of a file may share one."""
+    taken: dict[str, Function] = {}
+    for function in functions:
+        count = len(function.regions)
+        for name in (function.name, *(f"{function.name}_{k + 1}" for k in range(count) if count > 1)):
+            other = taken.setdefault(name, function)
+            if other is function:
+                continue
+            twice = f"'{name}' is defined twice"
+            shared = f"the name '{name}' stands for code of '{other.name}' and of '{function.name}'"
+            sink.error(
+                "CF0322",
+                twice if function.name == other.name else shared,
+                function.span,
+                notes=(Note(f"'{other.name}' is defined here", other.span),),
+                help="rename one of the two functions",
+            )
+            break
+
+
 def check_cache(
     function: Function, region: MetaSchedule, opaque: frozenset[str], sink: DiagnosticSink
 ) -> None:
-    """The cache clause names data arrays, each once."""
+    """The cache clause names data arrays that the region uses, each once."""
     scope = scope_of_region(function, region, opaque)
+    used = arrays(region.body)
     seen: set[str] = set()
     for name in region.cache or ():
         symbol = scope.get(name)
@@ -50,6 +72,8 @@ def check_cache(
             problem, help_text = "is not declared", "name an array that the region uses"
         elif not symbol.is_data:
             problem, help_text = "is a scalar", "only arrays are copied into shared memory; remove it"
+        elif name not in used:
+            problem, help_text = "is not used in the region", "remove it"
         elif name in seen:
             problem, help_text = "is named twice", "name each array once"
         else:

@@ -11,6 +11,7 @@ Found by tokens, as regions are: a declaration ends at its semicolon, a function
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -22,6 +23,7 @@ from comprehensive.metafork.tokens import Origin, Token, tokens
 
 _OPENING = ("LBRACE", "LPAR", "LSQB")
 _CLOSING = ("RBRACE", "RPAR", "RSQB")
+_MACRO = re.compile(r"#\s*(define|undef)\s+(\w+)")
 
 
 class Kind(Enum):
@@ -84,6 +86,48 @@ def calls_of_regions(functions: Sequence[Function]) -> tuple[Token, ...]:
         for before, token, after in zip((None, *text), text, text[1:], strict=False)
         if token.text in names and after.type == "LPAR" and (before is None or before.type != "DOT")
     )
+
+
+def mutable_variables(functions: Sequence[Function]) -> tuple[Token, ...]:
+    """Variables of the file, not constant, that host code needs: a copy of one is another variable."""
+    written = [function for function in functions if function.span is not GENERATED]
+    if not written:
+        return ()
+    return tuple(token for item in _needed(written[0].span.file, written) for token in _variables(item))
+
+
+def changing_macros(functions: Sequence[Function]) -> tuple[tuple[str, Span], ...]:
+    """Macros that are defined differently, or not any more, after a function with regions has seen them."""
+    written = [function for function in functions if function.span is not GENERATED]
+    if not written:
+        return ()
+    first: dict[str, tuple[str, int]] = {}
+    found: list[tuple[str, Span]] = []
+    for token in _tokens(written[0].span.file):
+        match = _MACRO.match(token.text) if token.type == "DIRECTIVE" else None
+        if match is None:
+            continue
+        meaning = " ".join(token.text[match.end() :].split()) if match[1] == "define" else ""
+        before, start = first.setdefault(match[2], (meaning, token.start))
+        if before != meaning and any(start < f.span.start < token.start for f in written):
+            found.append((match[2], token.span))
+    return tuple(found)
+
+
+def _variables(item: _Item) -> Iterator[Token]:
+    """The variables that an item defines, unless they are constant or defined elsewhere."""
+    words = {token.text for token in item.tokens}
+    if item.has_body or item.is_prototype or words & {"typedef", "const", "extern"}:
+        return
+    depth, initialising = 0, False
+    for before, token, after in zip((None, *item.tokens), item.tokens, item.tokens[1:], strict=False):
+        if depth == 0 and token.type in ("ASSIGN", "COMMA"):
+            initialising = token.type == "ASSIGN"
+        is_tag = before is not None and before.type == "STRUCT"
+        is_declarator = depth == 0 and after.type in ("ASSIGN", "COMMA", "SEMI", "LSQB")
+        if token.type == "NAME" and is_declarator and not initialising and not is_tag:
+            yield token
+        depth += (token.type in _OPENING) - (token.type in _CLOSING)
 
 
 def _kind(item: _Item, bodies: set[str]) -> Kind:

@@ -13,6 +13,7 @@ whole function, or as a fact from where it stands to the next change of what it 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.metafork.ast import (
     Binary,
     Call,
+    Cast,
     Expr,
     HostArray,
     HostAssert,
@@ -64,7 +66,7 @@ class Fact:
 
 
 _WIDE = (ScalarType.INT, ScalarType.UNSIGNED, ScalarType.LONG)
-"""Types of scalars that equal what defines them."""
+"""Types of the scalars whose definitions are facts."""
 _MOST_LOOPS = 16
 """Loops around a region whose turns are understood."""
 _LONGEST_EXPRESSION = 1000
@@ -141,6 +143,8 @@ class _Reader:
         self._changes = changes
         self._changed = changes.names
         self._qualified: set[str] = set()
+        self._conditionals = 0
+        """How many ``#if`` are open."""
         self._ends: dict[int, int] = {}
         """Where the loops end that :meth:`_end_of` has seen; a loop and what it governs end together."""
         self._scopes = [_Scope("brace")]
@@ -159,6 +163,7 @@ class _Reader:
         token = self._tokens[position]
         match token.type:
             case "DIRECTIVE":
+                self._conditionals += _opened(token.text)
                 return position + 1
             case "SEMI":
                 return self._ended(position + 1)
@@ -343,8 +348,8 @@ class _Reader:
         self._declare(start, end, keep_values=self._always_passed())
 
     def _always_passed(self) -> bool:
-        """Whether a statement here surely runs before those after it: no ``case`` jumps over it."""
-        return all(scope.kind != "switch" for scope in self._scopes)
+        """Whether a statement here surely runs before those after it: no ``case`` or ``#if`` leaves it out."""
+        return self._conditionals == 0 and all(scope.kind != "switch" for scope in self._scopes)
 
     # --- asserts -----------------------------------------------------------------------------------------
 
@@ -414,7 +419,8 @@ class _Reader:
             stable = value is not None and name.text not in self._changed and self._is_stable(value)
             self._add(HostScalar(name.text, kind, value if stable else None, name.span))
             if value is not None and not stable and kind in _WIDE and name.text not in names(value):
-                self._add(Fact(Binary("==", Name(name.text), value), last))
+                # The conversion to the type of the scalar may change the value: who uses the fact has to look.
+                self._add(Fact(Binary("==", Name(name.text), Cast(kind, value)), last))
             return
         known = tuple(dim for dim in dims if dim is not None and self._is_stable(dim))
         if len(known) == len(dims):
@@ -543,6 +549,12 @@ class _Reader:
                 return ()
             hidden |= {item.name for item in scope.items if not isinstance(item, Precondition | Fact)}
         return tuple(loops)
+
+
+def _opened(directive: str) -> int:
+    """By how much a preprocessor line changes the number of conditionals that are open."""
+    word = re.match(r"#\s*(if|ifdef|ifndef|endif)\b", directive)
+    return 0 if word is None else -1 if word[1] == "endif" else 1
 
 
 def _mentioned(item: Item) -> set[str]:

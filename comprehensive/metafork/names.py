@@ -32,7 +32,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.expression_check import ExpressionChecker, NamesOutside
 from comprehensive.metafork.precedence import INTEGER_ONLY
-from comprehensive.metafork.reserved import RESERVED
+from comprehensive.metafork.reserved import RESERVED, is_machine_symbol
 from comprehensive.metafork.scope import Kind, Scope, Symbol, scope_of_region
 
 __all__ = ["NamesOutside", "check_names", "check_parameters"]
@@ -44,6 +44,7 @@ def check_parameters(function: Function, outside: NamesOutside, sink: Diagnostic
     checker = ExpressionChecker(outside, sink)
     for p in function.parameters:
         _check_reserved(p.name, p.span, sink)
+        _check_symbol(p.name, p.span, sink)
         earlier = scope.symbols.get(p.name)
         if earlier is not None:
             _redeclared(p.name, p.span, earlier, sink)
@@ -66,12 +67,20 @@ def check_names(
     scope = scope_of_region(function, region, outside.opaque)
     for scalar in region.scalars:
         _check_reserved(scalar.name, scalar.span, sink)
+        _check_symbol(scalar.name, scalar.span, sink)
     _Checker(ExpressionChecker(outside, sink), sink).body(region.body, scope)
 
 
 def _check_reserved(name: str, span: Span, sink: DiagnosticSink) -> None:
     if name in RESERVED or name.startswith("cf_"):
         sink.error("CF0219", f"'{name}' is a reserved name in the generated CUDA C++", span, help="rename it")
+
+
+def _check_symbol(name: str, span: Span, sink: DiagnosticSink) -> None:
+    if is_machine_symbol(name):
+        sink.error(
+            "CF0220", f"'{name}' stands for the machine in the conditions of the tree", span, help="rename it"
+        )
 
 
 def _redeclared(name: str, span: Span, earlier: Symbol, sink: DiagnosticSink) -> None:

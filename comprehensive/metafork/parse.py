@@ -16,8 +16,8 @@ from itertools import pairwise
 
 from comprehensive.diagnostics import DiagnosticSink, Note, SourceFile, Span
 from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Parameter, Program, Stmt
-from comprehensive.metafork.check import HostNames, check_function
-from comprehensive.metafork.file_scope import calls_of_regions
+from comprehensive.metafork.check import HostNames, check_function, check_region_names
+from comprehensive.metafork.file_scope import calls_of_regions, changing_macros, mutable_variables
 from comprehensive.metafork.grammar import parse as parse_tokens
 from comprehensive.metafork.host import HostCode, Surroundings, host_code
 from comprehensive.metafork.limits import (
@@ -67,7 +67,9 @@ def parse(source: SourceFile, sink: DiagnosticSink) -> Program:
         if len(sink.diagnostics) > MAXIMUM_ERRORS:
             break
         functions.append(reader.read(function))
+    check_region_names(functions, sink)
     _report_calls(functions, sink)
+    _report_copies(functions, sink)
     return Program(source, tuple(functions))
 
 
@@ -294,10 +296,28 @@ def _report_calls(functions: Sequence[Function], sink: DiagnosticSink) -> None:
     """A function with a region becomes a launcher with another interface: host code cannot call it."""
     for token in calls_of_regions(functions):
         sink.error(
-            "CF0318",
+            "CF0319",
             f"host code calls '{token.text}', which has a region itself",
             token.span,
             help=f"'{token.text}' becomes a launcher of its own: let the program that launches call both",
+        )
+
+
+def _report_copies(functions: Sequence[Function], sink: DiagnosticSink) -> None:
+    """What the emitted file cannot share with the program, or can have only once."""
+    for token in mutable_variables(functions):
+        sink.warning(
+            "CF0320",
+            f"host code uses the variable '{token.text}' of its file; the launcher has a copy of its own",
+            token.span,
+            help=f"pass '{token.text}' as a parameter, or make it const",
+        )
+    for name, span in changing_macros(functions):
+        sink.error(
+            "CF0321",
+            f"the macro '{name}' has two meanings in this file; in the emitted one it has the last",
+            span,
+            help="give the two meanings two names",
         )
 
 

@@ -1,6 +1,7 @@
 """Names that C allows and generated CUDA C++ does not.
 
-In: nothing.  Out: the names that no parameter, host scalar or local of a region may have.
+In: nothing.  Out: the names that no parameter, host scalar or local of a region may have, and those that only a
+local may have.
 """
 
 from __future__ import annotations
@@ -19,3 +20,11 @@ threadIdx blockIdx blockDim gridDim warpSize
 
 RESERVED = frozenset((_CPP_ONLY + _CUDA).split())
 """Keywords of C++ that are none in C, and the built-in variables of CUDA."""
+
+MACHINE_SYMBOLS = frozenset(["R_B", "Z_B", "T_B", "R_SM", "Z_SM", "T_SM", "W_SM", "B_SM"])
+"""What conditions and trees call the limits of the machine."""
+
+
+def is_machine_symbol(name: str) -> bool:
+    """Whether the name has a meaning of its own in the conditions of a tree; ``P_...`` are performance levels."""
+    return name in MACHINE_SYMBOLS or name.startswith("P_")

@@ -32,8 +32,11 @@ _ENTRIES_A_RUN = 500
 @lru_cache(maxsize=64)
 def out_of_bounds(nest: Nest) -> tuple[OutOfBounds, ...]:
     """References with a subscript that leaves its declared extents, in walk order."""
+    read = {r.access.ordinal: _judged_by(nest, r) for r in runners(nest)}
     waiting = [
-        r for r in runners(nest) if nest.array(r.access.array).dims is not None and _is_judged(nest, r)
+        r
+        for r in runners(nest)
+        if nest.array(r.access.array).dims is not None and read[r.access.ordinal] is not None
     ]
     found: dict[int, OutOfBounds] = {}
     left = _MOST_ENTRIES
@@ -44,6 +47,8 @@ def out_of_bounds(nest: Nest) -> tuple[OutOfBounds, ...]:
             continue
         point = {name: value for name, value in moment.point.items() if name in names}
         for runner in list(waiting):
+            if (read[runner.access.ordinal] or frozenset()) & moment.guessed:
+                continue
             try:
                 violation, cost = _violation(nest, runner, point)
             except (TooLongError, NotEvaluableError, ZeroDivisionError, ValueError, OverflowError):
@@ -58,25 +63,24 @@ def out_of_bounds(nest: Nest) -> tuple[OutOfBounds, ...]:
     return tuple(found[ordinal] for ordinal in sorted(found))
 
 
-def _is_judged(nest: Nest, runner: Runner) -> bool:
-    """Whether the run of the reference is determined by sizes of data and program parameters."""
+def _judged_by(nest: Nest, runner: Runner) -> frozenset[str] | None:
+    """The scalars that determine the run of a reference, if all are sizes, program parameters and what follows."""
     context = runner.access.context
     band = nest.bands[context.band].loops if context.band >= 0 else ()
     parts: list[Expr] = [*runner.access.subscripts, *context.guards]
     parts += [e for loop in context.loops for e in (loop.start, loop.bound, loop.step)]
     parts += [loop.extent for loop in (*nest.grid, *band)]
-    names = {n for e in parts for n in names_read(e)}
     scalars = {s.name: s for s in nest.scalars}
-    while names:
-        name = names.pop()
-        scalar = scalars.get(name)
-        if scalar is None:
-            continue
+    waiting = {n for e in parts for n in names_read(e)} & scalars.keys()
+    read: set[str] = set()
+    while waiting:
+        scalar = scalars[waiting.pop()]
+        read.add(scalar.name)
         if scalar.role is Role.SCALAR or (scalar.role is Role.HOST and scalar.value is None):
-            return False
+            return None
         if scalar.value is not None:
-            names |= names_read(scalar.value) & scalars.keys()
-    return True
+            waiting |= (names_read(scalar.value) & scalars.keys()) - read
+    return frozenset(read)
 
 
 def _violation(nest: Nest, runner: Runner, point: Point) -> tuple[OutOfBounds | None, int]:

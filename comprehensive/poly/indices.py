@@ -8,17 +8,18 @@ named by its C text, unless a host scalar already holds it.  Example: with ``int
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from itertools import product
 from typing import assert_never
 
 from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import Span
-from comprehensive.loops.access import assigned_names
+from comprehensive.loops.access import assigned_names, names_read
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Role, Scalar, Threads
 from comprehensive.loops.rewrite import subexpressions
 from comprehensive.loops.sizes import sizes
+from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Binary,
     Block,
@@ -76,7 +77,7 @@ class Scope:
 
     ``values`` are the host scalars with a polynomial definition, ``quotients`` the ones that divide, ``lower`` the
     least value of each integer scalar, ``tampered`` the loop variables that their own loop assigns, ``unsigned``
-    the names whose differences wrap around.
+    the names whose differences wrap around, ``wide`` those that an ``int`` may not hold.
     """
 
     values: Mapping[str, Polynomial]
@@ -85,6 +86,7 @@ class Scope:
     program: frozenset[str]
     tampered: frozenset[str]
     unsigned: frozenset[str]
+    wide: frozenset[str]
 
     def read(self, expr: Expr, iterators: frozenset[str] = frozenset()) -> Polynomial:
         """The polynomial of an integer expression.  Raises NotPolynomialError."""
@@ -134,12 +136,14 @@ def scope_of(nest: Nest) -> Scope:
     scalars = (*nest.scalars, *nest.state.scalars)
     lower = {s.name: _least(s, s.name in bounded) for s in scalars if s.type.is_integer}
     program = frozenset(s.name for s in nest.scalars if s.role is Role.PROGRAM)
-    unsigned = frozenset(s.name for s in scalars if s.type is ScalarType.UNSIGNED)
-    scope = Scope(
-        values, quotients, lower, program, _tampered(nest.body), unsigned | _unsigned_locals(nest.body)
+    unsigned, wide = (
+        frozenset(s.name for s in scalars if s.type is type) | _locals_of(nest.body, type)
+        for type in (ScalarType.UNSIGNED, ScalarType.LONG)
     )
+    scope = Scope(values, quotients, lower, program, _tampered(nest.body), unsigned, wide)
+    types = {s.name: s.type for s in scalars}
     for scalar in scalars:
-        if scalar.value is None or not scalar.type.is_integer:
+        if scalar.value is None or not scalar.type.is_integer or _is_cut_off(scalar, types):
             continue
         del lower[scalar.name]
         try:
@@ -154,6 +158,13 @@ def scope_of(nest: Nest) -> Scope:
         if polynomial != Polynomial.symbol(scalar.name):
             values[scalar.name] = polynomial
     return scope
+
+
+def _is_cut_off(scalar: Scalar, types: Mapping[str, ScalarType]) -> bool:
+    """Whether a byte holds what is defined as a wider number."""
+    if scalar.type is not ScalarType.UNSIGNED_CHAR or scalar.value is None:
+        return False
+    return not names_read(scalar.value) <= types.keys() or type_of(scalar.value, types) is not scalar.type
 
 
 def _least(scalar: Scalar, is_size: bool) -> int:
@@ -217,6 +228,10 @@ class _Reader:
                 return -self.read(expr.operand)
             case Unary(operator="+"):
                 return self.read(expr.operand)
+            case Cast(type=ScalarType.INT) if self._speaks_of(
+                expr.operand, self._scope.unsigned | self._scope.wide, (ScalarType.UNSIGNED, ScalarType.LONG)
+            ):
+                raise NotPolynomialError(expr, "may be cut off by the conversion to int")
             case Cast(type=ScalarType.INT | ScalarType.LONG):
                 return self.read(expr.operand)
             case Binary():
@@ -291,7 +306,8 @@ class _Reader:
             return Polynomial.constant(abs(top) // bottom * (1 if top >= 0 else -1))
         if self._varies(numerator) or self._varies(denominator):
             raise NotPolynomialError(expr, "divides an iterator")
-        if not all(t.coefficient > 0 for t in denominator.terms()):
+        # Zero is undefined: what is not negative is positive here.
+        if not is_nonnegative(denominator, self._scope.lower):
             raise NotPolynomialError(expr, "divides by what may be negative")
         name = self._scope.quotients.get((numerator, denominator))
         if name is None:
@@ -339,9 +355,13 @@ class _Reader:
         return ALWAYS if any(all(_holds(c) for c in piece) for piece in pieces) else NEVER
 
     def _is_unsigned(self, expr: Expr) -> bool:
+        return self._speaks_of(expr, self._scope.unsigned, (ScalarType.UNSIGNED,))
+
+    def _speaks_of(self, expr: Expr, names: Set[str], types: tuple[ScalarType, ...]) -> bool:
+        """Whether one of the names, or a literal or a conversion of these types, is a part of the expression."""
         return any(
-            (isinstance(e, Name) and e.identifier in self._scope.unsigned)
-            or (isinstance(e, IntLiteral | Cast) and e.type is ScalarType.UNSIGNED)
+            (isinstance(e, Name) and e.identifier in names)
+            or (isinstance(e, IntLiteral | Cast) and e.type in types)
             for e in subexpressions(expr)
         )
 
@@ -375,22 +395,22 @@ def _tampered(body: tuple[BlockStmt, ...] | tuple[Stmt, ...]) -> frozenset[str]:
     return names
 
 
-def _unsigned_locals(body: tuple[BlockStmt, ...] | tuple[Stmt, ...]) -> frozenset[str]:
-    """Loop variables and scalars declared unsigned."""
+def _locals_of(body: tuple[BlockStmt, ...] | tuple[Stmt, ...], type: ScalarType) -> frozenset[str]:
+    """Loop variables and scalars declared with this type."""
     names: frozenset[str] = frozenset()
     for statement in body:
         match statement:
             case For() | BlockFor():
-                if statement.type is ScalarType.UNSIGNED:
+                if statement.type is type:
                     names |= {statement.iterator}
-                names |= _unsigned_locals(statement.body)
+                names |= _locals_of(statement.body, type)
             case Declare() | BlockDeclare():
-                if statement.type is ScalarType.UNSIGNED:
+                if statement.type is type:
                     names |= {statement.name}
             case If() | BlockIf():
-                names |= _unsigned_locals(statement.then) | _unsigned_locals(statement.otherwise)
+                names |= _locals_of(statement.then, type) | _locals_of(statement.otherwise, type)
             case Threads() | While() | DoWhile() | Block():
-                names |= _unsigned_locals(statement.body)
+                names |= _locals_of(statement.body, type)
             case _:
                 pass
     return names

@@ -129,15 +129,20 @@ def _build(dimensions: int, rows: tuple[_Frozen, ...]) -> Any:
     basic = isl.BasicSet.universe(space)
     for terms, constant, equality in rows:
         make = isl.Constraint.alloc_equality if equality else isl.Constraint.alloc_inequality
-        constraint = make(local).set_constant_val(constant)
+        constraint = make(local).set_constant_val(_val(constant))
         for position, coefficient in terms:
-            constraint = constraint.set_coefficient_val(isl.dim_type.set, position, coefficient)
+            constraint = constraint.set_coefficient_val(isl.dim_type.set, position, _val(coefficient))
         basic = basic.add_constraint(constraint)
     return isl.Set.from_basic_set(basic)
 
 
 def _faces(basic: Any) -> int:
     return int(basic.n_constraint())
+
+
+def _val(number: int) -> Any:
+    # islpy converts integers of 64 bits only.
+    return isl.Val(str(number), isl.DEFAULT_CONTEXT) if abs(number) >= 2**62 else number
 
 
 def _int(value: Any) -> int:

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from comprehensive.loops.access import names_read
+from comprehensive.loops.exactness import is_exact
 from comprehensive.loops.ir import Nest, Role, Scalar
-from comprehensive.loops.rewrite import subexpressions
-from comprehensive.loops.types import type_of
-from comprehensive.metafork.ast import Binary, Expr, HostLoop, Name, ScalarType, Unary
+from comprehensive.loops.sizes import sizes
+from comprehensive.metafork.ast import Binary, Cast, Expr, HostLoop, Name, ScalarType
 from comprehensive.poly.search import NotEvaluableError, Point, evaluate, trips
 
 _GUESSES = (5, 2, 1, 0, 101, -7)
@@ -50,6 +50,8 @@ class _History:
         everything = (*nest.scalars, *nest.state.scalars)
         self.scalars = tuple(s for s in everything if s.type.is_integer)
         self._types = {s.name: s.type for s in everything}
+        roles = (Role.PROGRAM, Role.DATA)
+        self._positive = sizes(nest) | {s.name for s in everything if s.role in roles}
         self._definitions: dict[str, list[Expr]] = {}
         for scalar in self.scalars:
             if scalar.role is not Role.HOST:
@@ -57,21 +59,15 @@ class _History:
             stated = [] if scalar.value is None else [scalar.value]
             for fact in nest.state.facts:
                 match fact:
-                    case Binary(operator="==", left=Name(scalar.name), right=value):
+                    case Binary(operator="==", left=Name(scalar.name), right=Cast(operand=value)):
                         stated.append(value)
                     case _:
                         pass
             self._definitions[scalar.name] = [value for value in stated if self._is_exact(value)]
 
     def _is_exact(self, value: Expr) -> bool:
-        """Whether :func:`evaluate` computes what C does: nothing wraps around."""
-        return not any(
-            isinstance(part, Binary | Unary)
-            and part.operator == "-"
-            and type_of(part, self._types) is ScalarType.UNSIGNED
-            for part in subexpressions(value)
-            if names_read(part) <= self._types.keys()
-        )
+        """Whether :func:`evaluate` computes what C does."""
+        return names_read(value) <= self._types.keys() and is_exact(value, self._types, self._positive)
 
     def settled(self, point: Point) -> dict[str, int]:
         """The point with every scalar of which a definition can be evaluated."""

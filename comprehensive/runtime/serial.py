@@ -66,7 +66,9 @@ def build(program: Program, work: Path, *, compiler: Compiler) -> SerialLibrary:
     work.mkdir(parents=True, exist_ok=True)
     stem = re.sub("[^A-Za-z0-9_]", "_", Path(program.file.path).stem)
     source, target = work / f"{stem}_serial.c", work / f"lib{stem}_serial.so"
-    source.write_text(serial_text(program.file.text), encoding="utf-8")
+    # `assert` is part of the language; the file need not have said where C has it from.
+    text = f'#include <assert.h>\n#line 1 "{stem}"\n{serial_text(program.file.text)}'
+    source.write_text(text, encoding="utf-8")
     command = [*compiler.command, *_FLAGS, "-x", "c", str(source), "-o", str(target), "-lm"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     if done.returncode != 0:

@@ -119,10 +119,10 @@ def test_explain_reports_values_that_make_no_sense(arguments: tuple[str, ...], c
 def test_check_verifies_definition_2_and_runs_the_emitted_code() -> None:
     result = run("check", REVERSE, "--registers", "estimate", "--points", "4")
     assert result.exit_code == 0, result.output
-    for condition in ("(i) constraint", "(ii) code", "(iii) coverage", "(iv) optimality"):
+    for condition in ("legality", "(i) constraint", "(ii) code", "(iii) coverage", "(iv) optimality"):
         assert f"ok   {condition}" in result.stdout
     assert "4 of 4 points equal" in result.stdout
-    assert result.stdout.endswith("all 6 statements hold\n")
+    assert result.stdout.endswith("all 7 statements hold\n")
 
 
 GATHER = """void gather(int n, int idx[n], const float *x, float y[n], int B)
@@ -154,7 +154,7 @@ def test_check_counts_what_it_could_not_check_and_runs_the_rest(tmp_path: Path) 
     assert f"--   (ii) code soundness: {reason}" in result.stdout
     assert f"--   gather leaf 0: {reason}" in result.stdout
     assert "ok   twice leaf 0: 3 of 3 points equal" in result.stdout
-    assert result.stdout.endswith("nothing fails, but 3 of 11 statements were not checked\n")
+    assert result.stdout.endswith("nothing fails, but 3 of 13 statements were not checked\n")
     strict = run(*arguments, "-Werror", "--json")
     assert strict.exit_code == 1
     assert "3 statements were not checked [-Werror]" in strict.stderr
@@ -187,7 +187,7 @@ def test_check_says_which_conditions_are_undecided(monkeypatch: pytest.MonkeyPat
     result = run(*arguments)
     assert result.exit_code == 1
     assert "FAIL (iii) coverage" in result.stdout
-    assert "1 of 4 statements FAIL, 1 were not checked" in result.stdout
+    assert "1 of 5 statements FAIL, 1 were not checked" in result.stdout
 
 
 def test_check_does_not_call_ok_what_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,3 +290,20 @@ def test_colour_is_never_written_to_a_pipe(tmp_path: Path) -> None:
         check=False,
     )
     assert "\x1b" not in answer.stderr
+
+
+def test_check_says_that_a_data_dependent_race_is_not_excluded(tmp_path: Path) -> None:
+    source = tmp_path / "hist.mf"
+    source.write_text(
+        "#include <stdio.h>\nvoid f(int n, int B, const int v[n], int h[n]) { int dim = n / B;\n"
+        '  printf("done %d\\n", n);\n'
+        "  meta_schedule { meta_for (int i = 0; i < dim; i++) meta_for (int u = 0; u < B; u++)\n"
+        "    h[v[i*B + u]] += 1; } }\n"
+    )
+    result = run("check", str(source), "--registers", "estimate", "--points", "5", "--json")
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)
+    assert "done" not in result.stdout
+    legality = document["regions"][0]["conditions"][0]
+    assert (legality["name"], legality["state"]) == ("legality", "not checked")
+    assert "depends on data" in legality["evidence"]

@@ -15,6 +15,9 @@ HEAD = "void f(int n, int B, float r, float a[n][n], const float b[n], float *c)
 NEST = "meta_for (int i = 0; i < d; i++)\n    meta_for (int u = 0; u < B; u++) "
 
 
+REGION = "meta_schedule { meta_for (int i = 0; i < n; i++) meta_for (int u = 0; u < 8; u++) c[i*8+u] = 1; }"
+
+
 def in_threads(text: str) -> str:
     """A function whose thread loops run ``text``."""
     return f"{HEAD}  meta_schedule {{\n    {NEST}{{\n{text}\n    }}\n  }}\n}}\n"
@@ -236,7 +239,17 @@ CASES: dict[str, tuple[str, str]] = {
         "CF0317",
         in_region("meta_for (int i = 0; i < d; i += §n*B) meta_for (int u = 0; u < B; u++) c[u] = 1;"),
     ),
-    "a call of itself": ("CF0318", in_host("  §f(n, 0);")),
+    "a call of itself": ("CF0319", in_host("  §f(n, 0);")),
+    "a variable of the file": ("CF0320", "static int §shift;\n" + in_host("  shift = n;")),
+    "two meanings": ("CF0321", f"#define W 1\n{in_host('')}§#define W 2\n"),
+    "two functions": ("CF0322", f"{in_host('')}§{in_host('')}"),
+    "a function and a region": (
+        "CF0322",
+        in_host(REGION + REGION) + "§" + in_host("").replace("void f(", "void f_2("),
+    ),
+    "a limit of the machine": ("CF0220", "void f(int n, float *c, §int T_B) { " + REGION + " }"),
+    "a level of performance": ("CF0220", "void f(int n, float *c) { int §P_occ = n; " + REGION + " }"),
+    "an idle array cached": ("CF0314", in_host("").replace("meta_schedule", "§meta_schedule cache(a)")),
 }
 
 

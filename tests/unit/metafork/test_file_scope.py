@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
-from comprehensive.diagnostics import DiagnosticSink, SourceFile
+from comprehensive.diagnostics import CompileError, DiagnosticSink, SourceFile
 from comprehensive.metafork.file_scope import Kind, file_scope
 from comprehensive.metafork.parse import parse
 
@@ -81,5 +83,44 @@ def test_a_call_of_a_function_with_a_region_is_an_error_with_its_place(helper: s
     sink = DiagnosticSink()
     parse(SourceFile("f.mf", text), sink)
     (error,) = sink.diagnostics
-    assert (error.code, error.span.position[0] if error.span else 0) == ("CF0318", 3)
+    assert (error.code, error.span.position[0] if error.span else 0) == ("CF0319", 3)
     assert "'g'" in error.message
+
+
+@pytest.mark.parametrize(
+    ("text", "warned"),
+    [
+        ("static int shift; int get(void) { return shift; }", ["shift"]),
+        ("int table[4] = { 1, 2 }, other; int get(void) { return table[1] + other; }", ["table", "other"]),
+        ("static const int shift = 2; int get(void) { return shift; }", []),
+        ("extern int shift; int get(void) { return shift; }", []),
+        ("static int shift; int get(void) { return 1; }", []),
+        ("struct p { int x; }; int get(void) { struct p q; q.x = 1; return q.x; }", []),
+        ("enum { ONE = 1 }; int get(void) { return ONE; }", []),
+    ],
+)
+def test_a_variable_of_the_file_is_warned_about(text: str, warned: list[str]) -> None:
+    sink = DiagnosticSink()
+    parse(SourceFile("f.mf", f"{text}\nvoid f(int n, float *a, int B)\n{{ int d = get();\n{REGION} }}"), sink)
+    found = [d for d in sink.diagnostics if d.code == "CF0320"]
+    assert [d.span.text if d.span else "" for d in found] == warned
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_error"),
+    [
+        ("#define SHIFT 1", "#define SHIFT 2", True),
+        ("#define SHIFT 1", "#undef SHIFT", True),
+        ("#define SHIFT 1", "#define SHIFT  1", False),
+        ("#define SHIFT 1\n#undef SHIFT\n#define SHIFT 2", "#define OTHER 2", False),
+    ],
+)
+def test_a_macro_with_two_meanings_is_an_error(first: str, second: str, is_error: bool) -> None:
+    function = f"void {{name}}(int n, float *a, int B) {{{{ {REGION} }}}}".replace("{{", "{").replace(
+        "}}", "}"
+    )
+    text = "\n".join((first, function.replace("{name}", "f"), second, function.replace("{name}", "g"), ""))
+    sink = DiagnosticSink()
+    with suppress(CompileError):
+        parse(SourceFile("f.mf", text), sink)
+    assert ("CF0321" in [d.code for d in sink.diagnostics]) is is_error

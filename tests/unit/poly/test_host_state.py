@@ -130,3 +130,33 @@ def test_a_turn_that_is_left_out_is_no_witness() -> None:
 def test_an_unsigned_buffer_number_is_not_read_as_mathematics() -> None:
     subject = region("unsigned k = t; unsigned src = (k - 1u) % 3u; unsigned dst = (k + 2u) % 3u;", STENCIL)
     assert not any(isinstance(v, Parallel) for _, v in parallel_loops(subject))
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "int src = pick(t), dst = (int)(src + 4294967296L);",
+        "long big = pick(t); int src = big % 4; int dst = (int)(big + 1) % 4;",
+        "unsigned src = (t * 2863311531u) % 3u, dst = 1;",
+        "unsigned k = t, src = k % 4u, dst = k % 4u + k * 65536u * 65536u; assert(k > 0);",
+        "int src = t % m, dst = m + 5;",
+        "unsigned char src = m + 256, dst = m;",
+        "int src = t % 2;\n#ifdef IN_PLACE\nint dst = src;\n#else\nint dst = 1 - src;\n#endif\n",
+        "int src = pick(t), dst = pick(1);\n#ifdef PARANOID\nassert(src != dst);\n#endif\n",
+    ],
+)
+def test_nothing_is_proved_from_what_c_computes_otherwise(host: str) -> None:
+    verdicts = [v for _, v in parallel_loops(region(host, STENCIL, "float a[9][n]"))]
+    assert not all(isinstance(v, Parallel) for v in verdicts)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "long r = t * 1103515245L + 12345L; int src = r % 2; int dst = 1 - src;",
+        "long big = pick(t); int src = big; int dst = 1;",
+        "int src = t % 2; int dst = 1 - src; assert(m < 4294967296L);",
+    ],
+)
+def test_numbers_beyond_64_bits_are_no_obstacle(host: str) -> None:
+    assert len(list(parallel_loops(region(host, STENCIL)))) == 2
