@@ -100,7 +100,9 @@ def devices() -> tuple[Device, ...]:
 
 
 def load_device(name_or_path: str | Path) -> Device:
-    """The device of that name (``sm_90``, ``h200``; case does not matter), or the one a ``.toml`` file describes.
+    """The device of that name, or the one a ``.toml`` file describes.
+
+    A name is that of a file (``sm_90``, ``h200``) or the one it states (``NVIDIA H200``); case does not matter.
 
     Raises CompileError for an unknown name, an unreadable file, text that is not TOML, and for fields that are
     missing, unknown or of the wrong type.
@@ -120,15 +122,25 @@ def _locate(name_or_path: str | Path, mention: Span | None) -> Path:
     if isinstance(name_or_path, Path) or text.endswith(".toml"):
         return Path(text)
     known = device_names()
-    for name in known:
-        if name.lower() == text.lower():
-            return spec_directory() / "machines" / f"{name}.toml"
+    paths = [spec_directory() / "machines" / f"{name}.toml" for name in known]
+    for name_of in (_file_name, _stated_name):
+        for path in paths:
+            if name_of(path).lower() == text.lower():
+                return path
     raise _error(
         "CF0801",
         f"device '{text}' is not known",
         mention,
         f"name one of {', '.join(known)}, or give the path of a .toml file of the same form",
     )
+
+
+def _file_name(path: Path) -> str:
+    return path.stem
+
+
+def _stated_name(path: Path) -> str:
+    return str(_read(path)["name"][0])
 
 
 _Values = dict[str, tuple[Any, Span | None]]

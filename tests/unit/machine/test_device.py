@@ -63,6 +63,12 @@ def test_a_product_takes_from_its_architecture_what_it_does_not_state():
     assert product.parameters() == architecture.parameters()
 
 
+@pytest.mark.parametrize("device", devices(), ids=device_names())
+def test_a_device_is_found_by_the_name_that_the_table_prints(device):
+    assert load_device(device.name) == device
+    assert load_device(device.name.upper()) == device
+
+
 def test_a_file_of_ones_own_may_build_on_a_known_device(tmp_path: Path):
     path = tmp_path / "mine.toml"
     path.write_text('name = "half"\nbase = "sm_90"\nmax_blocks_per_sm = 16\n')
