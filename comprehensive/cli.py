@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import click
 
 from comprehensive import __version__
-from comprehensive.diagnostics import CompileError, Diagnostic, render, to_json
+from comprehensive.diagnostics import CommandLineError, CompileError, Diagnostic, render, to_json
 
 if TYPE_CHECKING:
     from comprehensive.driver import Compilation, Options
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 EXIT_INPUT = 1
+EXIT_USAGE = 2
 EXIT_MISSING = 3
 EXIT_INTERNAL = 70
 
@@ -47,7 +48,7 @@ def reporting(command: Callable[P, None]) -> Callable[P, None]:
             if kwargs.get("as_json"):
                 _print_json({"schema": 1, "diagnostics": [to_json(d) for d in error.diagnostics]})
             print_diagnostics(error.diagnostics)
-            sys.exit(EXIT_INPUT)
+            sys.exit(EXIT_USAGE if isinstance(error, CommandLineError) else EXIT_INPUT)
         except ToolError as error:
             click.echo(f"error: {error}", err=True)
             sys.exit(EXIT_MISSING)
@@ -120,10 +121,12 @@ def _options(
     registers: Any, arch: str, cuda_path: str | None, performance: Any, warning: tuple[str, ...]
 ) -> Options:
     from comprehensive.driver import Options
+    from comprehensive.machine.architectures import demand_architecture
 
     unknown = [w for w in warning if w != "error"]
     if unknown:
         raise click.UsageError(f"-W{unknown[0]} is not known; the one warning option is -Werror")
+    demand_architecture(arch)
     return Options(registers, arch, cuda_path, performance, bool(warning))
 
 
@@ -175,7 +178,10 @@ def gen(
 ) -> None:
     """Generate the header, the kernels of all leaves, the tree and the manifest from SOURCE."""
     from comprehensive import generate
+    from comprehensive.machine.architectures import demand_architecture
 
+    if ptx is not None:
+        demand_architecture(ptx, virtual=True)
     compilation = _compile(source, _options(**compile_options))
     if emit is not None:
         click.echo(generate.stage_text(compilation, emit), nl=False)

@@ -112,6 +112,10 @@ class CompileError(Exception):
         self.diagnostics = diagnostics
 
 
+class CommandLineError(CompileError):
+    """Not the input but the command line is wrong."""
+
+
 class DiagnosticSink:
     """Collects the diagnostics of a run in the order in which they are met, each once."""
 

@@ -255,6 +255,18 @@ def test_a_wrong_command_line_is_exit_code_2(arguments: tuple[str, ...]) -> None
     assert run(*arguments).exit_code == 2
 
 
+@pytest.mark.parametrize(
+    "arguments", [("tree", MATADD, "--arch", "sm_12"), ("gen", MATADD, "--ptx", "nonsense", "--json")]
+)
+def test_a_mistyped_architecture_is_a_wrong_command_line_with_the_known_ones(
+    arguments: tuple[str, ...],
+) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert "[CF0808]" in result.stderr
+    assert "sm_90" in result.stderr
+
+
 def test_a_bug_is_exit_code_70_with_a_reproducer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("boom")
