@@ -7,10 +7,11 @@ Machine parameters occur linearly, so Fourier-Motzkin elimination is exact over 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 
 from comprehensive.algebra.atom import Atom, Relation
-from comprehensive.algebra.fourier import Bounds, Fact, bracket, originals
+from comprehensive.algebra.fourier import Fact, bracket, least, originals
 from comprehensive.algebra.fourier import eliminate as eliminate_symbol
 from comprehensive.algebra.polynomial import Polynomial
 from comprehensive.algebra.signs import Sign, lower_bounds, proves, sign_on
@@ -45,7 +46,7 @@ def _eliminate_one(
     facts: tuple[Fact, ...], names: Sequence[str], assumptions: Sequence[Atom]
 ) -> tuple[tuple[Fact, ...], str]:
     """The facts without one of the symbols: the first whose elimination makes the fewest new facts."""
-    bounds = lower_bounds(assumptions)
+    bounds = least(originals(assumptions))
     found = [(name, bracket(facts, name, bounds)) for name in names]
     possible = [(len(b.below) * len(b.above), name, b) for name, b in found if not b.unclear]
     if not possible:
@@ -54,7 +55,7 @@ def _eliminate_one(
     return eliminate_symbol(chosen), name
 
 
-def _without_positive_factors(atom: Atom, bounds: Bounds) -> Atom:
+def _without_positive_factors(atom: Atom, bounds: Mapping[str, tuple[Fraction, Atom]]) -> Atom:
     """B*s - B > 0 where B >= 1   -->   s - 1 > 0"""
     scale, factors = atom.polynomial.factor()
     kept = Polynomial(0 if scale == 0 else -1 if scale < 0 else 1)

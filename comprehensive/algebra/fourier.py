@@ -2,40 +2,73 @@
 
     a*x + r >= 0  and  t - b*x > 0   with a, b > 0   -->   b*r + a*t > 0
 
-A `Fact` remembers which atoms of the original system it was derived from, so that a contradiction found
-among facts is a contradiction of known atoms.
+A `Fact` remembers which atoms of the original system it was derived from, and how, so that a contradiction found
+among facts is one of known atoms and can be written down as a proof (`proof.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.polynomial import Polynomial
-from comprehensive.algebra.signs import Sign, sign_on, split_linear
+from comprehensive.algebra.rounding import rounded
+from comprehensive.algebra.signs import Sign, lower_bounds, sign_on, split_linear
 
-Bounds = Mapping[str, tuple[Fraction, Atom]]
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Fact:
-    """An atom that follows from `sources`, which are atoms of the original system."""
+    """An atom that follows from `sources`, which are atoms of the original system; `reason` says how."""
 
     atom: Atom
     sources: tuple[Atom, ...]
+    reason: Crossing | Rounding | Shift | None = None
+    """None for an atom of the original system."""
+
+
+Bounds = Mapping[str, tuple[Fraction, Fact]]
+"""For symbols their largest known lower bound, and the fact that says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """`slope * x + rest REL 0` (from below) or `rest - slope * x REL 0` (from above), with slope > 0."""
+    """`slope * x + rest REL 0` (from below) or `rest - slope * x REL 0` (from above), with slope > 0.
+
+    This is `sign` (1 or -1) times the polynomial of `fact`; `supports` say that the slope is positive.
+    """
 
     slope: Polynomial
     rest: Polynomial
     strict: bool
-    sources: tuple[Atom, ...]
+    fact: Fact
+    sign: int
+    supports: Bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """A symbol lies between two bounds."""
+
+    below: Bound
+    above: Bound
+
+
+@dataclass(frozen=True, slots=True)
+class Rounding:
+    """What a fact says of integers."""
+
+    fact: Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """The fact is false where every symbol is at least its bound."""
+
+    fact: Fact
+    supports: Bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +88,23 @@ class Bracket:
 def originals(atoms: Iterable[Atom]) -> tuple[Fact, ...]:
     """The atoms of a system as facts, each its own source."""
     return tuple(Fact(atom, (atom,)) for atom in atoms)
+
+
+def least(facts: Iterable[Fact]) -> Bounds:
+    """For each symbol the largest constant that a fact in it alone puts below it."""
+    facts = tuple(facts)
+    known = {fact.atom: fact for fact in reversed(facts)}
+    return {name: (value, known[atom]) for name, (value, atom) in lower_bounds(known).items()}
+
+
+def restricted(bounds: Bounds, names: Iterable[str]) -> Bounds:
+    """The bounds of these symbols."""
+    return {name: bounds[name] for name in names}
+
+
+def sources_of(bounds: Bounds) -> Iterable[Atom]:
+    """The atoms behind the bounds."""
+    return (atom for _, fact in bounds.values() for atom in fact.sources)
 
 
 def joined(*groups: Iterable[Atom]) -> tuple[Atom, ...]:
@@ -80,24 +130,33 @@ def bracket(facts: Iterable[Fact], name: str, bounds: Bounds) -> Bracket:
         if split is None or sign not in (Sign.POSITIVE, Sign.NEGATIVE):
             unclear.append(fact)
             continue
-        # The sign of the slope rests on the bounds of its symbols, so these become sources too.
-        sources = joined(fact.sources, (bounds[symbol][1] for symbol in split.coefficient.symbols))
         slope, rest = split.coefficient, split.rest
         positive = sign is Sign.POSITIVE
         if not positive:
             slope = -slope
         strict = fact.atom.relation is Relation.GT
+        # The sign of the slope rests on the bounds of its symbols.
+        supports = restricted(bounds, slope.symbols)
         if positive or fact.atom.relation is Relation.EQ:
-            below.append(Bound(slope, rest if positive else -rest, strict, sources))
+            turned = 1 if positive else -1
+            below.append(Bound(slope, turned * rest, strict, fact, turned, supports))
         if not positive or fact.atom.relation is Relation.EQ:
-            above.append(Bound(slope, -rest if positive else rest, strict, sources))
+            turned = -1 if positive else 1
+            above.append(Bound(slope, turned * rest, strict, fact, turned, supports))
     return Bracket(tuple(below), tuple(above), tuple(others), tuple(unclear))
 
 
 def combine(below: Bound, above: Bound) -> Fact:
     """What a bound from below and one from above say together: the symbol lies between them."""
     atom = _crossed(below.slope, below.rest, above.slope, above.rest, below.strict or above.strict)
-    return Fact(atom, joined(below.sources, above.sources))
+    parts = (below.fact.sources, above.fact.sources, sources_of(below.supports), sources_of(above.supports))
+    return Fact(atom, joined(*parts), Crossing(below, above))
+
+
+def rounded_fact(fact: Fact, is_integer: Callable[[str], bool]) -> Fact:
+    """The fact at its integer points."""
+    atom = rounded(fact.atom, is_integer)
+    return fact if atom is fact.atom else Fact(atom, fact.sources, Rounding(fact))
 
 
 def eliminate(found: Bracket) -> tuple[Fact, ...]:

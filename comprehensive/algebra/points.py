@@ -16,17 +16,13 @@ from random import Random
 
 from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.signs import constant_bound, split_linear
+from comprehensive.algebra.symbols import is_integer_symbol
 
 Point = dict[str, Fraction]
 
 _LADDER = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096)
 _SHARES = tuple(Fraction(numerator, 16) for numerator in (0, 16, 8, 4, 12, 2, 14, 1, 15))
 _MOST_CANDIDATES = 240
-
-
-def is_integer_symbol(name: str) -> bool:
-    """Whether the symbol is an integer: all do but the performance parameters `P_*`, shares in [0, 1]."""
-    return not name.startswith("P_")
 
 
 def is_integral(point: Mapping[str, Fraction]) -> bool:

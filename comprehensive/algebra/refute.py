@@ -1,51 +1,60 @@
-"""Contradictions that need no solver: atoms in, a core or None out.
+"""Contradictions that need no solver: atoms in, a false fact with its derivation or None out.
 
     Z_B >= 2*s*B + 2,  Z_B < 2*B + 2,  s >= 1,  B >= 1    -->   contradiction: 2*B - 2*s*B > 0 is never true
 
-First single atoms and pairs of bounds on one symbol, judged by sign; then elimination, symbol after symbol.
+First single atoms and pairs of bounds on one symbol, judged by sign; then elimination, symbol after symbol.  All
+facts are rounded to what they say of integers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from comprehensive.algebra.atom import Atom
+from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.fourier import (
     Bounds,
     Bracket,
     Fact,
+    Shift,
     bracket,
     combine,
     eliminate,
     joined,
+    least,
     originals,
+    restricted,
+    rounded_fact,
+    sources_of,
 )
+from comprehensive.algebra.polynomial import Polynomial
 from comprehensive.algebra.signs import lower_bounds, refutes
+from comprehensive.algebra.symbols import is_integer_symbol
 
 # Elimination multiplies facts; past this many the caller's next step is cheaper.
 _MOST_FACTS = 120
 _HIGHEST_DEGREE = 6
+_FALSE = Atom(Polynomial(-1), Relation.GE)
 
 
-def refute_by_sign(atoms: Sequence[Atom]) -> tuple[Atom, ...] | None:
-    """The core of a contradiction of one atom, or of two bounds on a symbol, with the assumed bounds used."""
-    bounds = lower_bounds(atoms)
-    facts = originals(atoms)
+def refute_by_sign(atoms: Sequence[Atom]) -> Fact | None:
+    """A contradiction of one atom, or of two bounds on a symbol, with the assumed bounds used."""
+    facts = _whole(originals(atoms))
+    bounds = least(facts)
     for fact in facts:
-        core = _core(fact, bounds)
-        if core is not None:
-            return core
+        found = _contradiction(fact, bounds)
+        if found is not None:
+            return found
     for name in _symbols(facts):
-        core = _crossing(bracket(facts, name, {}), bounds)
-        if core is not None:
-            return core
+        found = _crossing(bracket(facts, name, {}), bounds)
+        if found is not None:
+            return found
     return None
 
 
 def contradicts_by_sign(atom: Atom, atoms: Sequence[Atom]) -> bool:
     """Whether the atom, alone or with a bound of one of the others on the same symbol, is a contradiction.
 
-    The part of `refute_by_sign` that is new when the atom joins atoms that have been looked at before.
+    The part of `refute_by_sign` that is new when the atom joins atoms that have been looked at before; over the reals.
     """
     bounds = lower_bounds((*atoms, atom))
     if refutes(atom, bounds):
@@ -62,59 +71,58 @@ def contradicts_by_sign(atom: Atom, atoms: Sequence[Atom]) -> bool:
     return False
 
 
-def refute_by_elimination(atoms: Sequence[Atom]) -> tuple[Atom, ...] | None:
-    """The core of a contradiction found by eliminating symbols that occur linearly, fewest new facts first.
+def refute_by_elimination(atoms: Sequence[Atom]) -> Fact | None:
+    """A contradiction found by eliminating symbols that occur linearly, fewest new facts first.
 
-    Complete for systems that are linear, as long as their size stays within limits.
+    Complete for systems that are linear, over the reals, as long as their size stays within limits.
     """
-    facts = originals(atoms)
-    sources: dict[Atom, tuple[Atom, ...]] = {fact.atom: fact.sources for fact in facts}
+    facts = _whole(originals(atoms))
     while True:
-        bounds = lower_bounds(fact.atom for fact in facts)
+        bounds = least(facts)
         for fact in facts:
-            core = _core(fact, bounds)
-            if core is not None:
-                return _traced(core, sources)
+            found = _contradiction(fact, bounds)
+            if found is not None:
+                return found
         brackets: list[tuple[int, str, Bracket]] = []
         for name in _symbols(facts):
-            found = bracket(facts, name, bounds)
-            if not found.unclear:
-                core = _crossing(found, bounds)
-                if core is not None:
-                    return _traced(core, sources)
-                pairs = len(found.below) * len(found.above)
-                brackets.append((pairs - len(found.below) - len(found.above), name, found))
+            seen = bracket(facts, name, bounds)
+            if not seen.unclear:
+                found = _crossing(seen, bounds)
+                if found is not None:
+                    return found
+                pairs = len(seen.below) * len(seen.above)
+                brackets.append((pairs - len(seen.below) - len(seen.above), name, seen))
         if not brackets:
             return None
         growth, _, chosen = min(brackets, key=lambda item: item[:2])
         if growth + len(facts) > _MOST_FACTS:
             return None
-        facts = tuple(Fact(fact.atom, _traced(fact.sources, sources)) for fact in eliminate(chosen))
+        facts = _whole(eliminate(chosen))
         if any(fact.atom.polynomial.total_degree > _HIGHEST_DEGREE for fact in facts):
             return None
-        for fact in facts:
-            sources.setdefault(fact.atom, fact.sources)
 
 
-def _core(fact: Fact, bounds: Bounds) -> tuple[Atom, ...] | None:
+def _whole(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    return tuple(rounded_fact(fact, is_integer_symbol) for fact in facts)
+
+
+def _contradiction(fact: Fact, bounds: Bounds) -> Fact | None:
+    if fact.atom.truth is False:
+        return fact
     if not refutes(fact.atom, bounds):
         return None
-    return joined(fact.sources, (bounds[name][1] for name in fact.atom.symbols))
+    supports = restricted(bounds, fact.atom.symbols)
+    return Fact(_FALSE, joined(fact.sources, sources_of(supports)), Shift(fact, supports))
 
 
-def _crossing(found: Bracket, bounds: Bounds) -> tuple[Atom, ...] | None:
-    """The core of the first pair of bounds that leaves no room between them."""
+def _crossing(found: Bracket, bounds: Bounds) -> Fact | None:
+    """The contradiction of the first pair of bounds that leaves no room between them."""
     for low in found.below:
         for high in found.above:
-            core = _core(combine(low, high), bounds)
-            if core is not None:
-                return core
+            between = _contradiction(rounded_fact(combine(low, high), is_integer_symbol), bounds)
+            if between is not None:
+                return between
     return None
-
-
-def _traced(core: Iterable[Atom], sources: dict[Atom, tuple[Atom, ...]]) -> tuple[Atom, ...]:
-    """The core with derived atoms (they serve as bounds) replaced by the original atoms behind them."""
-    return joined(*(sources.get(atom, (atom,)) for atom in core))
 
 
 def _symbols(facts: Iterable[Fact]) -> tuple[str, ...]:

@@ -83,7 +83,7 @@ def constant_bound(atom: Atom) -> tuple[int, Fraction] | None:
     return (1 if slope > 0 else -1), -split.rest.constant_value() / slope
 
 
-def sign_on(polynomial: Polynomial, bounds: Mapping[str, tuple[Fraction, Atom]]) -> Sign:
+def sign_on(polynomial: Polynomial, bounds: Mapping[str, tuple[Fraction, object]]) -> Sign:
     """The sign of the polynomial where every symbol is at least its bound."""
     if polynomial.is_constant:
         return _shifted_sign(polynomial, ())
@@ -92,12 +92,12 @@ def sign_on(polynomial: Polynomial, bounds: Mapping[str, tuple[Fraction, Atom]])
     return _shifted_sign(polynomial, tuple(bounds[name][0] for name in polynomial.symbols))
 
 
-def refutes(atom: Atom, bounds: Mapping[str, tuple[Fraction, Atom]]) -> bool:
+def refutes(atom: Atom, bounds: Mapping[str, tuple[Fraction, object]]) -> bool:
     """Whether the atom is false wherever every symbol is at least its bound."""
     return sign_on(atom.polynomial, bounds) in _REFUTING[atom.relation]
 
 
-def proves(atom: Atom, bounds: Mapping[str, tuple[Fraction, Atom]]) -> bool:
+def proves(atom: Atom, bounds: Mapping[str, tuple[Fraction, object]]) -> bool:
     """Whether the atom is true wherever every symbol is at least its bound."""
     return sign_on(atom.polynomial, bounds) in _PROVING[atom.relation]
 

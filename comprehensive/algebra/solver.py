@@ -4,31 +4,33 @@
     >>> PortfolioSolver().check(System((at_least(B, 1),), (at_most(2 * B, Z), less(Z, 2))))
     Inconsistent(core=(...))
 
-The reals decide, as in the paper; points are integer ones whenever one is found. Every point is verified
-exactly before it is returned, whichever step found it.
+Parameters are integers, and a system without an integer point is inconsistent; where that is not decided, the reals
+decide. Every point is verified exactly before it is returned, whichever step found it.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import ceil, floor
 from typing import Protocol
 
 from comprehensive.algebra import smt
 from comprehensive.algebra.atom import Atom, Relation
+from comprehensive.algebra.fourier import Fact
 from comprehensive.algebra.points import (
     Plan,
     Point,
     candidates,
     complete,
-    is_integer_symbol,
     is_integral,
     plan_for,
 )
 from comprehensive.algebra.refute import refute_by_elimination, refute_by_sign
-from comprehensive.algebra.signs import constant_bound, lower_bounds, proves
+from comprehensive.algebra.rounding import rounded
+from comprehensive.algebra.signs import lower_bounds, proves
+from comprehensive.algebra.symbols import is_integer_symbol
 from comprehensive.algebra.system import System
 from comprehensive.algebra.verdict import Consistent, Inconsistent, Unknown, Verdict
 
@@ -46,7 +48,7 @@ class Solver(Protocol):
         ...
 
     def implies(self, system: System, atom: Atom) -> bool | None:
-        """Whether the atom holds at every real point of the system; None when undecided."""
+        """Whether the atom holds at every point of the system; None when undecided."""
         ...
 
 
@@ -86,7 +88,7 @@ class PortfolioSolver:
         return verdict
 
     def implies(self, system: System, atom: Atom) -> bool | None:
-        """Whether the atom holds at every real point of the system; None when undecided."""
+        """Whether the atom holds at every point of the system; None when undecided."""
         atoms = system.all_atoms
         if atom.truth is True or atom in atoms or proves(atom, lower_bounds(atoms)):
             return True
@@ -104,33 +106,37 @@ class PortfolioSolver:
         atoms = system.all_atoms
         for atom in atoms:
             if atom.truth is False:
-                return "constant", Inconsistent((atom,))
+                return "constant", _refuted(Fact(atom, (atom,)))
         plan = plan_for(atoms)
         rational: Point | None = None
         for point in self._pooled(atoms, plan):
             if is_integral(point):
                 return "pool", Consistent(point)
             rational = rational or point
-        if rational is None:
-            core = refute_by_sign(atoms)
-            if core is not None:
-                return "sign", Inconsistent(core)
-        if rational is None or not _has_gap(atoms):
-            for given in candidates(atoms, plan.free):
-                point = complete(plan, given)
-                if point is not None and is_integral(point):
-                    return "candidates", Consistent(point)
-                rational = rational or point
-        if rational is None:
-            core = refute_by_elimination(atoms)
-            if core is not None:
-                return "elimination", Inconsistent(_minimised(core, refute_by_elimination))
-        if rational is not None:
-            whole = None if _has_gap(atoms) else self._whole_point(atoms, plan)
-            return ("candidates", Consistent(rational)) if whole is None else ("smt", Consistent(whole))
+        found = refute_by_sign(atoms)
+        if found is not None:
+            return "sign", _refuted(found)
+        for given in candidates(atoms, plan.free):
+            point = complete(plan, given)
+            if point is not None and is_integral(point):
+                return "candidates", Consistent(point)
+            rational = rational or point
+        found = refute_by_elimination(atoms)
+        if found is not None:
+            return "elimination", _refuted(_minimised(found, refute_by_elimination))
         if not self._use_smt:
+            if rational is not None:
+                return "candidates", Consistent(rational)
             return "undecided", Unknown("no cheap step decides the system and the SMT solver is switched off")
-        return self._ask_smt(atoms, plan)
+        if rational is None:
+            return self._ask_smt(atoms, plan)
+        match self._whole_point(atoms, plan):
+            case smt.Core(core):
+                return "smt", self._contradiction(core)
+            case None:
+                return "candidates", Consistent(rational)
+            case whole:
+                return "smt", Consistent(whole)
 
     def _pooled(self, atoms: Sequence[Atom], plan: Plan) -> Iterator[Point]:
         """Known points, completed: symbols they do not give start at their lower bound."""
@@ -148,9 +154,9 @@ class PortfolioSolver:
                     yield point
 
     def _ask_smt(self, atoms: Sequence[Atom], plan: Plan) -> tuple[str, Verdict]:
-        answer = smt.solve(atoms, limits=self._limits)
+        answer = _solve_rounded(atoms, (), self._limits)
         if isinstance(answer, smt.Core):
-            return "smt", Inconsistent(_minimised(answer.atoms, self._refute_by_any))
+            return "smt", self._contradiction(answer.atoms)
         near = answer.values if isinstance(answer, smt.Model) else None
         rational = near if isinstance(answer, smt.Model) and answer.exact else None
         if rational is not None and is_integral(rational):
@@ -161,7 +167,9 @@ class PortfolioSolver:
                 if point is not None and is_integral(point):
                     return "smt", Consistent(point)
                 rational = rational or point
-        whole = None if _has_gap(atoms) else self._whole_point(atoms, plan)
+        whole = self._whole_point(atoms, plan)
+        if isinstance(whole, smt.Core):
+            return "smt", self._contradiction(whole.atoms)
         if whole is not None:
             return "smt", Consistent(whole)
         rational = rational or self._interior_point(atoms)
@@ -171,16 +179,30 @@ class PortfolioSolver:
             return "undecided", Unknown(f"the SMT solver gave up: {answer.reason}")
         return "undecided", Unknown("the points that were found have irrational coordinates")
 
-    def _whole_point(self, atoms: Sequence[Atom], plan: Plan) -> Point | None:
-        if not self._use_smt:
-            return None
+    def _whole_point(self, atoms: Sequence[Atom], plan: Plan) -> Point | smt.Core | None:
+        """A point with integers where they belong, atoms that have none, or None when neither is found."""
         names = {name for atom in atoms for name in atom.symbols}
-        answer = smt.solve(atoms, filter(is_integer_symbol, names), self._limits.divided(_WHOLE_PART))
-        if not isinstance(answer, smt.Model):
-            return None
-        if answer.exact:
-            return dict(answer.values)
-        return complete(plan, answer.values)
+        whole = [name for name in names if is_integer_symbol(name)]
+        answer = _solve_rounded(atoms, whole, self._limits.divided(_WHOLE_PART))
+        match answer:
+            case smt.Core():
+                return answer
+            case smt.Model(values, exact):
+                return dict(values) if exact else complete(plan, values)
+            case smt.Undecided():
+                return None
+
+    def _contradiction(self, core: tuple[Atom, ...]) -> Inconsistent:
+        """The core, smaller if it can be, with a derivation if there is one."""
+        found = refute_by_sign(core) or refute_by_elimination(core)
+        if found is not None:
+            return _refuted(_minimised(found, refute_by_elimination))
+        limits = self._limits.divided(_WHOLE_PART)
+        for atom in core:
+            rest = [other for other in core if other != atom]
+            answer = _solve_rounded(rest, (), limits) if len(rest) < len(core) else None
+            core = answer.atoms if isinstance(answer, smt.Core) else core
+        return Inconsistent(core)
 
     def _interior_point(self, atoms: Sequence[Atom]) -> Point | None:
         """A point where inequalities hold strictly: an open set has rational points, and z3 takes those."""
@@ -190,51 +212,31 @@ class PortfolioSolver:
         answer = smt.solve(strict, limits=self._limits)
         return dict(answer.values) if isinstance(answer, smt.Model) and answer.exact else None
 
-    def _refute_by_any(self, atoms: Sequence[Atom]) -> tuple[Atom, ...] | None:
-        core = refute_by_sign(atoms) or refute_by_elimination(atoms)
-        if core is not None:
-            return core
-        answer = smt.solve(atoms, limits=self._limits.divided(_WHOLE_PART))
-        return answer.atoms if isinstance(answer, smt.Core) else None
+
+def _refuted(found: Fact) -> Inconsistent:
+    return Inconsistent(found.sources, found)
 
 
-class _Refuter(Protocol):
-    def __call__(self, atoms: Sequence[Atom], /) -> tuple[Atom, ...] | None: ...
+def _minimised(found: Fact, refute: Callable[[Sequence[Atom]], Fact | None]) -> Fact:
+    """A derivation that does without the atoms that the refuter can do without, one after the other."""
+    for atom in found.sources:
+        if atom in found.sources:
+            found = refute([other for other in found.sources if other != atom]) or found
+    return found
 
 
-def _minimised(core: tuple[Atom, ...], refute: _Refuter) -> tuple[Atom, ...]:
-    """The core without the atoms that the refuter can do without, one after the other."""
-    for atom in core:
-        if atom in core:
-            smaller = refute([other for other in core if other != atom])
-            core = smaller if smaller is not None else core
-    return core
-
-
-def _has_gap(atoms: Sequence[Atom]) -> bool:
-    """Whether the constant bounds of an integer symbol leave no integer, as in 5 < R and R < 6."""
-    low: dict[str, int] = {}
-    high: dict[str, int] = {}
-    for atom in atoms:
-        bound = constant_bound(atom)
-        if bound is None or not is_integer_symbol(atom.symbols[0]):
-            continue
-        name, (side, value) = atom.symbols[0], bound
-        strict = atom.relation is Relation.GT
-        if side > 0 or atom.relation is Relation.EQ:
-            least = floor(value) + 1 if strict else ceil(value)
-            low[name] = max(least, low.get(name, least))
-        if side < 0 or atom.relation is Relation.EQ:
-            most = ceil(value) - 1 if strict else floor(value)
-            high[name] = min(most, high.get(name, most))
-    return any(name in high and low[name] > high[name] for name in low)
+def _solve_rounded(atoms: Sequence[Atom], integers: Sequence[str], limits: smt.Limits) -> smt.Answer:
+    """z3 on what the atoms say of integers; a core is one of the atoms as given."""
+    given = {rounded(atom, is_integer_symbol): atom for atom in reversed(atoms)}
+    answer = smt.solve(list(reversed(given)), integers, limits)
+    return smt.Core(tuple(given[atom] for atom in answer.atoms)) if isinstance(answer, smt.Core) else answer
 
 
 def _roundings(values: Mapping[str, Fraction], free: Sequence[str]) -> Iterator[Point]:
     """The free symbols rounded up, down, and to ever finer fractions."""
-    for rounded in (ceil, floor, round):
+    for nearest in (ceil, floor, round):
         yield {
-            name: Fraction(rounded(values[name])) if is_integer_symbol(name) else values[name]
+            name: Fraction(nearest(values[name])) if is_integer_symbol(name) else values[name]
             for name in free
         }
     for denominator in (8, 1024, 1 << 20):

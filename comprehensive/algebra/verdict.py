@@ -9,24 +9,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from comprehensive.algebra.atom import Atom
+from comprehensive.algebra.certificate import Certificate
+from comprehensive.algebra.fourier import Fact
+from comprehensive.algebra.proof import certificate
 
 
 @dataclass(frozen=True, slots=True)
 class Consistent:
-    """The system holds at `point`, which gives every symbol; integers whenever they were found."""
+    """The system holds at `point`, which gives every symbol.
+
+    Integers, unless the search for whole numbers was given up: then it holds over the reals at least.
+    """
 
     point: Mapping[str, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
 class Inconsistent:
-    """No real point satisfies `core`, a subset of the assumptions and atoms of the system."""
+    """No point satisfies `core`, a subset of the assumptions and atoms of the system, with integers for integers.
+
+    `derivation` is the way to the contradiction, where it was found without an SMT solver.
+    """
 
     core: tuple[Atom, ...]
+    derivation: Fact | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """A proof for `certificate.proves_contradiction`."""
+        return None if self.derivation is None else certificate(self.derivation)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,11 @@ from comprehensive.algebra import (
     less,
     smt,
 )
+from comprehensive.algebra.certificate import proves_contradiction
 from comprehensive.algebra.points import is_integral
 from comprehensive.algebra.refute import refute_by_elimination, refute_by_sign
 from comprehensive.algebra.signs import Sign, lower_bounds, sign_on
+from comprehensive.algebra.symbols import is_integer_symbol
 from tests.unit.algebra.strategies import (
     assumed,
     box,
@@ -51,11 +53,13 @@ def check_against_brute_force(system: System, values: range) -> None:
         case Consistent(point):
             assert system.holds(point)
             assert set(point) == set(system.symbols)
-        case Inconsistent(core):
+        case Inconsistent(core) as verdict:
             assert witness is None
             assert set(core) <= set(system.all_atoms)
             assert first_point(core, values) is None
-            assert not isinstance(smt.solve(core, limits=quick), smt.Model)
+            assert not isinstance(smt.solve(core, system.symbols, limits=quick), smt.Model)
+            if verdict.certificate is not None:
+                assert proves_contradiction(verdict.certificate, core, is_integer_symbol)
         case Unknown(reason):
             assert reason  # how rare this is on systems that have small points is counted below
 
@@ -87,12 +91,13 @@ def test_small_points_are_found_in_almost_every_system_that_has_one() -> None:
 @few
 @given(machine_systems)
 def test_the_steps_without_z3_never_contradict_z3(system: System) -> None:
-    answer = smt.solve(system.all_atoms, limits=quick)
-    for core in (refute_by_sign(system.all_atoms), refute_by_elimination(system.all_atoms)):
-        if core is not None:
-            assert set(core) <= set(system.all_atoms)
+    answer = smt.solve(system.all_atoms, system.symbols, limits=quick)
+    for found in (refute_by_sign(system.all_atoms), refute_by_elimination(system.all_atoms)):
+        if found is not None:
+            assert found.atom.truth is False
+            assert set(found.sources) <= set(system.all_atoms)
             assert not isinstance(answer, smt.Model)
-            assert not isinstance(smt.solve(core, limits=quick), smt.Model)
+            assert not isinstance(smt.solve(found.sources, system.symbols, limits=quick), smt.Model)
 
 
 @few
@@ -150,9 +155,9 @@ def test_chains_of_bounds_are_refuted_by_elimination_without_z3() -> None:
 
 def test_a_core_names_the_bounds_that_the_sign_of_a_slope_rests_on() -> None:
     atoms = (at_least(B, 1), at_least(Z * (2 * B - 1), 3), at_most(Z, 0))
-    core = refute_by_elimination(atoms)
-    assert core is not None
-    assert set(core) == set(atoms)
+    found = refute_by_elimination(atoms)
+    assert found is not None
+    assert set(found.sources) == set(atoms)
 
 
 def test_a_false_constant_is_its_own_core() -> None:
@@ -166,10 +171,19 @@ def test_points_are_integers_where_there_are_any() -> None:
     assert (verdict.point["x"], verdict.point["s"]) == (4, 3)
 
 
-def test_a_strip_without_integers_is_consistent_over_the_reals() -> None:
+def test_a_strip_without_integers_is_inconsistent() -> None:
     verdict = PortfolioSolver(use_smt=False).check(space.add(less(5, R), less(R, 6)))
-    assert isinstance(verdict, Consistent)
-    assert 5 < verdict.point["R_B"] < 6
+    assert isinstance(verdict, Inconsistent)
+    assert set(verdict.core) == {less(5, R), less(R, 6)}
+    shares = space.add(less(5, 10 * P), less(10 * P, 6))
+    assert isinstance(PortfolioSolver(use_smt=False).check(shares), Consistent)
+
+
+def test_parity_is_inconsistent_and_so_is_what_only_whole_numbers_exclude() -> None:
+    solver = PortfolioSolver()
+    assert isinstance(solver.check(space.add(equal(2 * B + 4 * s, 7))), Inconsistent)
+    squares = solver.check(space.add(equal(x * x, 3 * B * B), less(0, x), at_most(x, 40), at_most(B, 40)))
+    assert isinstance(squares, Inconsistent)
 
 
 def test_performance_parameters_are_rational() -> None:
@@ -191,15 +205,19 @@ def test_z3_decides_what_needs_a_square() -> None:
 
 
 def test_an_irrational_region_gets_a_rational_point_if_it_has_one() -> None:
-    verdict = PortfolioSolver().check(System((), (at_most(x * x, 2), at_least(x**3, 2))))
+    verdict = PortfolioSolver().check(System((), (at_most(P * P, 2), at_least(P**3, 2))))
     assert isinstance(verdict, Consistent)
-    assert verdict.point["x"] ** 2 <= 2 <= verdict.point["x"] ** 3
+    assert verdict.point["P_occ"] ** 2 <= 2 <= verdict.point["P_occ"] ** 3
+    assert isinstance(
+        PortfolioSolver().check(System((), (at_most(x * x, 2), at_least(x**3, 2)))), Inconsistent
+    )
 
 
 def test_a_purely_irrational_system_is_unknown_with_the_reason() -> None:
-    verdict = PortfolioSolver().check(System((), (equal(x * x, 2),)))
+    verdict = PortfolioSolver().check(System((), (equal(P * P, 2),)))
     assert isinstance(verdict, Unknown)
     assert "irrational" in verdict.reason
+    assert isinstance(PortfolioSolver().check(System((), (equal(x * x, 2),))), Inconsistent)
 
 
 def test_exhausted_limits_are_unknown_and_never_a_guess() -> None:

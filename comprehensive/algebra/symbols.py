@@ -1,0 +1,8 @@
+"""What the name of a symbol says of its values."""
+
+from __future__ import annotations
+
+
+def is_integer_symbol(name: str) -> bool:
+    """Whether the symbol is an integer: all are but the performance parameters `P_*`, shares in [0, 1]."""
+    return not name.startswith("P_")

@@ -1,0 +1,176 @@
+"""Certificates: every one that is found checks, none that has been tampered with does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+
+import pytest
+from hypothesis import given
+
+from comprehensive.algebra import (
+    Atom,
+    Inconsistent,
+    Polynomial,
+    PortfolioSolver,
+    Relation,
+    System,
+    at_least,
+    at_most,
+    equal,
+    less,
+)
+from comprehensive.algebra.certificate import (
+    Cases,
+    Certificate,
+    Given,
+    Line,
+    Product,
+    Rounded,
+    Sum,
+    proves_contradiction,
+)
+from comprehensive.algebra.rounding import rounded
+from comprehensive.algebra.symbols import is_integer_symbol
+from tests.unit.algebra.strategies import all_hold, atoms, box, free_systems, machine_systems, random_atom
+
+B, s, x, Z, P = (Polynomial.symbol(name) for name in ("B", "s", "x", "Z_B", "P_occ"))
+space = (at_least(s, 1), at_least(B, 1), at_least(Z, 0))
+
+
+def contradiction(*atoms: Atom) -> Inconsistent:
+    verdict = PortfolioSolver(use_smt=False).check(System((), atoms))
+    assert isinstance(verdict, Inconsistent)
+    return verdict
+
+
+def is_proof(certificate: Certificate | None, core: tuple[Atom, ...]) -> bool:
+    return certificate is not None and proves_contradiction(certificate, core, is_integer_symbol)
+
+
+EXAMPLES = {
+    "two bounds": (*space, at_least(Z, 2 * s * B + 2), less(Z, 2 * B + 2)),
+    "one atom": (*space, less(s * B, 1)),
+    "a chain": (*space, at_most(B, 4), less(Z, 2 * B + 2), at_least(Z, 30 * s)),
+    "a slope that is positive by its bounds": (at_least(B, 1), at_least(Z * (2 * B - 1), 3), at_most(Z, 0)),
+    "an equation": (*space, equal(Z, 3 * B), less(Z, 2 * B)),
+    "an equation from the other side": (*space, equal(Z, 3 * B), less(4 * B, Z)),
+    "an equation that is positive": (*space, equal(Z + B, 0)),
+    "no integer between": (less(5, x), less(x, 6)),
+    "no integer after a crossing": (less(5, x + 2 * s), at_most(2 * s, 4), less(x, 2), at_most(2, s)),
+    "parity": (equal(2 * x + 4 * s, 7),),
+    "a false constant": (less(B, B),),
+    "shares": (less(1, 2 * P), less(P, Fraction(1, 2))),
+    "bounds that are derived": (at_least(x, B + 3), at_least(B, 2), at_most(x * s, 4), at_least(s, 1)),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_what_is_refuted_without_a_solver_has_a_proof(name: str) -> None:
+    verdict = contradiction(*EXAMPLES[name])
+    assert is_proof(verdict.certificate, verdict.core)
+    assert not is_proof(verdict.certificate, verdict.core[1:])
+
+
+@given(machine_systems | free_systems)
+def test_every_certificate_checks_and_each_of_its_lines_holds_where_the_given_ones_do(system: System) -> None:
+    verdict = PortfolioSolver(use_smt=False).check(system)
+    if not isinstance(verdict, Inconsistent):
+        return
+    certificate = verdict.certificate
+    assert certificate is not None
+    assert is_proof(certificate, verdict.core)
+    for position, line in enumerate(certificate.lines):
+        before = [earlier.atom for earlier in certificate.lines[:position]]
+        names = sorted({name for atom in (*before, line.atom) for name in atom.symbols})
+        if isinstance(line.reason, Given) or len(names) > 3:
+            continue
+        for point in box(names, range(-2, 4)):
+            assert not all_hold(before, point) or all_hold([line.atom], point)
+
+
+def tampered(certificate: Certificate, random: Random) -> Iterator[Certificate]:
+    """Certificates that are wrong in one place each."""
+    lines = certificate.lines
+    yield Certificate(lines[:-1])
+    for position, line in enumerate(lines):
+        other = random_atom(random)
+        if other not in [entry.atom for entry in lines]:
+            yield Certificate((*lines[:position], replace(line, atom=other), *lines[position + 1 :]))
+        match line.reason:
+            case Given():
+                yield Certificate(
+                    (*lines[:position], Line(line.atom, Rounded(position)), *lines[position + 1 :])
+                )
+            case Rounded():
+                yield Certificate((*lines[:position], Line(line.atom, Given()), *lines[position + 1 :]))
+            case Sum(products):
+                for number, product in enumerate(products):
+                    for wrong in (
+                        replace(product, coefficient=-product.coefficient),
+                        replace(product, coefficient=product.coefficient + 1),
+                        replace(product, factors=(*product.factors, position)),
+                    ):
+                        changed = Sum((*products[:number], wrong, *products[number + 1 :]))
+                        yield Certificate(
+                            (*lines[:position], Line(line.atom, changed), *lines[position + 1 :])
+                        )
+
+
+def test_no_certificate_survives_a_change() -> None:
+    random = Random(0)
+    rejected = 0
+    for example in EXAMPLES.values():
+        verdict = contradiction(*example)
+        assert verdict.certificate is not None
+        for wrong in tampered(verdict.certificate, random):
+            assert not is_proof(wrong, verdict.core), wrong
+            rejected += 1
+    assert rejected > 200
+
+
+def test_cases_must_cover_every_point() -> None:
+    lower = Certificate((Line(less(x * x, 0), Given()),))
+    split = Cases(at_least(x, 0), less(x, 0), (lower, lower))
+    assert not is_proof(Certificate((), split), (less(x * x, 0),))  # neither case is proved
+    false = less(x, x)
+    closed = Certificate((Line(false, Given()),))
+    for second, covers in (
+        (less(x, 3), True),
+        (at_most(x, 2), True),
+        (at_most(x, 3), True),
+        (less(x, 2), False),
+        (at_most(x, 1), False),
+        (at_least(x, 4), False),
+    ):
+        certificate = Certificate((), Cases(at_least(x, 3), second, (closed, closed)))
+        assert is_proof(certificate, (false,)) is covers
+    shares = Cases(at_least(P, 3), at_most(P, 2), (closed, closed))
+    assert not is_proof(Certificate((), shares), (false,))
+
+
+@given(atoms)
+def test_rounding_keeps_exactly_the_integer_points(atom: Atom) -> None:
+    whole = rounded(atom, is_integer_symbol)
+    for point in box(atom.symbols, range(-2, 4)):
+        assert whole.holds(point) is atom.holds(point)
+    assert rounded(whole, is_integer_symbol) == whole
+    assert whole.relation is not Relation.GT or whole.polynomial.is_constant
+
+
+def test_sums_must_be_of_the_right_kind() -> None:
+    positive, zero = at_least(x, 1), equal(s, 2)
+    lines = (Line(positive, Given()), Line(zero, Given()))
+
+    def follows(atom: Atom, *products: Product) -> bool:
+        false = Line(less(x, x), Given())
+        return is_proof(Certificate((*lines, Line(atom, Sum(products)), false)), (positive, zero, false.atom))
+
+    assert follows(at_least(2 * x + s, 4), Product(Fraction(2), (0,)), Product(Fraction(1), (1,)))
+    assert follows(at_least(x - s, -1), Product(Fraction(1), (0,)), Product(Fraction(-1), (1,)))
+    assert not follows(at_most(x, 1), Product(Fraction(-1), (0,)))
+    assert not follows(less(1, x), Product(Fraction(1), (0,)))
+    assert not follows(equal(x, 1), Product(Fraction(1), (0,)))
+    assert follows(equal((x - 1) * (s - 2), 0), Product(Fraction(1), (0, 1)))
