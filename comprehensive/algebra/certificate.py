@@ -9,9 +9,9 @@ A certificate is a list of lines, each an atom with the reason why it holds wher
     4  0 > 0                    1 * line 0 + 1 * line 1 + 2 * (line 2 * line 3) + 2 * line 2
 
 A sum of products of lines with positive coefficients is what Handelman's and Farkas' theorems speak of; products may
-hold further lines, so that a proof by elimination is written down as it was found.  A line may also be another one
-rounded: where all symbols are integers, `2*x - 1 > 0` is `x - 1 >= 0`.  A certificate may end in two cases, in each of
-which one more atom is given; together the cases say nothing new.
+hold further lines, so that a proof by elimination is written down as it was found.  Squares need no reason.  A line
+may also be another one rounded: where all symbols are integers, `2*x - 1 > 0` is `x - 1 >= 0`.  A certificate may end
+in two cases, in each of which one more atom is given; together the cases say nothing new.
 """
 
 from __future__ import annotations
@@ -52,7 +52,14 @@ class Rounded:
     line: int
 
 
-Reason = Given | Sum | Rounded
+@dataclass(frozen=True, slots=True)
+class Squared:
+    """The line says that the square of `root` is not negative."""
+
+    root: Polynomial
+
+
+Reason = Given | Sum | Rounded | Squared
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +100,8 @@ def _holds(certificate: Certificate, given: frozenset[Atom], is_integer: Callabl
                 follows = line.atom in given
             case Rounded(earlier):
                 follows = 0 <= earlier < number and rounded(lines[earlier].atom, is_integer) == line.atom
+            case Squared(root):
+                follows = line.atom == Atom(root * root, Relation.GE)
             case Sum(products):
                 follows = _is_sum(line.atom, products, lines[:number])
         if not follows:

@@ -25,7 +25,7 @@ class Fact:
 
     atom: Atom
     sources: tuple[Atom, ...]
-    reason: Crossing | Rounding | Shift | None = None
+    reason: Crossing | Rounding | Shift | Combination | Square | None = None
     """None for an atom of the original system."""
 
 
@@ -69,6 +69,20 @@ class Shift:
 
     fact: Fact
     supports: Bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """A sum of products of facts, each with a coefficient."""
+
+    parts: tuple[tuple[Fraction, tuple[Fact, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Square:
+    """The fact is that the square of this polynomial is not negative."""
+
+    root: Polynomial
 
 
 @dataclass(frozen=True, slots=True)

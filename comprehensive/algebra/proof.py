@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from comprehensive.algebra.atom import Atom, Relation
-from comprehensive.algebra.certificate import Certificate, Given, Line, Product, Reason, Rounded, Sum
-from comprehensive.algebra.fourier import Bound, Bounds, Crossing, Fact, Rounding, Shift
+from comprehensive.algebra.certificate import Certificate, Given, Line, Product, Reason, Rounded, Squared, Sum
+from comprehensive.algebra.fourier import Bound, Bounds, Combination, Crossing, Fact, Rounding, Shift, Square
 from comprehensive.algebra.polynomial import Polynomial
 from comprehensive.algebra.signs import Sign, sign_on
 
@@ -40,6 +40,11 @@ class _Lines:
                 atom, reason = self._crossed(atom, below, above)
             case Shift(refuted, supports):
                 atom, reason = self._shifted(refuted, supports)
+            case Square(root):
+                reason = Squared(root)
+            case Combination(parts):
+                products = [Product(c, tuple(self.add(f) for f in factors)) for c, factors in parts]
+                reason = self._sum(products, atom.polynomial, atom)
         self.written.append(Line(atom, reason))
         number = self._numbers[fact.atom] = len(self.written) - 1
         return number

@@ -84,6 +84,54 @@ def solve(atoms: Sequence[Atom], integers: Iterable[str] = (), limits: Limits | 
         return Undecided(str(solver.reason_unknown()))
 
 
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A linear program over `len(constant)` unknowns: coefficients by row, sums that must be 0 or at most 0.
+
+    The unknowns are not negative, but for those that are `free`. Wanted is a combination whose constant is negative,
+    or 0 with a `strict` unknown in it.
+    """
+
+    rows: tuple[tuple[tuple[int, Fraction], ...], ...]
+    exact: tuple[bool, ...]
+    constant: tuple[Fraction, ...]
+    strict: tuple[bool, ...]
+    free: tuple[bool, ...]
+
+
+def combination(program: Program, limits: Limits) -> tuple[Fraction, ...] | None:
+    """Exact values of the unknowns; None where there are none or z3 gives up."""
+    with _lock:
+        z3, context = _loaded()
+        unknowns = [z3.Real(f"m{index}", ctx=context) for index in range(len(program.constant))]
+        solver = z3.SolverFor("QF_LRA", ctx=context)
+        solver.set("rlimit", limits.resources)
+        solver.set("timeout", max(1, int(limits.seconds * 1000)))
+        zero = z3.RealVal(0, ctx=context)
+
+        def total(entries: Iterable[tuple[int, Fraction]]) -> Any:
+            terms = [z3.Q(c.numerator, c.denominator, ctx=context) * unknowns[at] for at, c in entries if c]
+            return z3.Sum(terms) if terms else zero
+
+        for unknown, free in zip(unknowns, program.free, strict=True):
+            if not free:
+                solver.add(unknown >= 0)
+        for row, exact in zip(program.rows, program.exact, strict=True):
+            solver.add(total(row) == 0 if exact else total(row) <= 0)
+        constant = total(enumerate(program.constant))
+        strict = total((at, Fraction(1)) for at, is_strict in enumerate(program.strict) if is_strict)
+        solver.add(constant <= 0, strict - constant >= 1)
+        with _watchdog(context, limits.seconds):
+            try:
+                answer = solver.check()
+            except z3.Z3Exception:  # an interrupt can surface as an exception
+                return None
+        if answer != z3.sat:
+            return None
+        model = solver.model()
+        return tuple(Fraction(model.eval(unknown, model_completion=True).as_string()) for unknown in unknowns)
+
+
 @lru_cache(maxsize=1)
 def _loaded() -> tuple[Any, Any]:
     import z3  # pyright: ignore[reportMissingTypeStubs]  # z3 has no types; it stays within this module

@@ -19,6 +19,7 @@ from typing import Protocol
 from comprehensive.algebra import smt
 from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.fourier import Fact
+from comprehensive.algebra.handelman import refute_by_products
 from comprehensive.algebra.points import (
     Plan,
     Point,
@@ -38,6 +39,8 @@ _POOL_SIZE = 32
 _MEMO_SIZE = 1 << 14
 # A whole point is a nicety once a rational one is known, so the search for it gets a small part.
 _WHOLE_PART = 6
+# Of products of atoms; the program grows with a power of it.
+_DEGREES = (1, 2)
 
 
 class Solver(Protocol):
@@ -175,6 +178,9 @@ class PortfolioSolver:
         rational = rational or self._interior_point(atoms)
         if rational is not None:
             return "smt", Consistent(rational)
+        found = self._by_products(atoms)
+        if found is not None:
+            return "products", _refuted(found)
         if isinstance(answer, smt.Undecided):
             return "undecided", Unknown(f"the SMT solver gave up: {answer.reason}")
         return "undecided", Unknown("the points that were found have irrational coordinates")
@@ -202,7 +208,13 @@ class PortfolioSolver:
             rest = [other for other in core if other != atom]
             answer = _solve_rounded(rest, (), limits) if len(rest) < len(core) else None
             core = answer.atoms if isinstance(answer, smt.Core) else core
-        return Inconsistent(core)
+        found = self._by_products(core)
+        return Inconsistent(core) if found is None else _refuted(found)
+
+    def _by_products(self, atoms: Sequence[Atom]) -> Fact | None:
+        limits = self._limits.divided(_WHOLE_PART)
+        found = (refute_by_products(atoms, degree, limits) for degree in _DEGREES)
+        return next((fact for fact in found if fact is not None), None)
 
     def _interior_point(self, atoms: Sequence[Atom]) -> Point | None:
         """A point where inequalities hold strictly: an open set has rational points, and z3 takes those."""

@@ -21,6 +21,7 @@ from comprehensive.algebra import (
     at_most,
     equal,
     less,
+    smt,
 )
 from comprehensive.algebra.certificate import (
     Cases,
@@ -29,14 +30,17 @@ from comprehensive.algebra.certificate import (
     Line,
     Product,
     Rounded,
+    Squared,
     Sum,
     proves_contradiction,
 )
+from comprehensive.algebra.handelman import refute_by_products
+from comprehensive.algebra.proof import certificate
 from comprehensive.algebra.rounding import rounded
 from comprehensive.algebra.symbols import is_integer_symbol
 from tests.unit.algebra.strategies import all_hold, atoms, box, free_systems, machine_systems, random_atom
 
-B, s, x, Z, P = (Polynomial.symbol(name) for name in ("B", "s", "x", "Z_B", "P_occ"))
+B, s, x, Z, P, Q = (Polynomial.symbol(name) for name in ("B", "s", "x", "Z_B", "P_occ", "P_bw"))
 space = (at_least(s, 1), at_least(B, 1), at_least(Z, 0))
 
 
@@ -46,8 +50,8 @@ def contradiction(*atoms: Atom) -> Inconsistent:
     return verdict
 
 
-def is_proof(certificate: Certificate | None, core: tuple[Atom, ...]) -> bool:
-    return certificate is not None and proves_contradiction(certificate, core, is_integer_symbol)
+def is_proof(proof: Certificate | None, core: tuple[Atom, ...]) -> bool:
+    return proof is not None and proves_contradiction(proof, core, is_integer_symbol)
 
 
 EXAMPLES = {
@@ -74,16 +78,41 @@ def test_what_is_refuted_without_a_solver_has_a_proof(name: str) -> None:
     assert not is_proof(verdict.certificate, verdict.core[1:])
 
 
+PRODUCTS = {
+    "linear": (at_least(P + Q, 3), at_most(2 * P + Q, 3), at_most(P + 2 * Q, 2)),
+    "a square": (less(P * P + Q * Q, 2 * P * Q),),
+    "hyperbola and line": (at_least(P * Q, 5), at_most(P + Q, 4), at_least(P, 0), at_least(Q, 0)),
+    "strict": (less(P * Q, P), at_least(Q, 1), less(0, P)),
+    "equations": (equal(P * Q, 1), equal(P, 2 * Q - 2 * Q + 3), less(Q, Fraction(1, 4)), at_least(Q, 0)),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_sums_of_products_are_found_and_have_a_proof(name: str) -> None:
+    found = refute_by_products(PRODUCTS[name], 2, smt.Limits())
+    assert found is not None
+    assert is_proof(certificate(found), found.sources)
+    for atom in found.sources:
+        rest = tuple(other for other in found.sources if other != atom)
+        assert not is_proof(certificate(found), rest)
+
+
+def test_no_sum_of_products_refutes_what_has_a_point() -> None:
+    assert (
+        refute_by_products((at_least(P * Q, 4), at_most(P + Q, 4), at_least(P, 0)), 2, smt.Limits()) is None
+    )
+
+
 @given(machine_systems | free_systems)
 def test_every_certificate_checks_and_each_of_its_lines_holds_where_the_given_ones_do(system: System) -> None:
     verdict = PortfolioSolver(use_smt=False).check(system)
     if not isinstance(verdict, Inconsistent):
         return
-    certificate = verdict.certificate
-    assert certificate is not None
-    assert is_proof(certificate, verdict.core)
-    for position, line in enumerate(certificate.lines):
-        before = [earlier.atom for earlier in certificate.lines[:position]]
+    proof = verdict.certificate
+    assert proof is not None
+    assert is_proof(proof, verdict.core)
+    for position, line in enumerate(proof.lines):
+        before = [earlier.atom for earlier in proof.lines[:position]]
         names = sorted({name for atom in (*before, line.atom) for name in atom.symbols})
         if isinstance(line.reason, Given) or len(names) > 3:
             continue
@@ -91,9 +120,9 @@ def test_every_certificate_checks_and_each_of_its_lines_holds_where_the_given_on
             assert not all_hold(before, point) or all_hold([line.atom], point)
 
 
-def tampered(certificate: Certificate, random: Random) -> Iterator[Certificate]:
+def tampered(proof: Certificate, random: Random) -> Iterator[Certificate]:
     """Certificates that are wrong in one place each."""
-    lines = certificate.lines
+    lines = proof.lines
     yield Certificate(lines[:-1])
     for position, line in enumerate(lines):
         other = random_atom(random)
@@ -105,6 +134,8 @@ def tampered(certificate: Certificate, random: Random) -> Iterator[Certificate]:
                     (*lines[:position], Line(line.atom, Rounded(position)), *lines[position + 1 :])
                 )
             case Rounded():
+                yield Certificate((*lines[:position], Line(line.atom, Given()), *lines[position + 1 :]))
+            case Squared():
                 yield Certificate((*lines[:position], Line(line.atom, Given()), *lines[position + 1 :]))
             case Sum(products):
                 for number, product in enumerate(products):
@@ -122,11 +153,13 @@ def tampered(certificate: Certificate, random: Random) -> Iterator[Certificate]:
 def test_no_certificate_survives_a_change() -> None:
     random = Random(0)
     rejected = 0
-    for example in EXAMPLES.values():
-        verdict = contradiction(*example)
-        assert verdict.certificate is not None
-        for wrong in tampered(verdict.certificate, random):
-            assert not is_proof(wrong, verdict.core), wrong
+    found = [(verdict.certificate, verdict.core) for e in EXAMPLES.values() if (verdict := contradiction(*e))]
+    facts = [refute_by_products(example, 2, smt.Limits()) for example in PRODUCTS.values()]
+    found += [(certificate(fact), fact.sources) for fact in facts if fact is not None]
+    for proof, core in found:
+        assert proof is not None
+        for wrong in tampered(proof, random):
+            assert not is_proof(wrong, core), wrong
             rejected += 1
     assert rejected > 200
 
@@ -145,8 +178,8 @@ def test_cases_must_cover_every_point() -> None:
         (at_most(x, 1), False),
         (at_least(x, 4), False),
     ):
-        certificate = Certificate((), Cases(at_least(x, 3), second, (closed, closed)))
-        assert is_proof(certificate, (false,)) is covers
+        split = Certificate((), Cases(at_least(x, 3), second, (closed, closed)))
+        assert is_proof(split, (false,)) is covers
     shares = Cases(at_least(P, 3), at_most(P, 2), (closed, closed))
     assert not is_proof(Certificate((), shares), (false,))
 
