@@ -22,10 +22,12 @@ from comprehensive.optimize.definition2 import (
     ConstraintSoundness,
     Coverage,
     Optimality,
+    Pruning,
     code_soundness,
     constraint_soundness,
     coverage,
     optimality,
+    pruning,
 )
 from comprehensive.optimize.tree import Leaf
 from comprehensive.poly.legality import parallel_loops
@@ -126,6 +128,7 @@ def _region(compilation: Compilation, number: int, points: int) -> RegionReport:
         code = Condition(CODE_SOUNDNESS, State.NOT_CHECKED, endless)
     conditions = (
         _legality(nest),
+        _pruning(pruning(tree)),
         _constraints(constraint_soundness(tree), len(tree.leaves)),
         code,
         _coverage(coverage(tree, problem)),
@@ -141,6 +144,15 @@ def _legality(nest: Nest) -> Condition:
     races = tuple(str(verdict.witness) for _, verdict in found if isinstance(verdict, Conflict))
     evidence = f"{len(found)} parallel loops are proved to be parallel"
     return _condition("legality", evidence, races, tuple(doubts))
+
+
+def _pruning(found: Pruning) -> Condition:
+    return _condition(
+        "pruning",
+        f"{len(found.proved)} pruned branches have a proof that was followed without a solver",
+        tuple(f"the proof of pruned branch {number} is wrong" for number in found.wrong),
+        tuple(f"pruned branch {number}: the SMT solver alone says so" for number in found.unproved),
+    )
 
 
 def _constraints(found: ConstraintSoundness, leaves: int) -> Condition:

@@ -7,14 +7,17 @@ The README of this package tells the steps of the solver. z3 is loaded only when
 from __future__ import annotations
 
 from comprehensive.algebra.atom import Atom, Relation, at_least, at_most, equal, less
+from comprehensive.algebra.certificate import Certificate, proves_contradiction
 from comprehensive.algebra.polynomial import Polynomial, product_of, sum_of
 from comprehensive.algebra.rational import RationalFunction
 from comprehensive.algebra.solver import PortfolioSolver, Solver
+from comprehensive.algebra.symbols import is_integer_symbol
 from comprehensive.algebra.system import System
 from comprehensive.algebra.verdict import Consistent, Inconsistent, Unknown, Verdict
 
 __all__ = [
     "Atom",
+    "Certificate",
     "Consistent",
     "Inconsistent",
     "Polynomial",
@@ -28,7 +31,9 @@ __all__ = [
     "at_least",
     "at_most",
     "equal",
+    "is_integer_symbol",
     "less",
     "product_of",
+    "proves_contradiction",
     "sum_of",
 ]

@@ -20,7 +20,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
-from typing import Generic, TypeAlias
+from typing import Generic, Literal, TypeAlias
 
 from comprehensive.algebra import Atom, Consistent, Inconsistent, System, Unknown, Verdict
 from comprehensive.optimize.problem import Known, NotTaken, Problem
@@ -95,10 +95,10 @@ def _split(arrival: Quintuple[Fragment], known: Known, problem: Problem[Fragment
     tried: tuple[TriedStrategy, ...] = ()
     accept: Quintuple[Fragment] | Pruned = accepted
     if isinstance(accept_known.verdict, Inconsistent):
-        accept = Pruned(accepted.system, accept_known.verdict.core, "accept")
+        accept = _pruned(accepted.system, accept_known.verdict, "accept")
     refuse: Quintuple[Fragment] | Pruned | System
     if isinstance(refuse_known.verdict, Inconsistent):
-        refuse = Pruned(refused.system, refuse_known.verdict.core, "refuse")
+        refuse = _pruned(refused.system, refuse_known.verdict, "refuse")
     else:
         refuse, tried = _refuse(refused, counter, problem)
     return Split(
@@ -114,6 +114,10 @@ def _split(arrival: Quintuple[Fragment], known: Known, problem: Problem[Fragment
         refuse_known=refuse_known,
         tried=tried,
     )
+
+
+def _pruned(system: System, verdict: Inconsistent, edge: Literal["accept", "refuse", "root"]) -> Pruned:
+    return Pruned(system, verdict.core, verdict.certificate, edge)
 
 
 def _refuse(
@@ -158,7 +162,7 @@ def comprehensive_optimization(quintuple: Quintuple[Fragment], problem: Problem[
     known = problem.known(quintuple.system)
     root: Node[Fragment]
     if isinstance(known.verdict, Inconsistent):
-        root = Pruned(quintuple.system, known.verdict.core, "root")
+        root = _pruned(quintuple.system, known.verdict, "root")
     else:
         root = growth.run(quintuple, known)
     nodes = tuple(node for node, _ in walk(root))

@@ -16,7 +16,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from comprehensive.algebra import Consistent, Inconsistent, Solver, System
+from comprehensive.algebra import (
+    Consistent,
+    Inconsistent,
+    Solver,
+    System,
+    is_integer_symbol,
+    proves_contradiction,
+)
 from comprehensive.algebra.eliminate import project, uncovered
 from comprehensive.optimize.problem import Problem
 from comprehensive.optimize.protocols import Counter, Fragment, NotApplicable
@@ -57,6 +64,32 @@ def constraint_soundness(tree: Tree[Fragment]) -> ConstraintSoundness:
 def _faults(system: System, point: Point) -> tuple[str, ...]:
     missing = tuple(f"no value for {name}" for name in system.symbols if name not in point)
     return missing or tuple(str(atom) for atom in system.all_atoms if not atom.holds(point))
+
+
+@dataclass(frozen=True, slots=True)
+class Pruning:
+    """Pruned branches by their place in `Tree.pruned`: with a proof that checks, with a wrong one, with none."""
+
+    proved: tuple[int, ...]
+    wrong: tuple[int, ...]
+    unproved: tuple[int, ...]
+
+
+def pruning(tree: Tree[Fragment]) -> Pruning:
+    """Checks the proof of every pruned branch; no solver takes part."""
+    proved: list[int] = []
+    wrong: list[int] = []
+    unproved: list[int] = []
+    for number, branch in enumerate(tree.pruned):
+        if branch.proof is None:
+            unproved.append(number)
+        elif set(branch.core) <= set(branch.system.all_atoms) and proves_contradiction(
+            branch.proof, branch.core, is_integer_symbol
+        ):
+            proved.append(number)
+        else:
+            wrong.append(number)
+    return Pruning(tuple(proved), tuple(wrong), tuple(unproved))
 
 
 Agrees: TypeAlias = Callable[[Fragment, Fragment, Leaf[Fragment]], tuple[int, tuple[str, ...]]]

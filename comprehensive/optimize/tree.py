@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, Literal, TypeAlias, assert_never
 
-from comprehensive.algebra import Atom, System
+from comprehensive.algebra import Atom, Certificate, System
 from comprehensive.optimize.protocols import Counter, Evaluation, Fragment, Kind, Strategy
 
 Performance: TypeAlias = Literal["demanded", "literal"]
@@ -50,10 +50,11 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """A branch that no point reaches: `core` is a contradictory part of `system`."""
+    """A branch that no point reaches: `core` is a contradictory part of `system`, `proof` shows it without a solver."""
 
     system: System
     core: tuple[Atom, ...]
+    proof: Certificate | None
     edge: Literal["accept", "refuse", "root"]
     """``root``: the assumptions contradict each other."""
 

@@ -82,7 +82,8 @@ def _node(tree: Tree[Fragment], node: Node[Fragment], position: dict[int, int]) 
         case DeadEnd():
             return {"kind": "dead_end", "dead_end": node.index}
         case Pruned():
-            return {"kind": "pruned", "edge": node.edge, "core": [_atom(tree, atom) for atom in node.core]}
+            core = [_atom(tree, atom) for atom in node.core]
+            return {"kind": "pruned", "edge": node.edge, "core": core, "proved": node.proof is not None}
         case Branch():
             return {
                 "kind": "branch",

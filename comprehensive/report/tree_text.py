@@ -108,7 +108,8 @@ class _Renderer(Generic[Fragment]):
             case DeadEnd():
                 return [indent + line for line in self._dead_end(node)]
             case Pruned():
-                return [f"{indent}pruned: {_contradiction(self._tree, node.core)}"]
+                doubt = "" if node.proof is not None else " (by the SMT solver, without a proof)"
+                return [f"{indent}pruned: {_contradiction(self._tree, node.core)}{doubt}"]
             case Branch():
                 return self._branch(node, indent)
             case _:

@@ -119,10 +119,10 @@ def test_explain_reports_values_that_make_no_sense(arguments: tuple[str, ...], c
 def test_check_verifies_definition_2_and_runs_the_emitted_code() -> None:
     result = run("check", REVERSE, "--registers", "estimate", "--points", "4")
     assert result.exit_code == 0, result.output
-    for condition in ("legality", "(i) constraint", "(ii) code", "(iii) coverage", "(iv) optimality"):
+    for condition in ("legality", "pruning", "(i) constraint", "(ii) code", "(iii) coverage", "(iv) optimality"):
         assert f"ok   {condition}" in result.stdout
     assert "4 of 4 points equal" in result.stdout
-    assert result.stdout.endswith("all 7 statements hold\n")
+    assert result.stdout.endswith("all 8 statements hold\n")
 
 
 GATHER = """void gather(int n, int idx[n], const float *x, float y[n], int B)
@@ -154,7 +154,7 @@ def test_check_counts_what_it_could_not_check_and_runs_the_rest(tmp_path: Path) 
     assert f"--   (ii) code soundness: {reason}" in result.stdout
     assert f"--   gather leaf 0: {reason}" in result.stdout
     assert "ok   twice leaf 0: 3 of 3 points equal" in result.stdout
-    assert result.stdout.endswith("nothing fails, but 3 of 13 statements were not checked\n")
+    assert result.stdout.endswith("nothing fails, but 3 of 15 statements were not checked\n")
     strict = run(*arguments, "-Werror", "--json")
     assert strict.exit_code == 1
     assert "3 statements were not checked [-Werror]" in strict.stderr
@@ -187,7 +187,7 @@ def test_check_says_which_conditions_are_undecided(monkeypatch: pytest.MonkeyPat
     result = run(*arguments)
     assert result.exit_code == 1
     assert "FAIL (iii) coverage" in result.stdout
-    assert "1 of 5 statements FAIL, 1 were not checked" in result.stdout
+    assert "1 of 6 statements FAIL, 1 were not checked" in result.stdout
 
 
 def test_check_does_not_call_ok_what_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
