@@ -1,13 +1,15 @@
 """Exact polynomials and semi-algebraic systems: what the decision tree reasons with.
 
 `Polynomial` and `RationalFunction` (python-flint) -> `Atom` -> `System` -> `Solver.check` -> `Verdict`.
-The README of this package tells the steps of the solver. z3 is loaded only when one reaches it.
+The README of this package tells the steps of the solver. z3 and numpy are loaded only when one reaches them.
 """
 
 from __future__ import annotations
 
 from comprehensive.algebra.atom import Atom, Relation, at_least, at_most, equal, less
 from comprehensive.algebra.certificate import Certificate, proves_contradiction
+from comprehensive.algebra.domains import box, divisors, multiples, powers_of_two
+from comprehensive.algebra.enumeration import Points, blocks, feasible
 from comprehensive.algebra.polynomial import Polynomial, product_of, sum_of
 from comprehensive.algebra.rational import RationalFunction
 from comprehensive.algebra.solver import PortfolioSolver, Solver
@@ -20,6 +22,7 @@ __all__ = [
     "Certificate",
     "Consistent",
     "Inconsistent",
+    "Points",
     "Polynomial",
     "PortfolioSolver",
     "RationalFunction",
@@ -30,9 +33,15 @@ __all__ = [
     "Verdict",
     "at_least",
     "at_most",
+    "blocks",
+    "box",
+    "divisors",
     "equal",
     "is_integer_symbol",
+    "feasible",
     "less",
+    "multiples",
+    "powers_of_two",
     "product_of",
     "proves_contradiction",
     "sum_of",
