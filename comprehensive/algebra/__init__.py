@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from comprehensive.algebra.atom import Atom, Relation, at_least, at_most, equal, less
 from comprehensive.algebra.certificate import Certificate, proves_contradiction
+from comprehensive.algebra.back_substitution import back_substitute
 from comprehensive.algebra.domains import box, divisors, multiples, powers_of_two
 from comprehensive.algebra.enumeration import Points, blocks, feasible
+from comprehensive.algebra.loop_nest import as_loops
 from comprehensive.algebra.polynomial import Polynomial, product_of, sum_of
 from comprehensive.algebra.rational import RationalFunction
 from comprehensive.algebra.solver import PortfolioSolver, Solver
 from comprehensive.algebra.symbols import is_integer_symbol
 from comprehensive.algebra.system import System
+from comprehensive.algebra.triangular import Triangular, triangularize
 from comprehensive.algebra.verdict import Consistent, Inconsistent, Unknown, Verdict
 
 __all__ = [
@@ -29,10 +32,13 @@ __all__ = [
     "Relation",
     "Solver",
     "System",
+    "Triangular",
     "Unknown",
     "Verdict",
+    "as_loops",
     "at_least",
     "at_most",
+    "back_substitute",
     "blocks",
     "box",
     "divisors",
@@ -45,4 +51,5 @@ __all__ = [
     "product_of",
     "proves_contradiction",
     "sum_of",
+    "triangularize",
 ]

@@ -26,6 +26,10 @@ print(solver.check(space.add(at_most(2 * s * B + 2, Z), less(Z, 2 * B + 2), at_m
 print(solver.check(space.add(at_most(B, 4), less(Z, 2 * B + 2), at_least(Z, 3 * R), at_least(R, 20))))
 print(solver.check(space.add(equal(x * x + y * y, 1), less(x, y), less(0, x))))
 print(solver.check(space.add(less(x * x + y * y, 2 * x * y), at_most(x, B), at_most(y, B))))
+for order in (("s", "B"), ("B", "s"), ("B", "s", "Z_B", "R_B")):
+    print(triangularize(leaves[1].add(less(Z, s * s * (B - 7))), order))
+    print(as_loops(triangularize(leaves[0].add(less(B * x, s)), ("x", *order))))
+print(list(feasible(leaves[0], {"B": box(1, 9), "s": divisors(12)}, {"Z_B": 40, "R_B": 9})))
 print(((s - B) * (s * B + 1) ** 2 * (Z - R)).factor(), solver.decided_by)
 """
 
