@@ -74,10 +74,11 @@ def solve(atoms: Sequence[Atom], integers: Iterable[str] = (), limits: Limits | 
         with _watchdog(context, limits.seconds):
             try:
                 answer = solver.check()
+                model = solver.model() if answer == z3.sat else None  # an interrupted "sat" may have none
             except z3.Z3Exception as error:  # an interrupt can surface as an exception
                 return Undecided(str(error))
-        if answer == z3.sat:
-            return _verified(_model(z3, solver.model(), variables), atoms)
+        if model is not None:
+            return _verified(_model(z3, model, variables), atoms)
         if answer == z3.unsat:
             kept = {str(mark) for mark in solver.unsat_core()}
             return Core(tuple(a for a, mark in zip(atoms, marks, strict=True) if str(mark) in kept))

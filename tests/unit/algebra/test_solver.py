@@ -265,3 +265,14 @@ print("z3" in sys.modules)
 """
     run = subprocess.run([sys.executable, "-c", program, use], capture_output=True, text=True, check=True)
     assert run.stdout == f"{use == 'z3'}\n"
+
+
+def test_a_sat_without_a_model_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Seen when the limit strikes between the answer and the model.
+    import z3
+
+    def interrupted(_: object) -> None:
+        raise z3.Z3Exception("model is not available")
+
+    monkeypatch.setattr(z3.Solver, "model", interrupted)
+    assert smt.solve([at_least(B, 1)]) == smt.Undecided("model is not available")
