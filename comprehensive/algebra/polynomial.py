@@ -157,6 +157,15 @@ class Polynomial:
             factors.append((normal, int(exponent)))
         return scale, tuple(sorted(factors, key=lambda item: item[0].sort_key))
 
+    def resultant(self, other: Polynomial, name: str) -> Polynomial:
+        """The resultant with respect to `name`, which must occur in both: 0 just where they share a factor in it."""
+        left, right, names = _aligned(self, other)
+        return _build(left.resultant(right, name), names)
+
+    def discriminant(self, name: str) -> Polynomial:
+        """The discriminant with respect to `name`, which must occur: 0 just where a factor in it is repeated."""
+        return _build(self._value.discriminant(name), self._names)
+
     # --- inspection
 
     @property
