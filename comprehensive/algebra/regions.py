@@ -1,0 +1,215 @@
+"""A plane of parameters: systems and the ranges of two symbols in, cells with exact boundary curves out.
+
+    >>> x, y = Polynomial.symbol("x"), Polynomial.symbol("y")
+    >>> disc, rest = System((), (at_most(x * x + y * y, 4),)), System()
+    >>> plane = divide_plane([disc, rest], ("x", "y"), Box(Fraction(0), Fraction(3), Fraction(0), Fraction(3)), {})
+    >>> [str(critical.value) for critical in plane.critical]
+    ['2']
+    >>> plane.choice(Fraction(1), Fraction(1)), plane.choice(Fraction(2), Fraction(1))
+    (0, 1)
+
+A cylindrical decomposition, as far as a picture needs one. Where no discriminant, no leading coefficient and no
+resultant of the boundary polynomials (Collins, McCallum) vanishes, the branches of the curves lie over one another in
+the same order: one sample x decides for all between two critical values. Lines above rational critical values are
+divided exactly; those above irrational ones hold no rational point and are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from itertools import combinations, pairwise
+
+from comprehensive.algebra.boundaries import Boundary, specialize
+from comprehensive.algebra.polynomial import Polynomial, Scalar
+from comprehensive.algebra.roots import RealNumber, ascending, between, compare, real_roots
+from comprehensive.algebra.system import System
+from comprehensive.algebra.thresholds import divide_line
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The part of the plane that is looked at, edges included. ValueError where it is empty."""
+
+    x_low: Fraction
+    x_high: Fraction
+    y_low: Fraction
+    y_high: Fraction
+
+    def __post_init__(self) -> None:
+        if not (self.x_low < self.x_high and self.y_low < self.y_high):
+            raise ValueError(
+                f"the box from {self.x_low} to {self.x_high} by {self.y_low} to {self.y_high} is empty"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """y as a function of x: the `index`-th real root, from 0 upwards, of an irreducible polynomial in y."""
+
+    polynomial: Polynomial
+    index: int
+
+
+class Reason(Enum):
+    """Why a value of x is critical."""
+
+    VERTICAL = "vertical boundary"
+    ASYMPTOTE = "a branch comes from or goes to infinity"
+    TURN = "two branches of one curve meet"
+    CROSSING = "two curves meet"
+
+
+@dataclass(frozen=True, slots=True)
+class Critical:
+    """A value of x where the order of the branches may change, and the boundary polynomials that are the reason."""
+
+    value: RealNumber
+    reasons: tuple[tuple[Reason, tuple[Polynomial, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Where no atom changes its truth: what lies between two neighbouring branches, or on one.
+
+    `below` and `above` are the branches that bound it, several where they coincide; both are the same for a cell that
+    is (part of) a curve. `sample` is a point of the cell, rational in x and, but on a curve, in y.
+    """
+
+    below: tuple[Branch, ...]
+    above: tuple[Branch, ...]
+    sample: tuple[Fraction, RealNumber]
+    choice: int | None
+
+    @property
+    def is_curve(self) -> bool:
+        """Whether the cell is part of a curve."""
+        return self.below == self.above
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The cells, upwards, over an open interval of x, or over the rational point where `low` is `high`."""
+
+    low: RealNumber
+    high: RealNumber
+    sample: Fraction
+    cells: tuple[Cell, ...]
+
+    @property
+    def is_point(self) -> bool:
+        """Whether there is one x only."""
+        return self.low == self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """The box, divided: `boundaries` are the curves, its own edges included; columns stand from left to right."""
+
+    symbols: tuple[str, str]
+    box: Box
+    boundaries: tuple[Boundary, ...]
+    critical: tuple[Critical, ...]
+    columns: tuple[Column, ...]
+
+    def choice(self, x: Fraction, y: Fraction) -> int | None:
+        """The choice at a point, read off the cell that it lies in. ValueError outside the box."""
+        return self.cell(x, y).choice
+
+    def cell(self, x: Fraction, y: Fraction) -> Cell:
+        """The cell that a point lies in. ValueError outside the box."""
+        for column in self.columns:
+            if column.is_point and column.low != x:
+                continue
+            if not column.is_point and not compare(column.low, x) < 0 < compare(column.high, x):
+                continue
+            for cell in column.cells:
+                low = compare(self.height(cell.below[0], x), y)
+                high = compare(self.height(cell.above[0], x), y)
+                if low == high == 0 if cell.is_curve else low < 0 < high:
+                    return cell
+        raise ValueError(f"the point {x}, {y} is not in the box")
+
+    def height(self, branch: Branch, x: Fraction) -> RealNumber:
+        """y on a branch, exactly. IndexError where the branch does not exist."""
+        return real_roots(branch.polynomial.substitute({self.symbols[0]: x}))[branch.index]
+
+
+def divide_plane(
+    systems: Sequence[System], symbols: tuple[str, str], box: Box, values: Mapping[str, Scalar]
+) -> Plane:
+    """The choice everywhere in the box; ValueError as of `specialize`."""
+    boundaries = _with_edges(specialize(systems, symbols, values).boundaries, symbols[1], box)
+    critical = tuple(
+        each
+        for each in _critical(tuple(boundary.polynomial for boundary in boundaries), symbols)
+        if compare(box.x_low, each.value) < 0 < compare(box.x_high, each.value)
+    )
+    cuts = [box.x_low, *(each.value for each in critical), box.x_high]
+
+    def column(low: RealNumber, high: RealNumber, sample: Fraction) -> Column:
+        line = divide_line(systems, symbols[1], box.y_low, box.y_high, {**values, symbols[0]: sample})
+        edges = _branches_at(boundaries, symbols, sample)
+        cells: list[Cell] = []
+        for interval in line.intervals:
+            below, above = edges[interval.low], edges[interval.high]
+            cells.append(Cell(below, above, (sample, interval.sample), interval.choice))
+        return Column(low, high, sample, tuple(cells))
+
+    columns: list[Column] = []
+    for low, high in pairwise(cuts):
+        if isinstance(low, Fraction):
+            columns.append(column(low, low, low))
+        columns.append(column(low, high, between(low, high)))
+    columns.append(column(box.x_high, box.x_high, box.x_high))
+    return Plane(symbols, box, boundaries, critical, tuple(columns))
+
+
+def _with_edges(boundaries: Iterable[Boundary], name: str, box: Box) -> tuple[Boundary, ...]:
+    """The boundaries and the lower and upper edge of the box, which branches must not cross unnoticed."""
+    known = {boundary.polynomial: boundary for boundary in boundaries}
+    for height in (box.y_low, box.y_high):
+        edge = (Polynomial.symbol(name) - height).primitive()
+        known.setdefault(edge, Boundary(edge, ()))
+    return tuple(known[polynomial] for polynomial in sorted(known, key=lambda each: each.sort_key))
+
+
+def _critical(polynomials: Sequence[Polynomial], symbols: tuple[str, str]) -> tuple[Critical, ...]:
+    """Every critical x, ascending, with all its reasons."""
+    reasons: dict[RealNumber, list[tuple[Reason, tuple[Polynomial, ...]]]] = {}
+
+    def note(reason: Reason, projected: Polynomial, *sources: Polynomial) -> None:
+        for root in real_roots(projected):
+            reasons.setdefault(root, []).append((reason, sources))
+
+    name = symbols[1]
+    curves = [polynomial for polynomial in polynomials if polynomial.degree(name)]
+    for polynomial in polynomials:
+        degree = polynomial.degree(name)
+        if degree == 0:
+            note(Reason.VERTICAL, polynomial, polynomial)
+            continue
+        note(Reason.ASYMPTOTE, polynomial.coefficient(name, degree), polynomial)
+        if degree > 1:
+            note(Reason.TURN, polynomial.discriminant(name), polynomial)
+    # Irreducible and different: neither resultants nor discriminants are 0 everywhere.
+    for one, other in combinations(curves, 2):
+        note(Reason.CROSSING, one.resultant(other, name), one, other)
+    return tuple(Critical(value, tuple(reasons[value])) for value in ascending(reasons))
+
+
+def _branches_at(
+    boundaries: Iterable[Boundary], symbols: tuple[str, str], x: Fraction
+) -> Mapping[RealNumber, tuple[Branch, ...]]:
+    """The heights of all curves above x with the branches that are there."""
+    found: dict[RealNumber, list[Branch]] = {}
+    for boundary in boundaries:
+        above = boundary.polynomial.substitute({symbols[0]: x})
+        if above.is_constant:
+            # A vertical line, or a curve that goes to infinity at x.
+            continue
+        for index, height in enumerate(real_roots(above)):
+            found.setdefault(height, []).append(Branch(boundary.polynomial, index))
+    return {height: tuple(branches) for height, branches in found.items()}
