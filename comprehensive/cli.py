@@ -8,6 +8,7 @@ that ``--help`` stays instant.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -214,29 +215,113 @@ def gen(
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json"]),
+    type=click.Choice(["text", "json", "svg"]),
     default="text",
     show_default=True,
-    help="Output form.",
+    help="Output form; svg is a picture of a --region.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(
     "--pruned", is_flag=True, help="Show dead branches and passed-over strategies with their reasons."
 )
 @click.option("--ascii", "ascii_only", is_flag=True, help="Draw with ASCII characters only.")
+@click.option(
+    "--region",
+    metavar="NAME[,NAME]",
+    default=None,
+    help="Instead of the tree, show which leaf runs where: on the line of one parameter, in the plane of two.",
+)
+@click.option("-D", "definitions", metavar="NAME=VALUE", multiple=True, help="Value of another parameter.")
+@click.option("--range", "ranges", metavar="NAME=LOW:HIGH", multiple=True, help="Range of a parameter shown.")
+@click.option(
+    "--device",
+    default=None,
+    help="Device of a --region: architecture, product or TOML file.  [default: sm_90]",
+)
 @_compile_options
 @reporting
 def tree(
-    source: Path, form: str, as_json: bool, pruned: bool, ascii_only: bool, **compile_options: Any
+    source: Path,
+    form: str,
+    as_json: bool,
+    pruned: bool,
+    ascii_only: bool,
+    region: str | None,
+    definitions: tuple[str, ...],
+    ranges: tuple[str, ...],
+    device: str | None,
+    **compile_options: Any,
 ) -> None:
-    """Print the decision tree of every region of SOURCE."""
+    """Print the decision tree of every region of SOURCE, or where in the space of parameters its leaves are.
+
+    \b
+    comprehensive tree jacobi1d.mf --region B -D s=4
+    comprehensive tree jacobi1d.mf --region B,s --range s=1:64 --format svg > leaves.svg
+    """
     from comprehensive import generate
 
-    compilation = _compile(source, _options(**compile_options))
-    if as_json or form == "json":
+    form = "json" if as_json else form
+    options = _options(**compile_options)
+    if region is not None:
+        _print_region(source, form, region, definitions, ranges, device or "sm_90", options)
+        return
+    if form == "svg" or definitions or ranges or device is not None:
+        raise click.UsageError("--format svg, -D, --range and --device go with --region NAME[,NAME]")
+    compilation = _compile(source, options)
+    if form == "json":
         _print_json(generate.tree_document(compilation))
         return
     click.echo(generate.tree_text(compilation, pruned=pruned, ascii_only=ascii_only), nl=False)
+
+
+def _print_region(
+    source: Path,
+    form: str,
+    region: str,
+    definitions: tuple[str, ...],
+    ranges: tuple[str, ...],
+    device: str,
+    options: Options,
+) -> None:
+    from comprehensive import parameter_space
+    from comprehensive.machine.device import load_device
+
+    symbols = _symbols(region)
+    values, ends = _definitions(definitions), _ranges(ranges)
+    for name in symbols:
+        if name in values:
+            raise click.UsageError(f"{name} is shown in --region and cannot have the value of -D {name}=...")
+    for name in ends:
+        if name not in symbols:
+            raise click.UsageError(f"--range {name}=... is not the range of a parameter of --region {region}")
+    machine = load_device(device)
+    found = parameter_space.divide(_compile(source, options), machine, symbols, values, ends)
+    match form:
+        case "json":
+            _print_json(parameter_space.to_json(found))
+        case "svg":
+            click.echo(parameter_space.to_svg(found), nl=False)
+        case _:
+            click.echo(parameter_space.to_text(found), nl=False)
+
+
+def _symbols(region: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in region.split(","))
+    if not 1 <= len(names) <= 2 or not all(name.isidentifier() for name in names):
+        raise click.UsageError(f"--region {region}: expected one name or two, as in --region B0,B1")
+    if len(set(names)) != len(names):
+        raise click.UsageError(f"--region {region}: the two parameters must differ")
+    return names
+
+
+def _ranges(values: tuple[str, ...]) -> dict[str, tuple[int, int]]:
+    parsed: dict[str, tuple[int, int]] = {}
+    for value in values:
+        found = re.fullmatch(r"(\w+)=(-?\d+):(-?\d+)", value, re.ASCII)
+        if found is None or int(found[2]) >= int(found[3]):
+            raise click.UsageError(f"--range {value}: expected NAME=LOW:HIGH, as in --range B0=1:64")
+        parsed[found[1]] = (int(found[2]), int(found[3]))
+    return parsed
 
 
 def _definitions(values: tuple[str, ...]) -> dict[str, int]:

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from comprehensive.algebra import Atom, Relation, System
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity
 from comprehensive.driver import Compilation
-from comprehensive.loops.ir import Nest, Variant
+from comprehensive.loops.ir import Variant
 from comprehensive.machine.device import Device
 from comprehensive.optimize.tree import Tree
+from comprehensive.values import demand_known, value_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def explain(
     Raises CompileError for a name that no region knows (CF0701), a program parameter below 1 or a negative size
     (CF0702), and a leaf that no region has (CF0703).
     """
-    _demand_known(compilation, values)
+    demand_known(compilation, values)
     explained: list[RegionExplanation] = []
     for nest, tree in zip(compilation.nests, compilation.trees, strict=True):
         point = {**device.parameters(), **values}
@@ -80,7 +80,7 @@ def explain(
             )
         )
     if leaf is not None and not any(region.cases for region in explained):
-        raise _error("CF0703", f"there is no leaf {leaf}", "`comprehensive tree` lists the leaves")
+        raise value_error("CF0703", f"there is no leaf {leaf}", "`comprehensive tree` lists the leaves")
     return tuple(explained)
 
 
@@ -115,29 +115,6 @@ def _condition(atom: Atom, tree: Tree[Variant], point: Mapping[str, int]) -> Con
     missing = tuple(name for name in atom.symbols if name not in point)
     holds = None if missing else atom.holds(point)
     return Condition(atom.format(tree.order, tree.limits), numbers, holds, missing)
-
-
-def _demand_known(compilation: Compilation, values: Mapping[str, int]) -> None:
-    scalars = {s.name: s for nest in compilation.nests for s in nest.scalars}
-    for name, value in values.items():
-        if name not in scalars:
-            known = ", ".join(sorted(scalars))
-            raise _error("CF0701", f"no region has a parameter {name}", f"the parameters are {known}")
-        lower = _lower_bound(compilation.nests, name)
-        if value < lower:
-            raise _error(
-                "CF0702", f"{name} = {value} is below {lower}", f"give {name} a value of at least {lower}"
-            )
-
-
-def _lower_bound(nests: tuple[Nest, ...], name: str) -> int:
-    return max(
-        1 if s.role.value == "program" else 0 for nest in nests for s in nest.scalars if s.name == name
-    )
-
-
-def _error(code: str, message: str, help: str) -> CompileError:
-    return CompileError((Diagnostic(Severity.ERROR, code, message, None, help=help),))
 
 
 def to_text(regions: tuple[RegionExplanation, ...]) -> str:

@@ -35,8 +35,9 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("runtime", "tune"),
     ("report",),
     ("driver",),
+    ("values",),
     # What stands behind single commands.
-    ("crash", "explanation", "generate"),
+    ("crash", "explanation", "generate", "parameter_space"),
     ("soundness",),
     ("verification",),
     ("demonstration",),
@@ -54,7 +55,7 @@ ONLY = {
     "machine": {"data", "diagnostics"},
 }
 # Who may import these at all.
-COMMANDS = {"cli", "demonstration", "explanation", "generate", "verification"}
+COMMANDS = {"cli", "demonstration", "explanation", "generate", "parameter_space", "verification"}
 ONLY_BY = {"cli": {"__main__"}, "report": COMMANDS}
 
 OWNERS = {

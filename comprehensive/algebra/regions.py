@@ -120,17 +120,22 @@ class Plane:
 
     def cell(self, x: Fraction, y: Fraction) -> Cell:
         """The cell that a point lies in. ValueError outside the box."""
-        for column in self.columns:
-            if column.is_point and column.low != x:
-                continue
-            if not column.is_point and not compare(column.low, x) < 0 < compare(column.high, x):
-                continue
-            for cell in column.cells:
-                low = compare(self.height(cell.below[0], x), y)
-                high = compare(self.height(cell.above[0], x), y)
-                if low == high == 0 if cell.is_curve else low < 0 < high:
-                    return cell
+        for low, high, cell in self.over(x):
+            below, above = compare(low, y), compare(high, y)
+            if below == above == 0 if cell.is_curve else below < 0 < above:
+                return cell
         raise ValueError(f"the point {x}, {y} is not in the box")
+
+    def over(self, x: Fraction) -> tuple[tuple[RealNumber, RealNumber, Cell], ...]:
+        """The cells over x, upwards, each with its lower and upper end there. ValueError outside the box."""
+        for column in self.columns:
+            low, high = compare(column.low, x), compare(column.high, x)
+            if low == high == 0 if column.is_point else low < 0 < high:
+                return tuple(
+                    (self.height(cell.below[0], x), self.height(cell.above[0], x), cell)
+                    for cell in column.cells
+                )
+        raise ValueError(f"{x} is not in the box")
 
     def height(self, branch: Branch, x: Fraction) -> RealNumber:
         """y on a branch, exactly. IndexError where the branch does not exist."""

@@ -1,0 +1,362 @@
+"""A partition as a picture to teach from: cells in, one self-contained SVG out.
+
+Leaves are coloured by a scale that rises in lightness (viridis), so that they differ without colours too; dead ends are
+hatched. Curves are drawn where the choice changes, with the equation that holds there. Heights of branches are taken
+from the exact cells at many x of a column; floats only place what is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import atan2, ceil, degrees, dist
+from typing import TypeAlias
+from xml.sax.saxutils import escape
+
+from comprehensive.algebra.regions import Branch, Column, Plane, Reason
+from comprehensive.algebra.roots import approximate
+from comprehensive.algebra.thresholds import Line
+from comprehensive.optimize.partition import Partition
+from comprehensive.report.partition_words import (
+    Titled,
+    condition,
+    curve,
+    decimal,
+    equation,
+    example,
+    heading,
+    name,
+    occurring,
+)
+from comprehensive.report.runs import Run, open_columns, runs
+from comprehensive.report.scale import Scale
+
+_WIDTH, _HEIGHT, _STRIP = 600, 480, 90
+_LEFT, _TOP, _BELOW, _ROW = 80, 48, 56, 17
+_LETTER = 7.3
+_STEP = 4
+_VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
+_INK = "#1a1a1a"
+
+_Place: TypeAlias = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Area:
+    """A run as it is drawn: at each x of `across` from `bottom` to `top`, in pixels."""
+
+    run: Run
+    across: tuple[float, ...]
+    bottom: tuple[float, ...]
+    top: tuple[float, ...]
+
+
+def partitions_svg(found: Sequence[Titled]) -> str:
+    """One picture with a panel for each partition, ending in a newline."""
+    panels = [_panel(titled) for titled in found]
+    width = max(width for _, width, _ in panels)
+    shapes: list[str] = []
+    offset = 0
+    for lines, _, height in panels:
+        shapes += [f'<g transform="translate(0,{offset})">', *lines, "</g>"]
+        offset += height
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{offset}" '
+            f'viewBox="0 0 {width} {offset}" font-family="monospace" font-size="12" fill="{_INK}">',
+            '<defs><pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse" '
+            'patternTransform="rotate(45)"><rect width="8" height="8" fill="#ececec"/>'
+            '<rect width="2" height="8" fill="#9c9c9c"/></pattern></defs>',
+            f'<rect width="{width}" height="{offset}" fill="white"/>',
+            *shapes,
+            "</svg>\n",
+        ]
+    )
+
+
+def _panel(titled: Titled) -> tuple[list[str], int, int]:
+    """The shapes of one partition with width and height."""
+    partition = titled.partition
+    divided = partition.divided
+    colours = _colours(partition)
+    if isinstance(divided, Line):
+        height, drawn = _STRIP, _line(partition, divided, colours)
+    else:
+        height, drawn = _HEIGHT, _plane(partition, divided, colours)
+    rows = list(_legend(partition, colours, _TOP + height + _BELOW))
+    title = heading(titled)
+    longest = max(len(title), *(len(text) + 4 for text, _ in rows))
+    width = max(_LEFT + _WIDTH + 40, ceil(_LEFT + longest * _LETTER))
+    shapes = [_text(_LEFT, 28, title, 'font-weight="bold"'), *drawn, *(shape for _, shape in rows)]
+    return shapes, width, _TOP + height + _BELOW + _ROW * (len(rows) + 1)
+
+
+def _colours(partition: Partition) -> Mapping[int | None, str]:
+    leaves = [
+        choice
+        for choice in occurring(partition)
+        if choice is not None and partition.cases[choice].kind == "leaf"
+    ]
+    colours: dict[int | None, str] = dict.fromkeys(range(len(partition.cases)), "url(#hatch)")
+    colours[None] = "white"
+    for place, choice in enumerate(leaves):
+        colours[choice] = _viridis(place, max(len(leaves) - 1, 1))
+    return colours
+
+
+def _viridis(place: int, last: int) -> str:
+    """From dark to light in equal steps; a single colour is the lightest but one."""
+    steps = len(_VIRIDIS) - 1
+    whole, part = divmod(steps * (last - place), last)
+    low, high = _VIRIDIS[whole], _VIRIDIS[min(whole + 1, steps)]
+    mixed = ((a * (last - part) + b * part) // last for a, b in zip(low, high, strict=True))
+    return "#" + "".join(f"{each:02x}" for each in mixed)
+
+
+# --- one parameter
+
+
+def _line(partition: Partition, line: Line, colours: Mapping[int | None, str]) -> Iterator[str]:
+    low, high = line.intervals[0].low, line.intervals[-1].high
+    scale = Scale(approximate(low), approximate(high))
+    places: list[tuple[float, float, int | None]] = []
+    for piece in line.pieces:
+        start, end = (_LEFT + _WIDTH * scale.place(approximate(at)) for at in (piece.low, piece.high))
+        places.append((start, end, piece.choice))
+        yield _rectangle(start, _TOP, end - start, _STRIP, colours[piece.choice])
+    for start, end, choice in places:
+        if end - start > 3 * _LETTER:
+            yield _label(((start + end) / 2, _TOP + _STRIP / 2 + 22), _short(partition, choice))
+    for place, threshold in enumerate(line.thresholds):
+        at = _LEFT + _WIDTH * scale.place(approximate(threshold.value))
+        yield _stroke([(at, _TOP), (at, _TOP + _STRIP)])
+        shown = " and ".join(
+            equation(atom, partition.order, partition.limits) for atom in threshold.equations
+        )
+        words = f"{line.symbol} = {decimal(threshold.value)}" + (f": {shown}" if shown else "")
+        yield _label((_inside(at, words), _TOP + 18 + 18 * (place % 3)), words)
+    yield from _frame(_STRIP)
+    yield from _horizontal_axis(scale, line.symbol, _STRIP)
+
+
+# --- two parameters
+
+
+def _plane(partition: Partition, plane: Plane, colours: Mapping[int | None, str]) -> Iterator[str]:
+    box = plane.box
+    across, up = Scale(box.x_low, box.x_high), Scale(box.y_low, box.y_high)
+    columns = [_areas(plane, column, across, up) for column in open_columns(plane)]
+    areas = [area for column in columns for area in column]
+    for area in areas:
+        outline = [*zip(area.across, area.bottom, strict=True)]
+        outline += reversed([*zip(area.across, area.top, strict=True)])
+        fill = colours[area.run.choice]
+        # A stroke of the same colour hides the seam to the next column.
+        yield f'<polygon points="{_points(outline)}" fill="{fill}" stroke="{fill}" stroke-width="0.7"/>'
+    curves = _curves(partition, plane, columns, across)
+    for line in (line for lines in curves.values() for line in lines):
+        yield _stroke(line, 4, "white")
+        yield _stroke(line)
+    for choice in occurring(partition):
+        here = [area for area in areas if area.run.choice == choice]
+        yield _named(here, _short(partition, choice))
+    for place, (words, lines) in enumerate(curves.items()):
+        yield _along(max(lines, key=_length), words, (0.5, 0.35, 0.65)[place % 3])
+    yield from _frame(_HEIGHT)
+    yield from _horizontal_axis(across, plane.symbols[0], _HEIGHT)
+    yield from _vertical_axis(up, plane.symbols[1])
+
+
+def _areas(plane: Plane, column: Column, across: Scale, up: Scale) -> list[_Area]:
+    low, high = approximate(column.low), approximate(column.high)
+    start, end = across.place(low), across.place(high)
+    steps = max(2, ceil((end - start) * _WIDTH / _STEP))
+    # Strictly inside, where all branches exist; drawn from end to end.
+    edge = (high - low) / 10**6
+    inside = [
+        min(max(across.value(Fraction(start + (end - start) * k / steps)), low + edge), high - edge)
+        for k in range(steps + 1)
+    ]
+    pixels = tuple(_LEFT + _WIDTH * (start + (end - start) * k / steps) for k in range(steps + 1))
+
+    def heights(branch: Branch) -> tuple[float, ...]:
+        places = (up.place(approximate(plane.height(branch, x))) for x in inside)
+        return tuple(_TOP + _HEIGHT * (1 - place) for place in places)
+
+    return [_Area(run, pixels, heights(run.below), heights(run.above)) for run in runs(column)]
+
+
+def _curves(
+    partition: Partition, plane: Plane, columns: Sequence[Sequence[_Area]], across: Scale
+) -> Mapping[str, list[list[_Place]]]:
+    """For each equation the curves, in pixels, along which the choice changes."""
+    found: dict[str, list[list[_Place]]] = {}
+    for areas in columns:
+        for area in areas[:-1]:
+            words = curve(partition, plane, area.run.above.polynomial)
+            _extend(found.setdefault(words, []), list(zip(area.across, area.top, strict=True)))
+    for critical, left, right in zip(plane.critical, columns, columns[1:], strict=False):
+        at = _LEFT + _WIDTH * across.place(approximate(critical.value))
+        for polynomial in (sources[0] for reason, sources in critical.reasons if reason is Reason.VERTICAL):
+            for top, bottom in _changes(left, right):
+                words = curve(partition, plane, polynomial)
+                _extend(found.setdefault(words, []), [(at, bottom), (at, top)])
+    return found
+
+
+def _extend(lines: list[list[_Place]], added: list[_Place]) -> None:
+    """Adds a piece of a curve, to the piece that it goes on from if there is one."""
+    for line in lines:
+        if dist(line[-1], added[0]) < 1:
+            line += added
+            return
+    lines.append(added)
+
+
+def _changes(left: Sequence[_Area], right: Sequence[_Area]) -> Iterator[tuple[float, float]]:
+    """From where to where, in pixels from below, the choice on the left of a vertical line is not that on its right."""
+    cuts = {y for area in left for y in (area.top[-1], area.bottom[-1])}
+    cuts |= {y for area in right for y in (area.top[0], area.bottom[0])}
+    for bottom, top in pairwise(sorted(cuts, reverse=True)):
+        middle = (top + bottom) / 2
+        before = {area.run.choice for area in left if area.top[-1] <= middle <= area.bottom[-1]}
+        after = {area.run.choice for area in right if area.top[0] <= middle <= area.bottom[0]}
+        if before != after and bottom - top > 0.5:
+            yield top, bottom
+
+
+def _named(areas: Sequence[_Area], words: str) -> str:
+    """The label of the areas of one choice, where there is most room for it; upright where that is higher than wide."""
+    best, wide, high = (0.0, 0.0), -1.0, -1.0
+    for area in areas:
+        for x, bottom, top in zip(area.across, area.bottom, area.top, strict=True):
+            y = (bottom + top) / 2
+            room = _room(areas, x, y)
+            if min(room, 3 * (bottom - top)) > min(wide, 3 * high):
+                best, wide, high = (x, y), room, bottom - top
+    length = len(words) * _LETTER
+    if wide < length < high:
+        return _label(best, words, f'transform="rotate(-90 {best[0]:.1f} {best[1]:.1f})" dy="4"')
+    return _label((_inside(best[0], words), best[1]), words, 'dy="4"')
+
+
+def _room(areas: Sequence[_Area], x: float, y: float) -> float:
+    """The width of the areas at a height, as far as it is centred at x."""
+    inside = [
+        at
+        for area in areas
+        for at, bottom, top in zip(area.across, area.bottom, area.top, strict=True)
+        if top <= y <= bottom
+    ]
+    return 2 * min(x - min(inside), max(inside) - x)
+
+
+# --- shapes
+
+
+def _along(line: Sequence[_Place], words: str, part: float) -> str:
+    """A label beside a curve, in its direction there."""
+    index, (x, y) = _part_way(line, part)
+    first, last = line[max(index - 4, 0)], line[min(index + 5, len(line) - 1)]
+    angle = degrees(atan2(last[1] - first[1], last[0] - first[0]))
+    half = len(words) * _LETTER / 2
+    if abs(angle) < 20:
+        x = _inside(x, words)
+    elif abs(angle) > 70:
+        y = min(max(y, _TOP + half), _TOP + _HEIGHT - half)
+    return _label((x, y), words, f'transform="rotate({angle:.1f} {x:.1f} {y:.1f})" dy="-5"')
+
+
+def _part_way(line: Sequence[_Place], part: float) -> tuple[int, _Place]:
+    """Where a part of the length of a line ends, and which of its pieces that is on."""
+    left = _length(line) * part
+    for index, (one, other) in enumerate(pairwise(line)):
+        step = dist(one, other)
+        if left <= step and step > 0:
+            x, y = (a + (b - a) * left / step for a, b in zip(one, other, strict=True))
+            return index, (x, y)
+        left -= step
+    return len(line) - 1, line[-1]
+
+
+def _inside(x: float, words: str) -> float:
+    """Where the middle of a text must be so that it stays in the frame."""
+    half = len(words) * _LETTER / 2 + 3
+    return min(max(x, _LEFT + half), max(_LEFT + _WIDTH - half, _LEFT + half))
+
+
+def _length(line: Sequence[_Place]) -> float:
+    return sum(dist(one, other) for one, other in pairwise(line))
+
+
+def _legend(partition: Partition, colours: Mapping[int | None, str], top: int) -> Iterator[tuple[str, str]]:
+    """Rows of text with their shapes: a sample of colour, the case, its condition, one of its points."""
+    y = top
+    for choice in occurring(partition):
+        y += _ROW
+        words = f"{name(partition, choice)}: {condition(partition, choice)}"
+        sample = _rectangle(_LEFT, y - 11, 16, 12, colours[choice], f' stroke="{_INK}" stroke-width="0.6"')
+        yield words, sample + _text(_LEFT + 24, y, words)
+        y += _ROW
+        point = f"    as at {example(partition, choice)}"
+        yield point, _text(_LEFT + 24, y, point.strip(), 'fill="#555555"')
+    shown = occurring(partition)
+    absent = [name(partition, choice) for choice in range(len(partition.cases)) if choice not in shown]
+    if absent:
+        words = f"not in this range: {', '.join(absent)}"
+        yield words, _text(_LEFT + 24, y + _ROW, words)
+
+
+def _short(partition: Partition, choice: int | None) -> str:
+    return "" if choice is None else name(partition, choice)
+
+
+def _frame(height: int) -> Iterator[str]:
+    yield _rectangle(_LEFT, _TOP, _WIDTH, height, "none", f' stroke="{_INK}"')
+
+
+def _horizontal_axis(scale: Scale, symbol: str, height: int) -> Iterator[str]:
+    base = _TOP + height
+    for tick in scale.ticks():
+        x = _LEFT + _WIDTH * scale.place(Fraction(tick))
+        yield _stroke([(x, base), (x, base + 5)], 1)
+        yield _text(x, base + 18, str(tick), 'text-anchor="middle"')
+    kind = " (logarithmic)" if scale.is_logarithmic else ""
+    yield _text(_LEFT + _WIDTH / 2, base + 40, symbol + kind, 'text-anchor="middle" font-weight="bold"')
+
+
+def _vertical_axis(scale: Scale, symbol: str) -> Iterator[str]:
+    for tick in scale.ticks():
+        y = _TOP + _HEIGHT * (1 - scale.place(Fraction(tick)))
+        yield _stroke([(_LEFT - 5, y), (_LEFT, y)], 1)
+        yield _text(_LEFT - 8, y + 4, str(tick), 'text-anchor="end"')
+    kind = " (logarithmic)" if scale.is_logarithmic else ""
+    x, y = 20, _TOP + _HEIGHT / 2
+    turned = f'transform="rotate(-90 {x} {y})" text-anchor="middle" font-weight="bold"'
+    yield _text(x, y, symbol + kind, turned)
+
+
+def _label(place: _Place, words: str, more: str = "") -> str:
+    """Text with a white rim, readable on every colour."""
+    rim = (
+        'text-anchor="middle" stroke="white" stroke-width="3.5" paint-order="stroke" stroke-linejoin="round"'
+    )
+    return _text(*place, words, f"{rim} {more}".strip())
+
+
+def _text(x: float, y: float, words: str, more: str = "") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}"{" " if more else ""}{more}>{escape(words)}</text>'
+
+
+def _rectangle(x: float, y: float, width: float, height: float, fill: str, more: str = "") -> str:
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{fill}"{more}/>'
+
+
+def _stroke(line: Sequence[_Place], width: float = 1.8, colour: str = _INK) -> str:
+    return f'<polyline points="{_points(line)}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
+
+
+def _points(line: Sequence[_Place]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in line)

@@ -1,0 +1,150 @@
+"""`tree --region`: where in the space of parameters which leaf runs, and what is said to those who ask wrongly."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from comprehensive import cli, driver
+from comprehensive.data import spec_directory
+from comprehensive.driver import Compilation, Options
+from comprehensive.optimize.tree import DeadEnd, leaf_for
+
+TRANSPOSE = str(spec_directory() / "transpose.mf")
+JACOBI = str(spec_directory() / "jacobi1d.mf")
+ESTIMATE = ("--registers", "estimate")
+LIMITS = {"R_B": 255, "T_B": 1024, "Z_B": 58112}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _each_source_is_compiled_once() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+    compiled: dict[tuple[str, Options], Compilation] = {}
+
+    def once(source: Any, options: Options) -> Compilation:
+        key = (str(source), options)
+        if key not in compiled:
+            compiled[key] = driver.compile_file(source, options)
+        return compiled[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cli, "_compile", once)
+        yield
+
+
+def region(source: str, names: str, *arguments: str) -> Result:
+    return CliRunner().invoke(cli.cli, ["tree", source, *ESTIMATE, "--region", names, *arguments])
+
+
+def test_thresholds_of_one_parameter() -> None:
+    result = region(JACOBI, "Z_B", "-D", "B=64", "-D", "s=4")
+    assert result.exit_code == 0, result.output
+    assert "jacobi1d on sm_90: B = 64, R_B = 255, T_B = 1024, s = 4" in result.stdout
+    assert "at Z_B = 514, where 2*s*B + 2 = Z_B\n     leaf 2 below, leaf 0 there" in result.stdout
+
+
+def test_json_of_a_plane_agrees_with_the_tree() -> None:
+    result = region(
+        TRANSPOSE, "B0,B1", "-D", "s=60", "-D", "N=4096", "--range", "B1=1:64", "--format", "json"
+    )
+    assert result.exit_code == 0, result.output
+    (document,) = json.loads(result.stdout)["regions"]
+    assert document["title"] == "transpose on sm_90"
+    assert document["values"] == {**LIMITS, "s": 60}
+    plane = document["plane"]
+    assert (plane["symbols"], plane["columns"][-1]["high"]["value"]) == (["B0", "B1"], "2048")
+    (tree,) = driver.compile_file(spec_directory() / "transpose.mf", Options("estimate")).trees
+    areas = 0
+    for column in plane["columns"]:
+        for cell in column["cells"]:
+            if any("value" not in number for number in cell["sample"]):
+                continue
+            x, y = (Fraction(number["value"]) for number in cell["sample"])
+            case = leaf_for(tree, {**LIMITS, "s": 60, "B0": x, "B1": y})
+            kind = "dead end" if isinstance(case, DeadEnd) else "leaf"
+            found = document["cases"][cell["case"]]
+            assert (found["kind"], found["index"]) == (kind, case.index)
+            areas += 1
+    assert areas > 10
+
+
+@pytest.mark.parametrize(
+    ("source", "names", "arguments", "labels"),
+    [
+        (TRANSPOSE, "B0,B1", ("-D", "s=60", "-D", "N=4096"), ("s*B0*B1 = Z_B", "B0*B1 = T_B")),
+        (JACOBI, "B,s", ("--device", "sm_75"), ("2*s*B + 2 = Z_B", "B = T_B")),
+        (JACOBI, "B", ("-D", "s=4", "-D", "Z_B=1000"), ("B = 499/4: 2*s*B + 2 = Z_B",)),
+    ],
+)
+def test_svg_is_one_picture_with_labelled_curves(
+    source: str, names: str, arguments: tuple[str, ...], labels: tuple[str, ...]
+) -> None:
+    result = region(source, names, *arguments, "--format", "svg")
+    assert result.exit_code == 0, result.output
+    words = [text.text for text in ET.fromstring(result.stdout).iter("{http://www.w3.org/2000/svg}text")]
+    for label in labels:
+        assert label.replace("499/4", "124.75") in words
+    assert any(word is not None and word.startswith("leaf 0: ") for word in words)
+    assert region(source, names, *arguments, "--format", "svg").stdout == result.stdout
+
+
+@pytest.mark.parametrize(
+    ("names", "arguments", "code", "words"),
+    [
+        ("B,s,", (), 2, "one name or two"),
+        ("B,s,N", (), 2, "one name or two"),
+        ("B,B", (), 2, "must differ"),
+        ("", (), 2, "one name or two"),
+        ("B,s", ("-D", "B=4"), 2, "cannot have the value"),
+        ("B,s", ("-D", "T=x"), 2, "expected NAME=INTEGER"),
+        ("B,s", ("--range", "B=4"), 2, "expected NAME=LOW:HIGH"),
+        ("B,s", ("--range", "B=4:4"), 2, "expected NAME=LOW:HIGH"),
+        ("B,s", ("--range", "N=1:4"), 2, "not the range of a parameter"),
+        ("B,s", ("--format", "png"), 2, "'png' is not one of"),
+        ("B,Q", (), 1, "[CF0701]"),
+        ("B,a", (), 1, "[CF0701]"),
+        ("B,s", ("-D", "Q=1"), 1, "[CF0701]"),
+        ("B", ("-D", "s=0"), 1, "[CF0702]"),
+        ("Z_B", (), 1, "the choice also depends on B, s [CF0704]"),
+        ("B,s", ("--device", "sm_1"), 1, "[CF0801]"),
+    ],
+)
+def test_wrong_questions_are_answered_with_what_is_wrong(
+    names: str, arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    result = region(JACOBI, names, *arguments)
+    assert result.exit_code == code, result.output
+    flat = " ".join(result.output.split())
+    assert words in flat or words in result.output
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--format", "svg"), ("-D", "B=1"), ("--range", "B=1:4"), ("--device", "sm_90")]
+)
+def test_options_of_a_region_need_one(arguments: tuple[str, ...]) -> None:
+    result = CliRunner().invoke(cli.cli, ["tree", JACOBI, *ESTIMATE, *arguments])
+    assert result.exit_code == 2
+    assert "go with --region" in " ".join(result.output.split())
+
+
+def test_a_picture_has_the_same_bytes_under_any_hash_seed() -> None:
+    command = [sys.executable, "-m", "comprehensive", "tree", JACOBI, *ESTIMATE, "--region", "B,s"]
+    pictures = {
+        subprocess.run(
+            [*command, "--format", "svg"],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(pictures) == 1
