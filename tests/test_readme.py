@@ -20,11 +20,12 @@ def block_after(text: str, language: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("command", ["tree", "explain"])
+@pytest.mark.parametrize("command", ["tree", "explain", "tree [^`]*--region"])
 def test_readme_shows_the_real_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.chdir(tmp_path)
     Path("smooth.mf").write_text(block_after("`smooth.mf`:", "c"), encoding="utf-8")
-    found = re.search(rf"`comprehensive ({command} smooth\.mf[^`]*)`", README)
+    name, _, option = command.partition(" ")
+    found = re.search(rf"`comprehensive ({name} smooth\.mf{option}[^`]*)`", README)
     assert found is not None
     result = CliRunner().invoke(cli, found[1].split())
     assert result.exit_code == 0, result.output
