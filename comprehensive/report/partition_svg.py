@@ -127,8 +127,8 @@ def _line(partition: Partition, line: Line, colours: Mapping[int | None, str]) -
         places.append((start, end, piece.choice))
         yield _rectangle(start, _TOP, end - start, _STRIP, colours[piece.choice])
     for start, end, choice in places:
-        if end - start > 3 * _LETTER:
-            yield _label(((start + end) / 2, _TOP + _STRIP / 2 + 22), _short(partition, choice))
+        if choice is not None and end - start > 3 * _LETTER:
+            yield _label(((start + end) / 2, _TOP + _STRIP / 2 + 22), name(partition, choice))
     for place, threshold in enumerate(line.thresholds):
         at = _LEFT + _WIDTH * scale.place(approximate(threshold.value))
         yield _stroke([(at, _TOP), (at, _TOP + _STRIP)])
@@ -159,9 +159,9 @@ def _plane(partition: Partition, plane: Plane, colours: Mapping[int | None, str]
     for line in (line for lines in curves.values() for line in lines):
         yield _stroke(line, 4, "white")
         yield _stroke(line)
-    for choice in occurring(partition):
+    for choice in (each for each in occurring(partition) if each is not None):
         here = [area for area in areas if area.run.choice == choice]
-        yield _named(here, _short(partition, choice))
+        yield _named(here, name(partition, choice))
     for place, (words, lines) in enumerate(curves.items()):
         yield _along(max(lines, key=_length), words, (0.5, 0.35, 0.65)[place % 3])
     yield from _frame(_HEIGHT)
@@ -180,10 +180,11 @@ def _areas(plane: Plane, column: Column, across: Scale, up: Scale) -> list[_Area
         for k in range(steps + 1)
     ]
     pixels = tuple(_LEFT + _WIDTH * (start + (end - start) * k / steps) for k in range(steps + 1))
+    finest = (up.high - up.low) / 10**9
 
     def heights(branch: Branch) -> tuple[float, ...]:
-        places = (up.place(approximate(plane.height(branch, x))) for x in inside)
-        return tuple(_TOP + _HEIGHT * (1 - place) for place in places)
+        exact = (plane.height(branch, x) for x in inside)
+        return tuple(_TOP + _HEIGHT * (1 - up.place(approximate(each, finest))) for each in exact)
 
     return [_Area(run, pixels, heights(run.below), heights(run.above)) for run in runs(column)]
 
@@ -307,10 +308,6 @@ def _legend(partition: Partition, colours: Mapping[int | None, str], top: int) -
     if absent:
         words = f"not in this range: {', '.join(absent)}"
         yield words, _text(_LEFT + 24, y + _ROW, words)
-
-
-def _short(partition: Partition, choice: int | None) -> str:
-    return "" if choice is None else name(partition, choice)
 
 
 def _frame(height: int) -> Iterator[str]:
