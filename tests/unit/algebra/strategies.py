@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from random import Random
@@ -70,13 +70,13 @@ def box(names: Sequence[str], values: Iterable[int]) -> Iterator[dict[str, int]]
         yield dict(zip(names, chosen, strict=True))
 
 
-def all_hold(found: Iterable[Atom], point: dict[str, int]) -> bool:
+def all_hold(found: Iterable[Atom], point: Mapping[str, int | Fraction]) -> bool:
     """The conjunction at a point, by plain arithmetic on the terms: independent of flint."""
     for atom in found:
         # Coefficients of atoms are integers, and int is several times as fast as Fraction here.
-        value = 0
+        value: int | Fraction = 0
         for term in atom.polynomial.terms():
-            part = term.coefficient.numerator
+            part: int | Fraction = term.coefficient.numerator
             for name, power in term.powers:
                 part *= point[name] ** power
             value += part

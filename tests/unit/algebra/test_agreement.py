@@ -42,7 +42,7 @@ def checked(system: System, solver: PortfolioSolver) -> Verdict:
     match verdict:
         case Consistent(point):
             assert set(point) == set(system.symbols)
-            assert all_hold(system.all_atoms, dict(point))
+            assert all_hold(system.all_atoms, point)
         case Inconsistent(core):
             assert set(core) <= set(system.all_atoms)
             if verdict.certificate is not None:
