@@ -5,12 +5,14 @@ from __future__ import annotations
 from comprehensive.algebra import at_least, at_most, equal, less
 from tests.bank.problem import Problem, integer_point, integers
 
-k, m, n, x, y, z = integers("k m n x y z")
+n, x, y, z = integers("n x y z")
 
 _HARDY = "Hardy, Wright, An introduction to the theory of numbers (1938)"
 _FROBENIUS = "Ramirez Alfonsin, The Diophantine Frobenius problem (2005)"
 _MORDELL = "Mordell, Diophantine equations (1969)"
 _HURWITZ = "Hurwitz, Ueber eine Aufgabe der unbestimmten Analysis (1907)"
+
+_TREES = "Decision trees of benchmarks/trees.py (2026)"
 
 _coins = (at_least(x, 0), at_least(y, 0))
 _nuggets = (at_least(x, 0), at_least(y, 0), at_least(z, 0))
@@ -153,6 +155,19 @@ PROBLEMS = (
         "Egyptian fractions of 4/5, all small",
         _MORDELL,
         (equal(4 * x * y * z, 5 * (x * y + y * z + z * x)), at_least(x, 4), at_most(x, y), at_most(y, z)),
+        None,
+    ),
+    # The first values differ by 2*x*z^2*(y - 1) - z, which is -z for y = 1 and at least x otherwise; y = 3/2 would do.
+    Problem(
+        "strips of a tree",
+        _TREES,
+        (
+            *(at_least(s, 1) for s in (x, y, z)),
+            at_least(n, 2 * x * y * z**2 + 16 * z**4 + x * z + 1),
+            less(n, 2 * x * y * z**2 + 16 * z**4 + x * z + z + 1),
+            at_least(n, 2 * x * z**2 + 16 * z**4 + x * z + z + 1),
+            less(n, 2 * x * z**2 + 16 * z**4 + x * z + x + z + 1),
+        ),
         None,
     ),
 )
