@@ -56,19 +56,19 @@ ATOM_COUNTS = ((1, 10), (11, 20), (21, 30), (31, MOST_ATOMS))
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One question of the walk; `path` has the atoms from the root where it is to be asked again, else none."""
+    """One question of the walk, with so many atoms besides the assumptions."""
 
     atoms: int
     seconds: float
     verdict: str
-    path: tuple[Atom, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What a walk has met. Shares that speak of nothing are None."""
+    """What a walk has met; `sampled` are some of the checks, each with the atoms from the root in order."""
 
     checks: tuple[Check, ...]
+    sampled: tuple[tuple[Check, tree_rivals.Path], ...]
     finished: bool
     prunes: int
     proved: int
@@ -79,9 +79,17 @@ class Walk:
 
 
 @dataclass(frozen=True, slots=True)
+class _Step:
+    """An edge of the tree, linked to the one above it."""
+
+    above: _Step | None
+    atom: Atom
+
+
+@dataclass(frozen=True, slots=True)
 class _Visit:
     system: System
-    path: tuple[Atom, ...]
+    step: _Step | None
     state: Any
     budget: int
     is_whole: bool
@@ -107,17 +115,13 @@ def walk(model: Model[Any], size: int, sample: int, limit: float, seconds: float
     """
     solver = PortfolioSolver(limits=smt.Limits(resources=int(3_000_000 * limit), seconds=limit))
     random = Random(size)
-    kept = {
-        block * size // BLOCKS + i
-        for block in range(BLOCKS)
-        for i in range(max(1, min(sample, size) // BLOCKS))
-    }
     checks: list[Check] = []
+    steps: list[_Step] = []
     refuted: list[Inconsistent] = []
     leaves = whole_leaves = spare = 0
     finished = True
     system, state = model.root
-    waiting = [_Visit(system, system.assumptions, state, size, True)]
+    waiting = [_Visit(system, None, state, size, True)]
     start = time.perf_counter()
     while waiting:
         visit = waiting.pop()
@@ -140,14 +144,14 @@ def walk(model: Model[Any], size: int, sample: int, limit: float, seconds: float
             except Exception as error:  # a walk goes on, and the table counts it
                 verdict = error
             taken = time.perf_counter() - before
-            path = (*visit.path, atom)
-            wanted = len(checks) in kept
-            checks.append(Check(len(child.atoms), taken, kind_of(verdict), path if wanted else ()))
+            step = _Step(visit.step, atom)
+            steps.append(step)
+            checks.append(Check(len(child.atoms), taken, kind_of(verdict)))
             if isinstance(verdict, Inconsistent):
                 refuted.append(verdict)
             else:
                 is_whole = isinstance(verdict, Consistent) and is_integral(verdict.point)
-                children.append(_Visit(child, path, after, 0, is_whole))
+                children.append(_Visit(child, step, after, 0, is_whole))
         budget, spare = budget - 2, 0
         first = int(budget * random.uniform(0.1, 0.45)) if len(children) > 1 else budget
         parts = [first, budget - first][: len(children)]
@@ -155,7 +159,7 @@ def walk(model: Model[Any], size: int, sample: int, limit: float, seconds: float
             # A system without a point that was not seen to be one before.
             spare = budget
         waiting += [
-            _Visit(child.system, child.path, child.state, part, child.is_whole)
+            _Visit(child.system, child.step, child.state, part, child.is_whole)
             for child, part in reversed(list(zip(children, parts, strict=True)))
         ]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -166,6 +170,7 @@ def walk(model: Model[Any], size: int, sample: int, limit: float, seconds: float
     )
     return Walk(
         tuple(checks),
+        tuple((checks[i], (*system.assumptions, *_atoms(steps[i]))) for i in _blocks(len(checks), sample)),
         finished,
         len(refuted),
         proved,
@@ -174,6 +179,22 @@ def walk(model: Model[Any], size: int, sample: int, limit: float, seconds: float
         peak,
         dict(solver.decided_by),
     )
+
+
+def _atoms(step: _Step) -> tuple[Atom, ...]:
+    """The atoms on the way to the step, from the root."""
+    found = [step.atom]
+    while step.above is not None:
+        step = step.above
+        found.append(step.atom)
+    return tuple(reversed(found))
+
+
+def _blocks(count: int, sample: int) -> list[int]:
+    """About `sample` of so many numbers, in blocks without gaps that are spread evenly."""
+    if count <= sample:
+        return list(range(count))
+    return [block * count // BLOCKS + i for block in range(BLOCKS) for i in range(sample // BLOCKS)]
 
 
 def _serve(kind: str, seed: int, variables: int, size: int, options: Options, remote: Connection) -> None:
@@ -266,17 +287,17 @@ GROWTH_HEAD = (
 
 def rival_rows(name: str, found: Walk, options: Options) -> tuple[list[str], list[str]]:
     """Rows for all solvers on the queries that were kept, and a line for every contradiction."""
-    asked = [check for check in found.checks if check.path]
+    asked = [check for check, _ in found.sampled]
     rows = [rival_row(name, "portfolio", [check.seconds for check in asked], [c.verdict for c in asked])]
     wrong: list[str] = []
     for rival in tree_rivals.available():
-        given = tree_rivals.answers(rival, [check.path for check in asked], options.limit, options.seconds)
+        given = tree_rivals.answers(
+            rival, [path for _, path in found.sampled], options.limit, options.seconds
+        )
         rows.append(rival_row(name, rival, [g.seconds for g in given], [g.verdict for g in given]))
-        for check, answer in zip(asked, given, strict=False):
+        for (check, path), answer in zip(found.sampled, given, strict=False):
             if (check.verdict, answer.verdict) in (("inconsistent", "sat"), ("integer point", "unsat")):
-                wrong.append(
-                    f"{name}: {check.verdict}, {rival} says {answer.verdict}: {System((), check.path)}"
-                )
+                wrong.append(f"{name}: {check.verdict}, {rival} says {answer.verdict}: {System((), path)}")
     return rows, wrong
 
 
