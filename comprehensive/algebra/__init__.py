@@ -7,8 +7,8 @@ The README of this package tells the steps of the solver. z3 and numpy are loade
 from __future__ import annotations
 
 from comprehensive.algebra.atom import Atom, Relation, at_least, at_most, equal, less
-from comprehensive.algebra.certificate import Certificate, proves_contradiction
 from comprehensive.algebra.back_substitution import back_substitute
+from comprehensive.algebra.certificate import Certificate, proves_contradiction
 from comprehensive.algebra.domains import box, divisors, multiples, powers_of_two
 from comprehensive.algebra.enumeration import Points, blocks, feasible
 from comprehensive.algebra.loop_nest import as_loops
@@ -43,8 +43,8 @@ __all__ = [
     "box",
     "divisors",
     "equal",
-    "is_integer_symbol",
     "feasible",
+    "is_integer_symbol",
     "less",
     "multiples",
     "powers_of_two",

@@ -22,14 +22,18 @@ _lock = threading.RLock()
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`resources` is z3's rlimit (about 3 million a second); `seconds` is the watchdog's."""
+    """`resources` is z3's rlimit (about 3 million a second); `seconds` is the watchdog's.
+
+    The watchdog is for questions on which z3 overruns its rlimit, and long enough that no slow machine changes a
+    verdict.
+    """
 
     resources: int = 3_000_000
-    seconds: float = 4.0
+    seconds: float = 30.0
 
     def divided(self, parts: int) -> Limits:
-        """A part of these limits, for a question that is worth less."""
-        return Limits(self.resources // parts, self.seconds / parts)
+        """A part of the resources, for a question that is worth less."""
+        return Limits(self.resources // parts, self.seconds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,7 +119,14 @@ def test_explain_reports_values_that_make_no_sense(arguments: tuple[str, ...], c
 def test_check_verifies_definition_2_and_runs_the_emitted_code() -> None:
     result = run("check", REVERSE, "--registers", "estimate", "--points", "4")
     assert result.exit_code == 0, result.output
-    for condition in ("legality", "pruning", "(i) constraint", "(ii) code", "(iii) coverage", "(iv) optimality"):
+    for condition in (
+        "legality",
+        "pruning",
+        "(i) constraint",
+        "(ii) code",
+        "(iii) coverage",
+        "(iv) optimality",
+    ):
         assert f"ok   {condition}" in result.stdout
     assert "4 of 4 points equal" in result.stdout
     assert result.stdout.endswith("all 8 statements hold\n")

@@ -27,7 +27,7 @@ from tests.unit.algebra.strategies import all_hold, assumed, box, machine_atoms,
 B, s, Z, R, P = (Polynomial.symbol(name) for name in ("B", "s", "Z_B", "R_B", "P_occ"))
 space = System((at_least(s, 1), at_least(B, 1), at_least(Z, 0), at_least(R, 0)))
 few = settings(max_examples=40, deadline=None)
-quick = smt.Limits(resources=300_000, seconds=1)
+quick = smt.Limits(resources=300_000, seconds=120)
 
 
 @few
