@@ -8,6 +8,7 @@ that ``--help`` stays instant.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -243,8 +244,10 @@ def _definitions(values: tuple[str, ...]) -> dict[str, int]:
     parsed: dict[str, int] = {}
     for value in values:
         name, _, number = value.partition("=")
-        if not name.isidentifier() or not number.lstrip("-").isdigit():
+        if not name.isidentifier() or not re.fullmatch(r"-?[0-9]{1,1000}", number):
             raise click.UsageError(f"-D {value}: expected NAME=INTEGER, as in -D B0=16")
+        if name in parsed:
+            raise click.UsageError(f"-D {value}: {name} is given twice")
         parsed[name] = int(number)
     return parsed
 

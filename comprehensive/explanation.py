@@ -18,8 +18,13 @@ from typing import Any
 from comprehensive.algebra import Atom, Relation, System
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity
 from comprehensive.driver import Compilation
-from comprehensive.loops.ir import Nest, Variant
+from comprehensive.loops.access import names_read
+from comprehensive.loops.arithmetic import UndefinedBehaviour
+from comprehensive.loops.compile_python import RANGES
+from comprehensive.loops.interpreter import c_value
+from comprehensive.loops.ir import Nest, Scalar, Variant
 from comprehensive.machine.device import Device
+from comprehensive.metafork.ast import Cast
 from comprehensive.optimize.tree import Tree
 
 
@@ -58,9 +63,12 @@ def explain(
     """One explanation a region.
 
     Raises CompileError for a name that no region knows (CF0701), a program parameter below 1 or a negative size
-    (CF0702), and a leaf that no region has (CF0703).
+    (CF0702), a leaf that no region has (CF0703), a value that its type does not hold (CF0704), and one that host code
+    computes otherwise from the other values (CF0705).
     """
     _demand_known(compilation, values)
+    for nest in compilation.nests:
+        _demand_computed(nest, values)
     explained: list[RegionExplanation] = []
     for nest, tree in zip(compilation.nests, compilation.trees, strict=True):
         point = {**device.parameters(), **values}
@@ -128,6 +136,43 @@ def _demand_known(compilation: Compilation, values: Mapping[str, int]) -> None:
             raise _error(
                 "CF0702", f"{name} = {value} is below {lower}", f"give {name} a value of at least {lower}"
             )
+
+        _demand_representable(scalars[name], value)
+
+
+def _demand_representable(scalar: Scalar, value: int) -> None:
+    if scalar.type.is_integer:
+        low, high = RANGES[scalar.type]
+        if not low <= value <= high:
+            raise _error(
+                "CF0704",
+                f"{scalar.name} = {value} is no value of type {scalar.type.value}",
+                f"give {scalar.name} a value from {low} to {high}",
+            )
+
+
+def _demand_computed(nest: Nest, values: Mapping[str, int]) -> None:
+    """Compares the given values of host scalars with what the definitions in host code make of the others."""
+    known: dict[str, int | float] = {}
+    types = {s.name: s.type for s in nest.scalars}
+    for scalar in nest.scalars:
+        given = values.get(scalar.name)
+        if scalar.value is None or not names_read(scalar.value) <= known.keys():
+            if given is not None:
+                known[scalar.name] = given
+            continue
+        try:
+            computed = c_value(Cast(scalar.type, scalar.value), known, types)
+        except UndefinedBehaviour as error:
+            message = f"host code cannot compute {scalar.name} from the values given: {error}"
+            raise _error("CF0705", message, "give other values") from None
+        if given not in (None, computed):
+            raise _error(
+                "CF0705",
+                f"{scalar.name} = {given}, but host code computes {computed} from the other values",
+                f"leave out -D {scalar.name}={given}, or give other values",
+            )
+        known[scalar.name] = computed
 
 
 def _lower_bound(nests: tuple[Nest, ...], name: str) -> int:

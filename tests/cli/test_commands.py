@@ -106,6 +106,8 @@ def test_explain_refuses_too_large_a_block() -> None:
     [
         (("-D", "C7=1"), "CF0701"),
         (("-D", "B0=0"), "CF0702"),
+        (("-D", "B0=99999999999999999999999"), "CF0704"),
+        (("-D", "B0=2147483648"), "CF0704"),
         (("--leaf", "99"), "CF0703"),
         (("--device", "sm_1"), "CF0801"),
     ],
@@ -114,6 +116,15 @@ def test_explain_reports_values_that_make_no_sense(arguments: tuple[str, ...], c
     result = run("explain", MATADD, "--registers", "estimate", *arguments)
     assert result.exit_code == 1
     assert f"[{code}]" in result.output
+
+
+def test_explain_refuses_a_value_that_host_code_computes_otherwise() -> None:
+    values = ("explain", REVERSE, "--registers", "estimate", "-D", "n=64", "-D", "B=16", "-D", "s=2")
+    assert run(*values, "-D", "dim=2").exit_code == 0
+    refused = run(*values, "-D", "dim=3")
+    assert refused.exit_code == 1
+    assert "dim = 3, but host code computes 2 from the other values [CF0705]" in refused.output
+    assert run(*values[:-2], "-D", "dim=3").exit_code == 0
 
 
 def test_check_verifies_definition_2_and_runs_the_emitted_code() -> None:
@@ -248,6 +259,8 @@ def test_a_tool_that_is_asked_for_and_missing_is_exit_code_3(tmp_path: Path) -> 
         ("nonsense",),
         ("gen", MATADD, "--registers", "guess"),
         ("explain", MATADD, "-D", "B0"),
+        ("explain", MATADD, "-D", "B0=--4"),
+        ("explain", MATADD, "-D", "B0=4", "-D", "B0=5"),
         ("gen", MATADD, "-Wall"),
     ],
 )
