@@ -25,7 +25,7 @@ from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Nest, Scalar, Variant
 from comprehensive.machine.device import Device
 from comprehensive.metafork.ast import Cast
-from comprehensive.optimize.tree import Tree
+from comprehensive.optimize.tree import Branch, Tree, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,11 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class RegionExplanation:
+    """``registers`` says where the register counts come from: ``estimate``, ``ptxas sm_90``."""
+
     name: str
     device: str
+    registers: str
     values: Mapping[str, int]
     cases: tuple[Case, ...]
 
@@ -84,12 +87,25 @@ def explain(
         used = {s.name for s in nest.scalars}
         explained.append(
             RegionExplanation(
-                nest.name, device.name, {k: v for k, v in values.items() if k in used}, tuple(cases)
+                nest.name,
+                device.name,
+                _register_source(tree),
+                {k: v for k, v in values.items() if k in used},
+                tuple(cases),
             )
         )
     if leaf is not None and not any(region.cases for region in explained):
         raise _error("CF0703", f"there is no leaf {leaf}", "`comprehensive tree` lists the leaves")
     return tuple(explained)
+
+
+def _register_source(tree: Tree[Variant]) -> str:
+    sources = (
+        node.evaluation.source
+        for node, _ in walk(tree.root)
+        if isinstance(node, Branch) and node.limit == "R_B"
+    )
+    return ", ".join(dict.fromkeys(sources)) or "not counted"
 
 
 def _notes(decisions: tuple[Any, ...]) -> tuple[str, ...]:
@@ -190,7 +206,7 @@ def to_text(regions: tuple[RegionExplanation, ...]) -> str:
     lines: list[str] = []
     for region in regions:
         values = ", ".join(f"{k} = {v}" for k, v in region.values.items()) or "no parameter given"
-        lines.append(f"{region.name} on {region.device}, {values}")
+        lines.append(f"{region.name} on {region.device}, {values}; register counts: {region.registers}")
         for case in sorted(region.cases, key=lambda c: (c.applies is not True, c.applies is False)):
             lines += _case_lines(case)
         lines.append("")
@@ -221,6 +237,7 @@ def to_json(regions: tuple[RegionExplanation, ...]) -> dict[str, Any]:
             {
                 "name": region.name,
                 "device": region.device,
+                "registers": region.registers,
                 "values": dict(region.values),
                 "cases": [
                     {

@@ -95,6 +95,26 @@ def test_explain_says_what_is_open_when_parameters_are_missing() -> None:
     assert "16*B1 <= 1024" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("options", "counted"),
+    [
+        (("--device", "sm_100"), "ptxas sm_100"),
+        (("--device", "sm_100", "--arch", "sm_90"), "ptxas sm_90"),
+        (("--device", "h200"), "ptxas sm_90"),
+        (("--device", "sm_100", "--registers", "estimate"), "estimate"),
+    ],
+)
+def test_explain_counts_registers_for_the_device_and_says_by_what(
+    monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], counted: str
+) -> None:
+    monkeypatch.setattr("comprehensive.driver.register_compiler", lambda *_, **__: lambda _: 20)
+    result = run("explain", MATADD, *options)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[0].endswith(f"; register counts: {counted}")
+    regions = json.loads(run("explain", MATADD, *options, "--json").stdout)["regions"]
+    assert [region["registers"] for region in regions] == [counted]
+
+
 def test_explain_refuses_too_large_a_block() -> None:
     result = run("explain", MATADD, "--registers", "estimate", "-D", "B0=64", "-D", "B1=64", "--json")
     cases = json.loads(result.stdout)["regions"][0]["cases"]
