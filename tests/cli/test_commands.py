@@ -41,6 +41,7 @@ def test_gen_writes_what_the_readme_promises(tmp_path: Path) -> None:
     assert manifest["schema"] == 1
     sources = {c["source"] for c in manifest["functions"][0]["regions"][0]["leaves"][0]["counters"]}
     assert sources == {"exact", "estimate"}
+    assert "-L<cuda>/lib64 -lcudart" in (tmp_path / "matadd.h").read_text()
     rule = (tmp_path / "matadd.d").read_text()
     assert MATADD in rule
     assert "metafork.lark" in rule
