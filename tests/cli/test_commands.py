@@ -116,6 +116,23 @@ def test_explain_counts_registers_for_the_device_and_says_by_what(
     assert [region["registers"] for region in regions] == [counted]
 
 
+@pytest.mark.parametrize(("threads", "warned"), [(1024, False), (1025, True), (2048, True)])
+def test_gen_warns_of_a_block_that_no_device_admits(tmp_path: Path, threads: int, warned: bool) -> None:
+    source = tmp_path / "big.mf"
+    source.write_text(
+        f"void f(int n, float a[n]) {{ int dim = n / {threads}; meta_schedule {{\n"
+        f"  meta_for (int v = 0; v < dim; v++) meta_for (int u = 0; u < {threads}; u++)\n"
+        f"    a[v*{threads} + u] = 1; }} }}\n"
+    )
+    arguments = ("gen", str(source), "-o", str(tmp_path / "out"), "--registers", "estimate")
+    result = run(*arguments)
+    assert result.exit_code == 0
+    assert ("[CF0602]" in result.stderr) == warned
+    said = f"{threads} <= T_B, but the largest T_B (threads of one thread block) is 1024"
+    assert (said in result.stderr) == warned
+    assert run(*arguments, "-Werror").exit_code == warned
+
+
 def test_explain_refuses_too_large_a_block() -> None:
     result = run("explain", MATADD, "--registers", "estimate", "-D", "B0=64", "-D", "B1=64", "--json")
     cases = json.loads(result.stdout)["regions"][0]["cases"]
