@@ -161,7 +161,13 @@ def cli() -> None:
 
 @cli.command()
 @_input_argument
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("."), help="Output directory.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("."),
+    help="Output directory.  [default: the current directory]",
+)
 @click.option("-MD", "depend", is_flag=True, help="Also write a make dependency file, <stem>.d.")
 @click.option("-MF", "depfile", type=click.Path(path_type=Path), default=None, help="Name of that file.")
 @click.option(

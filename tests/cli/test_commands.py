@@ -47,6 +47,15 @@ def test_gen_writes_what_the_readme_promises(tmp_path: Path) -> None:
     assert "metafork.lark" in rule
 
 
+def test_gen_writes_into_the_current_directory_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("gen", MATADD, "--registers", "estimate").exit_code == 0
+    assert (tmp_path / "matadd.h").is_file()
+    assert "the current directory" in " ".join(run("gen", "--help").stdout.split())
+
+
 def test_gen_a_second_time_changes_nothing(tmp_path: Path) -> None:
     options = ("-o", str(tmp_path), "--registers", "estimate", "--json")
     first = json.loads(run("gen", MATADD, *options).stdout)
