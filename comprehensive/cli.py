@@ -99,7 +99,9 @@ def _compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 help="Where register counts come from; auto is ptxas where nvcc is found.",
             ),
             click.option(
-                "--arch", default="sm_90", show_default=True, help="Architecture that ptxas counts for."
+                "--arch",
+                default=None,
+                help="Architecture that ptxas counts for.  [default: the device's for explain, else sm_90]",
             ),
             click.option("--cuda-path", default=None, help="Directory of a CUDA toolkit, searched first."),
             click.option(
@@ -119,7 +121,13 @@ def _compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _options(
-    registers: Any, arch: str, cuda_path: str | None, performance: Any, warning: tuple[str, ...]
+    registers: Any,
+    arch: str | None,
+    cuda_path: str | None,
+    performance: Any,
+    warning: tuple[str, ...],
+    *,
+    device_arch: str = "sm_90",
 ) -> Options:
     from comprehensive.driver import Options
     from comprehensive.machine.architectures import demand_architecture
@@ -127,8 +135,9 @@ def _options(
     unknown = [w for w in warning if w != "error"]
     if unknown:
         raise click.UsageError(f"-W{unknown[0]} is not known; the one warning option is -Werror")
-    demand_architecture(arch)
-    return Options(registers, arch, cuda_path, performance, bool(warning))
+    if arch is not None or registers != "estimate":
+        demand_architecture(arch or device_arch)
+    return Options(registers, arch or device_arch, cuda_path, performance, bool(warning))
 
 
 def _compile(source: Path, options: Options) -> Compilation:
@@ -152,7 +161,13 @@ def cli() -> None:
 
 @cli.command()
 @_input_argument
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("."), help="Output directory.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("."),
+    help="Output directory.  [default: the current directory]",
+)
 @click.option("-MD", "depend", is_flag=True, help="Also write a make dependency file, <stem>.d.")
 @click.option("-MF", "depfile", type=click.Path(path_type=Path), default=None, help="Name of that file.")
 @click.option(
@@ -328,8 +343,10 @@ def _definitions(values: tuple[str, ...]) -> dict[str, int]:
     parsed: dict[str, int] = {}
     for value in values:
         name, _, number = value.partition("=")
-        if not name.isidentifier() or not number.lstrip("-").isdigit():
+        if not name.isidentifier() or not re.fullmatch(r"-?[0-9]{1,1000}", number):
             raise click.UsageError(f"-D {value}: expected NAME=INTEGER, as in -D B0=16")
+        if name in parsed:
+            raise click.UsageError(f"-D {value}: {name} is given twice")
         parsed[name] = int(number)
     return parsed
 
@@ -356,7 +373,7 @@ def explain(
 
     values = _definitions(definitions)
     machine = load_device(device)
-    compilation = _compile(source, _options(**compile_options))
+    compilation = _compile(source, _options(**compile_options, device_arch=machine.arch))
     explained = explanation.explain(compilation, machine, values, leaf)
     if as_json:
         _print_json(explanation.to_json(explained))

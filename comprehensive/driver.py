@@ -15,6 +15,7 @@ from comprehensive.algebra import Atom, Polynomial, PortfolioSolver, at_least
 from comprehensive.codegen.cuda import kernel_unit
 from comprehensive.codegen.lower import lower
 from comprehensive.codegen.plan import FunctionPlan, LeafPlan, ProgramPlan, RegionPlan
+from comprehensive.counters.feasible import warn_of_hopeless
 from comprehensive.counters.registers import PtxasRegisters, Registers
 from comprehensive.diagnostics import Diagnostic, DiagnosticSink, SourceFile
 from comprehensive.loops.build import build
@@ -79,6 +80,9 @@ def compile_file(path: Path, options: Options) -> Compilation:
         check(nest, sink)
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     trees = tuple(grow(nest, options) for nest in nests)  # loop nest -> decision tree (Algorithms 1 and 2)
+    for nest, tree in zip(nests, trees, strict=True):
+        warn_of_hopeless(nest, tree, sink)
+    sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     plan = plan_of(source, program, nests, trees)  # leaves -> kernels, grouped by host function
     return Compilation(source, program, nests, trees, plan, sink.diagnostics)
 

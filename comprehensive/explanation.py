@@ -19,8 +19,8 @@ from comprehensive.algebra import Atom, Relation, System
 from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Variant
 from comprehensive.machine.device import Device
-from comprehensive.optimize.tree import Tree
-from comprehensive.values import demand_known, value_error
+from comprehensive.optimize.tree import Branch, Tree, walk
+from comprehensive.values import demand_computed, demand_known, value_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,11 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class RegionExplanation:
+    """``registers`` says where the register counts come from: ``estimate``, ``ptxas sm_90``."""
+
     name: str
     device: str
+    registers: str
     values: Mapping[str, int]
     cases: tuple[Case, ...]
 
@@ -58,9 +61,12 @@ def explain(
     """One explanation a region.
 
     Raises CompileError for a name that no region knows (CF0701), a program parameter below 1 or a negative size
-    (CF0702), and a leaf that no region has (CF0703).
+    (CF0702), a leaf that no region has (CF0703), a value that its type does not hold (CF0704), and one that host code
+    computes otherwise from the other values (CF0705).
     """
     demand_known(compilation, values)
+    for nest in compilation.nests:
+        demand_computed(nest, values)
     explained: list[RegionExplanation] = []
     for nest, tree in zip(compilation.nests, compilation.trees, strict=True):
         point = {**device.parameters(), **values}
@@ -76,12 +82,25 @@ def explain(
         used = {s.name for s in nest.scalars}
         explained.append(
             RegionExplanation(
-                nest.name, device.name, {k: v for k, v in values.items() if k in used}, tuple(cases)
+                nest.name,
+                device.name,
+                _register_source(tree),
+                {k: v for k, v in values.items() if k in used},
+                tuple(cases),
             )
         )
     if leaf is not None and not any(region.cases for region in explained):
         raise value_error("CF0703", f"there is no leaf {leaf}", "`comprehensive tree` lists the leaves")
     return tuple(explained)
+
+
+def _register_source(tree: Tree[Variant]) -> str:
+    sources = (
+        node.evaluation.source
+        for node, _ in walk(tree.root)
+        if isinstance(node, Branch) and node.limit == "R_B"
+    )
+    return ", ".join(dict.fromkeys(sources)) or "not counted"
 
 
 def _notes(decisions: tuple[Any, ...]) -> tuple[str, ...]:
@@ -122,7 +141,7 @@ def to_text(regions: tuple[RegionExplanation, ...]) -> str:
     lines: list[str] = []
     for region in regions:
         values = ", ".join(f"{k} = {v}" for k, v in region.values.items()) or "no parameter given"
-        lines.append(f"{region.name} on {region.device}, {values}")
+        lines.append(f"{region.name} on {region.device}, {values}; register counts: {region.registers}")
         for case in sorted(region.cases, key=lambda c: (c.applies is not True, c.applies is False)):
             lines += _case_lines(case)
         lines.append("")
@@ -153,6 +172,7 @@ def to_json(regions: tuple[RegionExplanation, ...]) -> dict[str, Any]:
             {
                 "name": region.name,
                 "device": region.device,
+                "registers": region.registers,
                 "values": dict(region.values),
                 "cases": [
                     {

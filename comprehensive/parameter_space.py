@@ -31,7 +31,7 @@ def divide(
     """The partition of every region that has the given parameters; `values` may also replace limits of the device.
 
     Raises CompileError for a name that no region knows (CF0701), a value that makes no sense (CF0702), and
-    parameters without a value (CF0704).
+    parameters without a value (CF0706).
     """
     limits = tuple(device.parameters())
     demand_known(compilation, {**dict.fromkeys(symbols, 1), **values}, limits)
@@ -63,7 +63,7 @@ def _demand_values(trees: Sequence[Tree[Variant]], known: set[str]) -> None:
     if missing:
         options = " ".join(f"-D {name}=..." for name in missing)
         raise value_error(
-            "CF0704", f"the choice also depends on {', '.join(missing)}", f"give values: {options}"
+            "CF0706", f"the choice also depends on {', '.join(missing)}", f"give values: {options}"
         )
 
 

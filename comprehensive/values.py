@@ -6,15 +6,21 @@ from collections.abc import Collection, Mapping
 
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity
 from comprehensive.driver import Compilation
-from comprehensive.loops.ir import Nest
+from comprehensive.loops.access import names_read
+from comprehensive.loops.arithmetic import UndefinedBehaviour
+from comprehensive.loops.compile_python import RANGES
+from comprehensive.loops.interpreter import c_value
+from comprehensive.loops.ir import Nest, Scalar
+from comprehensive.metafork.ast import Cast
 
 
 def demand_known(compilation: Compilation, values: Mapping[str, int], besides: Collection[str] = ()) -> None:
-    """CompileError for a name that neither a region nor `besides` knows (CF0701) and for too small a value (CF0702).
+    """CompileError for a name that neither a region nor `besides` knows (CF0701), for too small a value (CF0702)
+    and for one that the type of its parameter does not hold (CF0704).
 
     Program parameters are at least 1, everything else is not negative.
     """
-    scalars = {s.name for nest in compilation.nests for s in nest.scalars}
+    scalars = {s.name: s for nest in compilation.nests for s in nest.scalars}
     for name, value in values.items():
         if name not in scalars and name not in besides:
             known = ", ".join([*sorted(scalars), *besides])
@@ -23,6 +29,43 @@ def demand_known(compilation: Compilation, values: Mapping[str, int], besides: C
         if value < lower:
             raise value_error(
                 "CF0702", f"{name} = {value} is below {lower}", f"give {name} a value of at least {lower}"
+            )
+        if name in scalars:
+            _demand_representable(scalars[name], value)
+
+
+def demand_computed(nest: Nest, values: Mapping[str, int]) -> None:
+    """CompileError (CF0705) for a value of a host scalar that host code computes otherwise from the other values."""
+    known: dict[str, int | float] = {}
+    types = {s.name: s.type for s in nest.scalars}
+    for scalar in nest.scalars:
+        given = values.get(scalar.name)
+        if scalar.value is None or not names_read(scalar.value) <= known.keys():
+            if given is not None:
+                known[scalar.name] = given
+            continue
+        try:
+            computed = c_value(Cast(scalar.type, scalar.value), known, types)
+        except UndefinedBehaviour as error:
+            message = f"host code cannot compute {scalar.name} from the values given: {error}"
+            raise value_error("CF0705", message, "give other values") from None
+        if given not in (None, computed):
+            raise value_error(
+                "CF0705",
+                f"{scalar.name} = {given}, but host code computes {computed} from the other values",
+                f"leave out -D {scalar.name}={given}, or give other values",
+            )
+        known[scalar.name] = computed
+
+
+def _demand_representable(scalar: Scalar, value: int) -> None:
+    if scalar.type.is_integer:
+        low, high = RANGES[scalar.type]
+        if not low <= value <= high:
+            raise value_error(
+                "CF0704",
+                f"{scalar.name} = {value} is no value of type {scalar.type.value}",
+                f"give {scalar.name} a value from {low} to {high}",
             )
 
 

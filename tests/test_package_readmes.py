@@ -1,4 +1,4 @@
-"""Every package says what its files are for, and speaks of no file that is gone."""
+"""Every package says what its files are for and what its diagnostics mean, and speaks of nothing that is gone."""
 
 from __future__ import annotations
 
@@ -20,6 +20,24 @@ def named_in_tables(readme: str) -> set[str]:
 def test_the_table_of_a_package_names_exactly_its_files(folder: Path) -> None:
     files = {path.name for path in folder.glob("*.py")} - {"__init__.py"}
     assert named_in_tables((folder / "README.md").read_text(encoding="utf-8")) == files
+
+
+def codes_used(folder: Path) -> set[str]:
+    text = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.py"))
+    return set(re.findall(r'"(CF0\d{3})"', text))
+
+
+def codes_listed(readme: Path) -> list[str]:
+    return re.findall(r"^\| (CF0\d{3}) ", readme.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_the_table_of_diagnostics_of_a_package_has_exactly_its_codes(folder: Path) -> None:
+    assert codes_listed(folder / "README.md") == sorted(codes_used(folder))
+
+
+def test_the_readme_of_the_project_has_the_codes_of_what_is_in_no_package() -> None:
+    assert codes_listed(PACKAGE.parent / "README.md") == sorted(codes_used(PACKAGE))
 
 
 def test_a_file_that_only_the_text_names_is_not_in_the_table() -> None:

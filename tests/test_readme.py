@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from comprehensive.cli import cli
+from comprehensive.registry import default_strategies
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
 
@@ -30,6 +31,14 @@ def test_readme_shows_the_real_output(tmp_path: Path, monkeypatch: pytest.Monkey
     result = CliRunner().invoke(cli, found[1].split())
     assert result.exit_code == 0, result.output
     assert result.stdout == block_after(found[0], "text")
+
+
+def test_readme_explains_every_decision() -> None:
+    codes = {code for strategy in default_strategies() for code in strategy.decision if code}
+    ends = {"1-2"}  # "(1-1) to (1-3)"
+    assert [
+        code for code in sorted(codes - ends) if f"({code})" not in README.split("The decisions of")[1]
+    ] == []
 
 
 def test_readme_names_every_command() -> None:

@@ -53,7 +53,7 @@ def footprint(nest: Nest, band: int, array: str, level: Level) -> Footprint | Op
     try:
         return _footprint(nest, array, level, found)
     except NoBoxError as reason:
-        return _opaque(array, found[0], str(reason))
+        return _opaque(array, found[0], str(reason), reason.remedy)
 
 
 def _footprint(nest: Nest, array: str, level: Level, found: list[Reference]) -> Footprint | Opaque:
@@ -81,9 +81,17 @@ def _footprint(nest: Nest, array: str, level: Level, found: list[Reference]) -> 
     return Footprint(array, level, tuple(tiles), total)
 
 
-def _opaque(array: str, reference: Reference, reason: str) -> Opaque:
+def _positive(extent: Polynomial) -> str | None:
+    """What host code may assert; None where the polynomial as printed is no C."""
+    text = str(extent)
+    if "^" in text or "/" in text:
+        return None
+    return f"write 'assert({text} >= 1);' in the host code before the region to have it cached"
+
+
+def _opaque(array: str, reference: Reference, reason: str, remedy: str | None = None) -> Opaque:
     span: Span = reference.access.span
-    return Opaque(array, term_text(Index(array, reference.access.subscripts, span)), reason, span)
+    return Opaque(array, term_text(Index(array, reference.access.subscripts, span)), reason, span, remedy)
 
 
 def _facts(nest: Nest, found: Sequence[Reference], fixed: tuple[Axis, ...]) -> Facts:
@@ -164,7 +172,9 @@ def _tile(
             )
         # The host allocates before it knows whether the loop inside runs: `for (k = 2; k < n; k++)` at n = 1.
         if not implied(Constraint(extent), preconditions(nest), facts.lower):
-            raise NoBoxError(f"the width {extent} of its tile is negative for some parameters")
+            raise NoBoxError(
+                f"the width {extent} of its tile is negative for some parameters", _positive(extent)
+            )
         extents.append(extent)
     box = Box(group.low, tuple(extents), strides)
     first = group.members[0].reference

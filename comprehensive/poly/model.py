@@ -127,12 +127,13 @@ class Footprint:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """Why an array has no footprint: ``term`` as written in the source, at ``span``."""
+    """Why an array has no footprint: ``term`` as written in the source, at ``span``, and what would give it one."""
 
     array: str
     term: str
     reason: str
     span: Span = field(default=GENERATED, compare=False, repr=False)
+    remedy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,13 +62,14 @@ def _not_cached(nest: Nest, alike: list[Opaque], sink: DiagnosticSink) -> None:
     read = {a.array for a in accesses if a.mode.reads}
     arrays = {found.array for found in alike}
     used = " and ".join(word for word, where in (("read", read), ("written", written)) if arrays & where)
+    remedy = "" if first.remedy is None else f"{first.remedy}, or "
     it, is_used = ("they", "are") if others else ("it", "is")
     sink.warning(
         "CF0412",
         f"{'arrays' if others else 'array'} {names} cannot be cached: '{first.term}' {first.reason}",
         _place(first.span),
         notes=tuple(Note(f"'{found.term}' likewise", _place(found.span)) for found in others),
-        help=f"{it} {is_used} {used} in global memory; drop {names} from cache(...) to silence this",
+        help=f"{it} {is_used} {used} in global memory; {remedy}drop {names} from cache(...) to silence this",
     )
 
 

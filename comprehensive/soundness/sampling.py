@@ -98,7 +98,10 @@ def samples(
         if sample is None or not _is_defined(function, nests, sample, any_sign):
             failures += 1
             if failures > 20000:
-                raise NotSampledError(f"found no parameters of {function.name} that meet its asserts")
+                raise NotSampledError(
+                    f"found no parameters of {function.name} that meet its asserts and need no more than "
+                    f"{ranges.max_threads} threads"
+                )
             continue
         yield sample
 

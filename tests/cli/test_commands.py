@@ -41,9 +41,19 @@ def test_gen_writes_what_the_readme_promises(tmp_path: Path) -> None:
     assert manifest["schema"] == 1
     sources = {c["source"] for c in manifest["functions"][0]["regions"][0]["leaves"][0]["counters"]}
     assert sources == {"exact", "estimate"}
+    assert "-L<cuda>/lib64 -lcudart" in (tmp_path / "matadd.h").read_text()
     rule = (tmp_path / "matadd.d").read_text()
     assert MATADD in rule
     assert "metafork.lark" in rule
+
+
+def test_gen_writes_into_the_current_directory_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("gen", MATADD, "--registers", "estimate").exit_code == 0
+    assert (tmp_path / "matadd.h").is_file()
+    assert "the current directory" in " ".join(run("gen", "--help").stdout.split())
 
 
 def test_gen_a_second_time_changes_nothing(tmp_path: Path) -> None:
@@ -95,6 +105,43 @@ def test_explain_says_what_is_open_when_parameters_are_missing() -> None:
     assert "16*B1 <= 1024" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("options", "counted"),
+    [
+        (("--device", "sm_100"), "ptxas sm_100"),
+        (("--device", "sm_100", "--arch", "sm_90"), "ptxas sm_90"),
+        (("--device", "h200"), "ptxas sm_90"),
+        (("--device", "sm_100", "--registers", "estimate"), "estimate"),
+    ],
+)
+def test_explain_counts_registers_for_the_device_and_says_by_what(
+    monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], counted: str
+) -> None:
+    monkeypatch.setattr("comprehensive.driver.register_compiler", lambda *_, **__: lambda _: 20)
+    result = run("explain", MATADD, *options)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[0].endswith(f"; register counts: {counted}")
+    regions = json.loads(run("explain", MATADD, *options, "--json").stdout)["regions"]
+    assert [region["registers"] for region in regions] == [counted]
+
+
+@pytest.mark.parametrize(("threads", "warned"), [(1024, False), (1025, True), (2048, True)])
+def test_gen_warns_of_a_block_that_no_device_admits(tmp_path: Path, threads: int, warned: bool) -> None:
+    source = tmp_path / "big.mf"
+    source.write_text(
+        f"void f(int n, float a[n]) {{ int dim = n / {threads}; meta_schedule {{\n"
+        f"  meta_for (int v = 0; v < dim; v++) meta_for (int u = 0; u < {threads}; u++)\n"
+        f"    a[v*{threads} + u] = 1; }} }}\n"
+    )
+    arguments = ("gen", str(source), "-o", str(tmp_path / "out"), "--registers", "estimate")
+    result = run(*arguments)
+    assert result.exit_code == 0
+    assert ("[CF0602]" in result.stderr) == warned
+    said = f"{threads} <= T_B, but the largest T_B (threads of one thread block) is 1024"
+    assert (said in result.stderr) == warned
+    assert run(*arguments, "-Werror").exit_code == warned
+
+
 def test_explain_refuses_too_large_a_block() -> None:
     result = run("explain", MATADD, "--registers", "estimate", "-D", "B0=64", "-D", "B1=64", "--json")
     cases = json.loads(result.stdout)["regions"][0]["cases"]
@@ -106,6 +153,8 @@ def test_explain_refuses_too_large_a_block() -> None:
     [
         (("-D", "C7=1"), "CF0701"),
         (("-D", "B0=0"), "CF0702"),
+        (("-D", "B0=99999999999999999999999"), "CF0704"),
+        (("-D", "B0=2147483648"), "CF0704"),
         (("--leaf", "99"), "CF0703"),
         (("--device", "sm_1"), "CF0801"),
     ],
@@ -114,6 +163,15 @@ def test_explain_reports_values_that_make_no_sense(arguments: tuple[str, ...], c
     result = run("explain", MATADD, "--registers", "estimate", *arguments)
     assert result.exit_code == 1
     assert f"[{code}]" in result.output
+
+
+def test_explain_refuses_a_value_that_host_code_computes_otherwise() -> None:
+    values = ("explain", REVERSE, "--registers", "estimate", "-D", "n=64", "-D", "B=16", "-D", "s=2")
+    assert run(*values, "-D", "dim=2").exit_code == 0
+    refused = run(*values, "-D", "dim=3")
+    assert refused.exit_code == 1
+    assert "dim = 3, but host code computes 2 from the other values [CF0705]" in refused.output
+    assert run(*values[:-2], "-D", "dim=3").exit_code == 0
 
 
 def test_check_verifies_definition_2_and_runs_the_emitted_code() -> None:
@@ -255,6 +313,8 @@ def test_a_tool_that_is_asked_for_and_missing_is_exit_code_3(tmp_path: Path) -> 
         ("nonsense",),
         ("gen", MATADD, "--registers", "guess"),
         ("explain", MATADD, "-D", "B0"),
+        ("explain", MATADD, "-D", "B0=--4"),
+        ("explain", MATADD, "-D", "B0=4", "-D", "B0=5"),
         ("gen", MATADD, "-Wall"),
     ],
 )

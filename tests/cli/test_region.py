@@ -113,7 +113,7 @@ def test_svg_is_one_picture_with_labelled_curves(
         ("B,a", (), 1, "[CF0701]"),
         ("B,s", ("-D", "Q=1"), 1, "[CF0701]"),
         ("B", ("-D", "s=0"), 1, "[CF0702]"),
-        ("Z_B", (), 1, "the choice also depends on B, s [CF0704]"),
+        ("Z_B", (), 1, "the choice also depends on B, s [CF0706]"),
         ("B,s", ("--device", "sm_1"), 1, "[CF0801]"),
     ],
 )

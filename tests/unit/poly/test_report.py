@@ -174,6 +174,22 @@ def test_the_help_says_how_an_array_is_used(statement: str, cached: str, words: 
     assert words in warning.help
 
 
+def test_a_tile_that_may_have_a_negative_width_is_cached_with_the_assert_that_the_help_gives() -> None:
+    text = (
+        "void f(int n, int B, int TI, const float a[n][n], float *b) {{ {} meta_schedule cache(a) {{\n"
+        "  meta_for (int v = 0; v < n / B; v++) meta_for (int u = 0; u < B; u++)\n"
+        "    for (int k = 0; k < TI - 1; k++) b[v*B + u] += a[v*B + u][k]; }} }}"
+    )
+    nest, *_ = build(parse_clean(text.format("")), DiagnosticSink())
+    (warning,) = (d for d in report(nest) if d.code == "CF0412")
+    advice = "assert(TI - 1 >= 1);"
+    assert f"write '{advice}' in the host code before the region to have it cached, or drop" in (
+        warning.help or ""
+    )
+    nest, *_ = build(parse_clean(text.format(advice)), DiagnosticSink())
+    assert report(nest) == ()
+
+
 def test_a_serial_loop_in_larger_steps_is_one_warning_that_names_the_steps() -> None:
     found = program(
         "int i = v*B + u; for (int k = 0; k < n; k += 2) c[i][k] = a[i][k] + b[i][k];",
