@@ -46,7 +46,7 @@ def reporting(command: Callable[P, None]) -> Callable[P, None]:
         try:
             command(*args, **kwargs)
         except CompileError as error:
-            if kwargs.get("as_json"):
+            if kwargs.get("as_json") or kwargs.get("form") == "json":
                 _print_json({"schema": 1, "diagnostics": [to_json(d) for d in error.diagnostics]})
             print_diagnostics(error.diagnostics)
             sys.exit(EXIT_USAGE if isinstance(error, CommandLineError) else EXIT_INPUT)
@@ -101,7 +101,7 @@ def _compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--arch",
                 default=None,
-                help="Architecture that ptxas counts for.  [default: the device's for explain, else sm_90]",
+                help="Architecture that ptxas counts for.  [default: that of the device asked for, else sm_90]",
             ),
             click.option("--cuda-path", default=None, help="Directory of a CUDA toolkit, searched first."),
             click.option(
@@ -276,10 +276,10 @@ def tree(
     from comprehensive import generate
 
     form = "json" if as_json else form
-    options = _options(**compile_options)
     if region is not None:
-        _print_region(source, form, region, definitions, ranges, device or "sm_90", options)
+        _print_region(source, form, region, definitions, ranges, device or "sm_90", compile_options)
         return
+    options = _options(**compile_options)
     if form == "svg" or definitions or ranges or device is not None:
         raise click.UsageError("--format svg, -D, --range and --device go with --region NAME[,NAME]")
     compilation = _compile(source, options)
@@ -296,7 +296,7 @@ def _print_region(
     definitions: tuple[str, ...],
     ranges: tuple[str, ...],
     device: str,
-    options: Options,
+    compile_options: dict[str, Any],
 ) -> None:
     from comprehensive import parameter_space
     from comprehensive.machine.device import load_device
@@ -310,7 +310,8 @@ def _print_region(
         if name not in symbols:
             raise click.UsageError(f"--range {name}=... is not the range of a parameter of --region {region}")
     machine = load_device(device)
-    found = parameter_space.divide(_compile(source, options), machine, symbols, values, ends)
+    compilation = _compile(source, _options(**compile_options, device_arch=machine.arch))
+    found = parameter_space.divide(compilation, machine, symbols, values, ends)
     match form:
         case "json":
             _print_json(parameter_space.to_json(found))

@@ -60,7 +60,7 @@ def explain(
 ) -> tuple[RegionExplanation, ...]:
     """One explanation a region.
 
-    Raises CompileError for a name that no region knows (CF0701), a program parameter below 1 or a negative size
+    Raises CommandLineError for a name that no region knows (CF0701), a program parameter below 1 or a negative size
     (CF0702), a leaf that no region has (CF0703), a value that its type does not hold (CF0704), and one that host code
     computes otherwise from the other values (CF0705).
     """

@@ -30,7 +30,7 @@ def divide(
 ) -> tuple[Titled, ...]:
     """The partition of every region that has the given parameters; `values` may also replace limits of the device.
 
-    Raises CompileError for a name that no region knows (CF0701), a value that makes no sense (CF0702), and
+    Raises CommandLineError for a name that no region knows (CF0701), a value that makes no sense (CF0702), and
     parameters without a value (CF0706).
     """
     limits = tuple(device.parameters())

@@ -1,10 +1,10 @@
-"""Values of parameters as a user gives them: a compilation and values in, nothing or a CompileError out."""
+"""Values of parameters as a user gives them: a compilation and values in, nothing or a CommandLineError out."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity
+from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
 from comprehensive.driver import Compilation
 from comprehensive.loops.access import names_read
 from comprehensive.loops.arithmetic import UndefinedBehaviour
@@ -15,7 +15,7 @@ from comprehensive.metafork.ast import Cast
 
 
 def demand_known(compilation: Compilation, values: Mapping[str, int], besides: Collection[str] = ()) -> None:
-    """CompileError for a name that neither a region nor `besides` knows (CF0701), for too small a value (CF0702)
+    """CommandLineError for a name that neither a region nor `besides` knows (CF0701), for too small a value (CF0702)
     and for one that the type of its parameter does not hold (CF0704).
 
     Program parameters are at least 1, everything else is not negative.
@@ -35,7 +35,7 @@ def demand_known(compilation: Compilation, values: Mapping[str, int], besides: C
 
 
 def demand_computed(nest: Nest, values: Mapping[str, int]) -> None:
-    """CompileError (CF0705) for a value of a host scalar that host code computes otherwise from the other values."""
+    """CommandLineError (CF0705) for a value of a host scalar that host code computes otherwise from other values."""
     known: dict[str, int | float] = {}
     types = {s.name: s.type for s in nest.scalars}
     for scalar in nest.scalars:
@@ -69,9 +69,9 @@ def _demand_representable(scalar: Scalar, value: int) -> None:
             )
 
 
-def value_error(code: str, message: str, help: str) -> CompileError:
-    """One error without a place in the source."""
-    return CompileError((Diagnostic(Severity.ERROR, code, message, None, help=help),))
+def value_error(code: str, message: str, help: str) -> CommandLineError:
+    """One error of the command line, without a place in the source."""
+    return CommandLineError((Diagnostic(Severity.ERROR, code, message, None, help=help),))
 
 
 def _lower_bound(nests: tuple[Nest, ...], name: str) -> int:

@@ -109,12 +109,12 @@ def test_svg_is_one_picture_with_labelled_curves(
         ("B,s", ("--range", "B=4:4"), 2, "expected NAME=LOW:HIGH"),
         ("B,s", ("--range", "N=1:4"), 2, "not the range of a parameter"),
         ("B,s", ("--format", "png"), 2, "'png' is not one of"),
-        ("B,Q", (), 1, "[CF0701]"),
-        ("B,a", (), 1, "[CF0701]"),
-        ("B,s", ("-D", "Q=1"), 1, "[CF0701]"),
-        ("B", ("-D", "s=0"), 1, "[CF0702]"),
-        ("Z_B", (), 1, "the choice also depends on B, s [CF0706]"),
-        ("B,s", ("--device", "sm_1"), 1, "[CF0801]"),
+        ("B,Q", (), 2, "[CF0701]"),
+        ("B,a", (), 2, "[CF0701]"),
+        ("B,s", ("-D", "Q=1"), 2, "[CF0701]"),
+        ("B", ("-D", "s=0"), 2, "[CF0702]"),
+        ("Z_B", (), 2, "the choice also depends on B, s [CF0706]"),
+        ("B,s", ("--device", "sm_1"), 2, "[CF0801]"),
     ],
 )
 def test_wrong_questions_are_answered_with_what_is_wrong(
@@ -125,6 +125,32 @@ def test_wrong_questions_are_answered_with_what_is_wrong(
     flat = " ".join(result.output.split())
     assert words in flat or words in result.output
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("options", "arch"),
+    [((), "sm_90"), (("--device", "sm_100"), "sm_100"), (("--device", "h200", "--arch", "sm_80"), "sm_80")],
+)
+def test_registers_are_counted_for_the_device(
+    monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], arch: str
+) -> None:
+    asked: list[str] = []
+
+    def compiled(source: Any, options: Options) -> Compilation:
+        asked.append(options.arch)
+        return driver.compile_file(source, Options("estimate"))
+
+    monkeypatch.setattr(cli, "_compile", compiled)
+    result = CliRunner().invoke(cli.cli, ["tree", JACOBI, "--region", "B,s", *options])
+    assert result.exit_code == 0, result.output
+    assert asked == [arch]
+
+
+def test_errors_are_json_where_the_answer_is() -> None:
+    result = region(JACOBI, "B,Q", "--format", "json")
+    assert result.exit_code == 2
+    (diagnostic,) = json.loads(result.stdout)["diagnostics"]
+    assert diagnostic["code"] == "CF0701"
 
 
 @pytest.mark.parametrize(
