@@ -92,7 +92,7 @@ def areas(plane: Plane) -> Iterator[tuple[Cell, tuple[Fraction, Fraction]]]:
             continue
         for cell in column.cells:
             x, y = cell.sample
-            if isinstance(y, Fraction) and not cell.is_curve:
+            if isinstance(x, Fraction) and isinstance(y, Fraction) and not cell.is_curve:
                 yield cell, (x, y)
 
 

@@ -21,6 +21,7 @@ from comprehensive.report.partition_text import partition_text
 from comprehensive.report.partition_words import Titled, decimal, equation, number
 from comprehensive.report.runs import open_columns, runs, seen_critical, seen_curves
 from comprehensive.report.scale import Scale
+from tests.schemas import schema_faults
 from tests.unit.optimize.bits import BitCounter, Bits, BitStrategy, problem_of, zeros
 
 B, s, x, y, Z = (Polynomial.symbol(name) for name in ("B", "s", "x", "y", "Z_B"))
@@ -191,9 +192,12 @@ def test_json_holds_all_exact_cells() -> None:
     titled = circle()
     document = json.loads(json.dumps(partition_document(titled)))
     plane = document["plane"]
-    assert {"root": 0, "coefficients": [-2, 0, 1], "decimal": "-1.41421"} in [
-        c["value"] for c in plane["critical"]
-    ]
+    (root,) = (c["value"] for c in plane["critical"] if c["value"].get("root") == 0)
+    assert (root["coefficients"], root["decimal"]) == ([-2, 0, 1], "-1.41421")
+    low, high = map(Fraction, root["between"])
+    assert low < high < 0
+    assert high**2 < 2 < low**2
+    assert root in [column["sample"] for column in plane["columns"] if column["low"] == column["high"]]
     assert sum(len(column["cells"]) for column in plane["columns"]) == sum(
         len(column.cells) for column in plane_of(titled).columns
     )
@@ -207,6 +211,16 @@ def test_json_holds_all_exact_cells() -> None:
         name: Fraction(value["value"]) for name, value in zip(plane["symbols"], area["sample"], strict=True)
     }
     assert titled.partition.cases[area["case"]].system.holds(at)
+
+
+@pytest.mark.parametrize(
+    "titled", [circle(), of_tree("B", "s", Z_B=98), of_tree("Z_B", B=4, s=2), of_tree("B", s=1, Z_B=98)]
+)
+def test_json_is_as_its_schema_says(titled: Titled) -> None:
+    document = json.loads(json.dumps({"schema": 1, "regions": [partition_document(titled)]}))
+    assert schema_faults("partition", document) == []
+    document["regions"][0]["cases"][0]["colour"] = "red"
+    assert schema_faults("partition", document) != []
 
 
 def test_json_of_a_line_tells_thresholds() -> None:
