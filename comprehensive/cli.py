@@ -11,6 +11,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
@@ -22,6 +23,7 @@ from comprehensive.diagnostics import CommandLineError, CompileError, Diagnostic
 
 if TYPE_CHECKING:
     from comprehensive.driver import Compilation, Options
+    from comprehensive.values import Rational
 
 P = ParamSpec("P")
 
@@ -29,6 +31,8 @@ EXIT_INPUT = 1
 EXIT_USAGE = 2
 EXIT_MISSING = 3
 EXIT_INTERNAL = 70
+
+_NUMBER = r"-?[0-9]{1,1000}(/0*[1-9][0-9]{0,999}|\.[0-9]{1,1000})?"
 
 
 def main() -> None:
@@ -340,15 +344,18 @@ def _ranges(values: tuple[str, ...]) -> dict[str, tuple[int, int]]:
     return parsed
 
 
-def _definitions(values: tuple[str, ...]) -> dict[str, int]:
-    parsed: dict[str, int] = {}
+def _definitions(values: tuple[str, ...]) -> dict[str, Rational]:
+    parsed: dict[str, Rational] = {}
     for value in values:
         name, _, number = value.partition("=")
-        if not name.isidentifier() or not re.fullmatch(r"-?[0-9]{1,1000}", number):
-            raise click.UsageError(f"-D {value}: expected NAME=INTEGER, as in -D B0=16")
+        if not name.isidentifier() or not re.fullmatch(_NUMBER, number):
+            raise click.UsageError(
+                f"-D {value}: expected NAME=NUMBER, as in -D B0=16 or, for a share, -D P_x=1/2"
+            )
         if name in parsed:
             raise click.UsageError(f"-D {value}: {name} is given twice")
-        parsed[name] = int(number)
+        exact = Fraction(number)
+        parsed[name] = int(exact) if exact.denominator == 1 else exact
     return parsed
 
 

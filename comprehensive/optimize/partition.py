@@ -3,8 +3,8 @@
     found = partition(tree, ("B", "s"), {"Z_B": 58112, ...}, {"B": (1, 1024)})
     found.cases[found.divided.choice(Fraction(32), Fraction(4))].index
 
-A range that is not given starts at 1 and ends at the smallest power of two that leaves some room beyond the last value
-at which the choice changes, the other symbol being at the start of its range.
+A range that is not given is 0 to 1 for a share; any other one starts at 1 and ends at the smallest power of two that
+leaves some room beyond the last value at which the choice changes, the other symbol being at the start of its range.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from fractions import Fraction
 from math import ceil
 from typing import Literal
 
-from comprehensive.algebra import System
+from comprehensive.algebra import System, is_integer_symbol
 from comprehensive.algebra.boundaries import specialize
+from comprehensive.algebra.polynomial import Scalar
 from comprehensive.algebra.regions import Box, Plane, divide_plane
 from comprehensive.algebra.roots import approximate
 from comprehensive.algebra.thresholds import Line, divide_line, roots_of
@@ -43,14 +44,14 @@ class Partition:
     """
 
     cases: tuple[PartitionCase, ...]
-    values: Mapping[str, int]
+    values: Mapping[str, Scalar]
     divided: Line | Plane
     order: tuple[str, ...]
     limits: tuple[str, ...]
 
 
 def partition(
-    tree: Tree[Fragment], symbols: Sequence[str], values: Mapping[str, int], ranges: Ranges
+    tree: Tree[Fragment], symbols: Sequence[str], values: Mapping[str, Scalar], ranges: Ranges
 ) -> Partition:
     """The cases over the range of one symbol, or of two; ValueError names all symbols that lack a value."""
     put_in = {name: values[name] for name in symbols_of(tree) if name in values and name not in symbols}
@@ -94,10 +95,15 @@ def default_range(
     systems: Sequence[System],
     symbol: str,
     symbols: Sequence[str],
-    values: Mapping[str, int],
+    values: Mapping[str, Scalar],
     ranges: Ranges,
 ) -> tuple[int, int]:
-    """From 1 to a power of two, 16 or more, that is at least 5/4 of the last value where the choice changes."""
+    """From 1 to a power of two, 16 or more, that is at least 5/4 of the last value where the choice changes.
+
+    From 0 to 1 for a share.
+    """
+    if not is_integer_symbol(symbol):
+        return 0, 1
     others = {name: ranges[name][0] if name in ranges else 1 for name in symbols if name != symbol}
     point = {**values, **others}
     end = max(

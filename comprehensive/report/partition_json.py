@@ -35,7 +35,7 @@ def partition_document(titled: Titled) -> Json:
     )
     return {
         "title": titled.title,
-        "values": dict(partition.values),
+        "values": {k: v if isinstance(v, int) else str(v) for k, v in partition.values.items()},
         "cases": [
             {"kind": case.kind, "index": case.index, "condition": condition(partition, position)}
             for position, case in enumerate(partition.cases)
