@@ -22,6 +22,7 @@ from comprehensive import __version__
 from comprehensive.diagnostics import CommandLineError, CompileError, Diagnostic, render, to_json
 
 if TYPE_CHECKING:
+    from comprehensive.algebra.domains import Domain
     from comprehensive.driver import Compilation, Options
     from comprehensive.values import Rational
 
@@ -252,10 +253,20 @@ def gen(
 )
 @click.option("-D", "definitions", metavar="NAME=VALUE", multiple=True, help="Value of another parameter.")
 @click.option("--range", "ranges", metavar="NAME=LOW:HIGH", multiple=True, help="Range of a parameter shown.")
+@click.option("--leaf", type=int, default=None, help="Instead of the tree, what this leaf admits; see below.")
+@click.option("--loops", is_flag=True, help="Loops over the parameters that the --leaf admits, symbolically.")
+@click.option(
+    "--points",
+    metavar="NAME=VALUES",
+    multiple=True,
+    help="List the parameters that the --leaf admits, NAME from LOW:HIGH, powers_of_two:LIMIT, "
+    "multiples:STEP:LIMIT or divisors:NUMBER; repeat.",
+)
 @click.option(
     "--device",
     default=None,
-    help="Device of a --region: architecture, product or TOML file.  [default: sm_90]",
+    help="Device of a --region or --leaf: architecture, product or TOML file.  "
+    "[default: sm_90; --loops keeps limits as symbols]",
 )
 @_compile_options
 @reporting
@@ -268,24 +279,36 @@ def tree(
     region: str | None,
     definitions: tuple[str, ...],
     ranges: tuple[str, ...],
+    leaf: int | None,
+    loops: bool,
+    points: tuple[str, ...],
     device: str | None,
     **compile_options: Any,
 ) -> None:
-    """Print the decision tree of every region of SOURCE, or where in the space of parameters its leaves are.
+    """Print the decision tree of every region of SOURCE, where in the space of parameters its leaves are, or which
+    parameters one leaf admits.
 
     \b
     comprehensive tree jacobi1d.mf --region B -D s=4
     comprehensive tree jacobi1d.mf --region B,s --range s=1:64 --format svg > leaves.svg
+    comprehensive tree jacobi1d.mf --leaf 0 --loops
+    comprehensive tree jacobi1d.mf --leaf 0 --points B=powers_of_two:1024 --points s=1:8
     """
     from comprehensive import generate
 
     form = "json" if as_json else form
+    if leaf is not None or loops or points:
+        _demand_leaf(leaf, loops, points, form, region, ranges)
+        _print_leaf(source, form, leaf or 0, points, definitions, device, compile_options)
+        return
     if region is not None:
         _print_region(source, form, region, definitions, ranges, device or "sm_90", compile_options)
         return
     options = _options(**compile_options)
     if form == "svg" or definitions or ranges or device is not None:
-        raise click.UsageError("--format svg, -D, --range and --device go with --region NAME[,NAME]")
+        raise click.UsageError(
+            "--format svg, -D, --range and --device go with --region NAME[,NAME] or --leaf"
+        )
     compilation = _compile(source, options)
     if form == "json":
         _print_json(generate.tree_document(compilation))
@@ -323,6 +346,71 @@ def _print_region(
             click.echo(parameter_space.to_svg(found), nl=False)
         case _:
             click.echo(parameter_space.to_text(found), nl=False)
+
+
+def _demand_leaf(
+    leaf: int | None,
+    loops: bool,
+    points: tuple[str, ...],
+    form: str,
+    region: str | None,
+    ranges: tuple[str, ...],
+) -> None:
+    if leaf is None:
+        raise click.UsageError("--loops and --points go with --leaf NUMBER")
+    if loops == bool(points):
+        raise click.UsageError("--leaf: add either --loops or --points NAME=VALUES, as in --points B0=1:64")
+    if region is not None or ranges or form == "svg":
+        raise click.UsageError("--region, --range and --format svg do not go with --leaf")
+
+
+def _print_leaf(
+    source: Path,
+    form: str,
+    leaf: int,
+    points: tuple[str, ...],
+    definitions: tuple[str, ...],
+    device: str | None,
+    compile_options: dict[str, Any],
+) -> None:
+    from comprehensive import leaf_parameters
+    from comprehensive.machine.device import load_device
+
+    values, domains = _definitions(definitions), _domains(points)
+    for name in domains:
+        if name in values:
+            raise click.UsageError(
+                f"{name} has the value of -D {name}=... and cannot have --points {name}=..."
+            )
+    machine = load_device(device or "sm_90")
+    compilation = _compile(source, _options(**compile_options, device_arch=machine.arch))
+    if points:
+        listed = leaf_parameters.leaf_points(compilation, leaf, values, machine, domains)
+        if form == "json":
+            _print_json(leaf_parameters.points_json(listed))
+        else:
+            click.echo(leaf_parameters.points_text(listed), nl=False)
+        return
+    found = leaf_parameters.leaf_loops(compilation, leaf, values, machine if device is not None else None)
+    if form == "json":
+        _print_json(leaf_parameters.loops_json(found))
+    else:
+        click.echo(leaf_parameters.loops_text(found), nl=False)
+
+
+def _domains(values: tuple[str, ...]) -> dict[str, Domain]:
+    from comprehensive.leaf_parameters import domain
+
+    parsed: dict[str, Domain] = {}
+    for value in values:
+        name, _, text = value.partition("=")
+        if not name.isidentifier() or name in parsed:
+            raise click.UsageError(f"--points {value}: expected NAME=VALUES, each name once")
+        try:
+            parsed[name] = domain(text)
+        except ValueError as error:
+            raise click.UsageError(f"--points {value}: {error}") from None
+    return parsed
 
 
 def _symbols(region: str) -> tuple[str, ...]:

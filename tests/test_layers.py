@@ -37,7 +37,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("driver",),
     ("values",),
     # What stands behind single commands.
-    ("crash", "explanation", "generate", "parameter_space"),
+    ("crash", "explanation", "generate", "leaf_parameters", "parameter_space"),
     ("soundness",),
     ("verification",),
     ("demonstration",),

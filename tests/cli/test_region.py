@@ -172,7 +172,11 @@ def with_a_share() -> Compilation:
 
 def test_a_share_may_be_a_fraction(monkeypatch: pytest.MonkeyPatch) -> None:
     compilation = with_a_share()
-    monkeypatch.setattr(cli, "_compile", lambda *_: compilation)
+
+    def compiled(source: Any, options: Options) -> Compilation:
+        return compilation
+
+    monkeypatch.setattr(cli, "_compile", compiled)
     document = json.loads(region(JACOBI, "B", "-D", "P_occ=1/2", "--format", "json").stdout)
     assert document["regions"][0]["values"]["P_occ"] == "1/2"
     assert schema_faults("partition", document) == []
