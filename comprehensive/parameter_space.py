@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from comprehensive.descriptions import describe_leaf
 from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.machine.device import Device
@@ -49,7 +50,7 @@ def divide(
     known = {name: value for name, value in {**device.parameters(), **values}.items() if name not in symbols}
     _demand_values([tree for _, tree in pairs], {*symbols, *known})
     return tuple(
-        Titled(f"{nest.name} on {device.name}", partition(tree, symbols, known, ranges))
+        Titled(f"{nest.name} on {device.name}", partition(tree, symbols, known, ranges, describe_leaf))
         for nest, tree in pairs
     )
 

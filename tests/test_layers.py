@@ -35,7 +35,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("runtime", "tune"),
     ("report",),
     ("driver",),
-    ("values",),
+    ("values", "descriptions"),
     # What stands behind single commands.
     ("crash", "explanation", "generate", "leaf_parameters", "parameter_space"),
     ("soundness",),

@@ -37,7 +37,12 @@ def partition_document(titled: Titled) -> Json:
         "title": titled.title,
         "values": {k: v if isinstance(v, int) else str(v) for k, v in partition.values.items()},
         "cases": [
-            {"kind": case.kind, "index": case.index, "condition": condition(partition, position)}
+            {
+                "kind": case.kind,
+                "index": case.index,
+                "code": case.code,
+                "condition": condition(partition, position),
+            }
             for position, case in enumerate(partition.cases)
         ],
         **shape,

@@ -21,6 +21,7 @@ from comprehensive.algebra.thresholds import Line
 from comprehensive.optimize.partition import Partition
 from comprehensive.report.partition_words import (
     Titled,
+    code,
     condition,
     curve,
     decimal,
@@ -87,9 +88,9 @@ def _panel(titled: Titled) -> tuple[list[str], int, int]:
         height, drawn = _HEIGHT, _plane(partition, divided, colours)
     rows = list(_legend(partition, colours, _TOP + height + _BELOW))
     title = heading(titled)
-    longest = max(len(title), *(len(text) + 4 for text, _ in rows))
-    width = max(_LEFT + _WIDTH + 40, ceil(_LEFT + longest * _LETTER))
-    shapes = [_text(_LEFT, 28, title, 'font-weight="bold"'), *drawn, *(shape for _, shape in rows)]
+    longest = max(len(title) * _LETTER, *(start + len(words) * _LETTER for words, start, _ in rows))
+    width = max(_LEFT + _WIDTH + 40, ceil(_LEFT + longest + 10))
+    shapes = [_text(_LEFT, 28, title, 'font-weight="bold"'), *drawn, *(shape for _, _, shape in rows)]
     return shapes, width, _TOP + height + _BELOW + _ROW * (len(rows) + 1)
 
 
@@ -292,22 +293,26 @@ def _length(line: Sequence[_Place]) -> float:
     return sum(dist(one, other) for one, other in pairwise(line))
 
 
-def _legend(partition: Partition, colours: Mapping[int | None, str], top: int) -> Iterator[tuple[str, str]]:
-    """Rows of text with their shapes: a sample of colour, the case, its condition, one of its points."""
+def _legend(
+    partition: Partition, colours: Mapping[int | None, str], top: int
+) -> Iterator[tuple[str, float, str]]:
+    """Rows of text with their shapes: a sample of colour, the case, its condition; its code and one of its points."""
     y = top
-    for choice in occurring(partition):
-        y += _ROW
-        words = f"{name(partition, choice)}: {condition(partition, choice)}"
-        sample = _rectangle(_LEFT, y - 11, 16, 12, colours[choice], f' stroke="{_INK}" stroke-width="0.6"')
-        yield words, sample + _text(_LEFT + 24, y, words)
-        y += _ROW
-        point = f"    as at {example(partition, choice)}"
-        yield point, _text(_LEFT + 24, y, point.strip(), 'fill="#555555"')
     shown = occurring(partition)
+    indent = (max(len(name(partition, choice)) for choice in shown) + 2) * _LETTER + 24
+    for choice in shown:
+        y += _ROW
+        named, words = name(partition, choice), condition(partition, choice)
+        sample = _rectangle(_LEFT, y - 11, 16, 12, colours[choice], f' stroke="{_INK}" stroke-width="0.6"')
+        bold = _text(_LEFT + 24, y, named, 'font-weight="bold"')
+        yield words, indent, sample + bold + _text(_LEFT + indent, y, words)
+        y += _ROW
+        words = f"{code(partition, choice)}; as at {example(partition, choice)}"
+        yield words, indent, _text(_LEFT + indent, y, words, 'fill="#555555"')
     absent = [name(partition, choice) for choice in range(len(partition.cases)) if choice not in shown]
     if absent:
         words = f"not in this range: {', '.join(absent)}"
-        yield words, _text(_LEFT + 24, y + _ROW, words)
+        yield words, 24, _text(_LEFT + 24, y + _ROW, words)
 
 
 def _frame(height: int) -> Iterator[str]:

@@ -14,7 +14,7 @@ from comprehensive.algebra.regions import Box, Plane, divide_plane
 from comprehensive.algebra.thresholds import Line, divide_line
 from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.partition import Partition, PartitionCase, partition, symbols_of
-from comprehensive.optimize.tree import DeadEnd, Tree, leaf_for
+from comprehensive.optimize.tree import DeadEnd, Leaf, Tree, leaf_for
 from comprehensive.report.partition_json import partition_document
 from comprehensive.report.partition_svg import partitions_svg
 from comprehensive.report.partition_text import partition_text
@@ -38,17 +38,23 @@ def tree() -> Tree[Bits]:
 def circle() -> Titled:
     """An irrational critical value, a vertical boundary, a `<` in the text, and a region without any case."""
     cases = (
-        PartitionCase("leaf", 0, System((at_least(y, 0),), (at_most(x * x + y * y, 2),))),
-        PartitionCase("leaf", 1, System((at_least(y, 0),), (less(2, x * x + y * y), at_most(x, 2)))),
-        PartitionCase("dead end", 0, System((at_least(y, 0),), (less(2, x),))),
+        PartitionCase("leaf", 0, System((at_least(y, 0),), (at_most(x * x + y * y, 2),)), "a <kernel>"),
+        PartitionCase(
+            "leaf", 1, System((at_least(y, 0),), (less(2, x * x + y * y), at_most(x, 2))), "another"
+        ),
+        PartitionCase("dead end", 0, System((at_least(y, 0),), (less(2, x),)), "too much"),
     )
     box = Box(*map(Fraction, (-3, 3, -1, 3)))
     divided = divide_plane([case.system for case in cases], ("x", "y"), box, {})
     return Titled("a <circle>", Partition(cases, {}, divided, (), ()))
 
 
+def described(leaf: Leaf[Bits]) -> str:
+    return f"bits {leaf.fragment}"
+
+
 def of_tree(*symbols: str, **values: int) -> Titled:
-    return Titled("bits", partition(tree(), symbols, values, {}))
+    return Titled("bits", partition(tree(), symbols, values, {}, described))
 
 
 def plane_of(titled: Titled) -> Plane:
@@ -61,7 +67,7 @@ def plane_of(titled: Titled) -> Plane:
 
 def test_every_integer_point_of_a_partition_has_the_case_of_the_tree() -> None:
     grown = tree()
-    found = partition(grown, ("B", "s"), {"Z_B": 100}, {"B": (1, 60), "s": (1, 20)})
+    found = partition(grown, ("B", "s"), {"Z_B": 100}, {"B": (1, 60), "s": (1, 20)}, described)
     assert isinstance(found.divided, Plane)
     for at in range(1, 61, 3):
         for height in range(1, 21, 2):
@@ -159,11 +165,11 @@ Z_B from 1 to 32
   {"#" * 19}{"1" * 16}{"0" * 29}
 
   0  leaf 0      2*s*B + 2 <= Z_B
-                 as at Z_B = 25
+                 bits (False, False); as at Z_B = 25
   1  leaf 1      2*B + 2 <= Z_B, Z_B < 2*s*B + 2
-                 as at Z_B = 14
+                 bits (True, False); as at Z_B = 14
   #  dead end 0  Z_B < 2*B + 2
-                 as at Z_B = 5
+                 too much of words; as at Z_B = 5
 
 the choice changes
   at Z_B = 10, where 2*B + 2 = Z_B
@@ -205,6 +211,7 @@ def test_json_holds_all_exact_cells() -> None:
     assert document["cases"][area["case"]] == {
         "kind": "leaf",
         "index": 1,
+        "code": "another",
         "condition": "2 < x^2 + y^2, x <= 2",
     }
     at = {
@@ -243,7 +250,9 @@ def test_a_picture_is_xml_and_labels_cells_and_curves(titled: Titled) -> None:
     for choice in {0, 1}:
         assert f"leaf {choice}" in words
     assert any(word is not None and "=" in word for word in words)
-    assert any(word is not None and word.startswith("dead end 0: ") for word in words)
+    assert "dead end 0" in words
+    for case in titled.partition.cases:
+        assert any(word is not None and word.startswith(f"{case.code}; as at ") for word in words)
     fills = [shape.get("fill") for kind in ("polygon", "rect") for shape in root.iter(f"{SVG}{kind}")]
     assert "url(#hatch)" in fills
     for each in root.iter(f"{SVG}polyline"):
