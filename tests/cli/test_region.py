@@ -178,6 +178,8 @@ def test_a_share_may_be_a_fraction(monkeypatch: pytest.MonkeyPatch) -> None:
         return compilation
 
     monkeypatch.setattr(cli, "_compile", compiled)
+    # The fragments of that tree are no variants of a nest.
+    monkeypatch.setattr("comprehensive.parameter_space.describe_leaf", str)
     document = json.loads(region(JACOBI, "B", "-D", "P_occ=1/2", "--format", "json").stdout)
     assert document["regions"][0]["values"]["P_occ"] == "1/2"
     assert schema_faults("partition", document) == []

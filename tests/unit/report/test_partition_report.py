@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import xml.etree.ElementTree as ET
 from fractions import Fraction
 
@@ -15,6 +16,7 @@ from comprehensive.algebra.thresholds import Line, divide_line
 from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.partition import Partition, PartitionCase, partition, symbols_of
 from comprehensive.optimize.tree import DeadEnd, Leaf, Tree, leaf_for
+from comprehensive.report.labels import Label, least_clashing, rows
 from comprehensive.report.partition_json import partition_document
 from comprehensive.report.partition_svg import partitions_svg
 from comprehensive.report.partition_text import partition_text
@@ -258,6 +260,66 @@ def test_a_picture_is_xml_and_labels_cells_and_curves(titled: Titled) -> None:
     for each in root.iter(f"{SVG}polyline"):
         places = [tuple(map(float, place.split(","))) for place in str(each.get("points")).split()]
         assert all(70 <= across <= 690 and 40 <= down <= 540 for across, down in places)
+
+
+FRAME = ((0.0, 0.0), (600.0, 400.0))
+
+
+def test_a_label_moves_away_from_labels_and_from_what_is_drawn() -> None:
+    here, there = Label((100, 100), "leaf 0"), Label((300, 100), "leaf 0")
+    assert least_clashing([here, there], [], [], FRAME) == here
+    assert least_clashing([here, there], [Label((110, 104), "B = T_B", 30)], [], FRAME) == there
+    assert least_clashing([here, there], [], [(90.0, 101.0)], FRAME) == there
+    assert least_clashing([Label((5, 100), "leaf 0"), there], [], [], FRAME) == there
+    assert least_clashing([here, there], [here], [(300.0, 101.0)], FRAME) == there
+
+
+def test_an_upright_label_is_high_and_narrow() -> None:
+    label = Label((100, 100), "dead end 3", -90)
+    assert label.covers((100, 70))
+    assert not label.covers((130, 100))
+    assert {round(y) for _, y in label.points()} >= {64, 136}
+
+
+def test_names_go_to_the_first_row_where_they_meet_no_other() -> None:
+    assert rows([(0, 10), (5, 15), (12, 20), (6, 9), (30, 40)]) == (0, 1, 0, 2, 0)
+    assert rows([]) == ()
+
+
+def two_close_curves() -> Titled:
+    """A sliver of a leaf between two hyperbolas."""
+    cases = (
+        PartitionCase("leaf", 0, System((), (at_most(60 * x * y, 58112),)), "fits"),
+        PartitionCase("leaf", 1, System((), (less(58112, 60 * x * y), at_most(x * y, 1024))), "general"),
+        PartitionCase("dead end", 0, System((), (less(1024, x * y),)), "too much"),
+    )
+    divided = divide_plane(
+        [case.system for case in cases], ("x", "y"), Box(*map(Fraction, (1, 2048, 1, 2048))), {}
+    )
+    return Titled("close", Partition(cases, {}, divided, (), ()))
+
+
+@pytest.mark.parametrize(
+    "titled",
+    [
+        circle(),
+        two_close_curves(),
+        of_tree("B", "s", Z_B=98),
+        of_tree("Z_B", B=4, s=2),
+        of_tree("Z_B", B=1, s=2),
+    ],
+)
+def test_labels_in_a_picture_do_not_cover_each_other(titled: Titled) -> None:
+    labels: list[Label] = []
+    for text in ET.fromstring(partitions_svg([titled])).iter(f"{SVG}text"):
+        if text.get("paint-order") == "stroke":
+            turned = re.match(r"rotate\(([-\d.]+)", text.get("transform", ""))
+            place = float(str(text.get("x"))), float(str(text.get("y")))
+            angle = float(turned[1]) if turned else 0.0
+            labels.append(Label(place, str(text.text), angle, float(str(text.get("dy")))))
+    assert len(labels) > 2
+    for one, other in itertools.permutations(labels, 2):
+        assert not any(other.covers(point) for point in one.points()), (one, other)
 
 
 def test_leaves_differ_in_lightness() -> None:
