@@ -13,7 +13,6 @@ import datetime
 import os
 import platform
 import statistics
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,10 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from comprehensive.algebra import (  # noqa: E402
+from comprehensive.algebra import (
     Polynomial,
     System,
     at_least,
@@ -39,6 +35,7 @@ from comprehensive.algebra import (  # noqa: E402
     powers_of_two,
 )
 
+ROOT = Path(__file__).resolve().parent.parent
 MOST_IN_PYTHON = 2_000_000
 
 B0, B1, s, Z, T = (Polynomial.symbol(name) for name in ("B0", "B1", "s", "Z_B", "T_B"))

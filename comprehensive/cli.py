@@ -11,6 +11,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
@@ -21,7 +22,9 @@ from comprehensive import __version__
 from comprehensive.diagnostics import CommandLineError, CompileError, Diagnostic, render, to_json
 
 if TYPE_CHECKING:
+    from comprehensive.algebra.domains import Domain
     from comprehensive.driver import Compilation, Options
+    from comprehensive.values import Rational
 
 P = ParamSpec("P")
 
@@ -29,6 +32,8 @@ EXIT_INPUT = 1
 EXIT_USAGE = 2
 EXIT_MISSING = 3
 EXIT_INTERNAL = 70
+
+_NUMBER = r"-?[0-9]{1,1000}(/0*[1-9][0-9]{0,999}|\.[0-9]{1,1000})?"
 
 
 def main() -> None:
@@ -46,7 +51,7 @@ def reporting(command: Callable[P, None]) -> Callable[P, None]:
         try:
             command(*args, **kwargs)
         except CompileError as error:
-            if kwargs.get("as_json"):
+            if kwargs.get("as_json") or kwargs.get("form") == "json":
                 _print_json({"schema": 1, "diagnostics": [to_json(d) for d in error.diagnostics]})
             print_diagnostics(error.diagnostics)
             sys.exit(EXIT_USAGE if isinstance(error, CommandLineError) else EXIT_INPUT)
@@ -101,7 +106,7 @@ def _compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--arch",
                 default=None,
-                help="Architecture that ptxas counts for.  [default: the device's for explain, else sm_90]",
+                help="Architecture that ptxas counts for.  [default: that of the device asked for, else sm_90]",
             ),
             click.option("--cuda-path", default=None, help="Directory of a CUDA toolkit, searched first."),
             click.option(
@@ -248,10 +253,20 @@ def gen(
 )
 @click.option("-D", "definitions", metavar="NAME=VALUE", multiple=True, help="Value of another parameter.")
 @click.option("--range", "ranges", metavar="NAME=LOW:HIGH", multiple=True, help="Range of a parameter shown.")
+@click.option("--leaf", type=int, default=None, help="Instead of the tree, what this leaf admits; see below.")
+@click.option("--loops", is_flag=True, help="Loops over the parameters that the --leaf admits, symbolically.")
+@click.option(
+    "--points",
+    metavar="NAME=VALUES",
+    multiple=True,
+    help="List the parameters that the --leaf admits, NAME from LOW:HIGH, powers_of_two:LIMIT, "
+    "multiples:STEP:LIMIT or divisors:NUMBER; repeat.",
+)
 @click.option(
     "--device",
     default=None,
-    help="Device of a --region: architecture, product or TOML file.  [default: sm_90]",
+    help="Device of a --region or --leaf: architecture, product or TOML file.  "
+    "[default: sm_90; --loops keeps limits as symbols]",
 )
 @_compile_options
 @reporting
@@ -264,24 +279,36 @@ def tree(
     region: str | None,
     definitions: tuple[str, ...],
     ranges: tuple[str, ...],
+    leaf: int | None,
+    loops: bool,
+    points: tuple[str, ...],
     device: str | None,
     **compile_options: Any,
 ) -> None:
-    """Print the decision tree of every region of SOURCE, or where in the space of parameters its leaves are.
+    """Print the decision tree of every region of SOURCE, where in the space of parameters its leaves are, or which
+    parameters one leaf admits.
 
     \b
     comprehensive tree jacobi1d.mf --region B -D s=4
     comprehensive tree jacobi1d.mf --region B,s --range s=1:64 --format svg > leaves.svg
+    comprehensive tree jacobi1d.mf --leaf 0 --loops
+    comprehensive tree jacobi1d.mf --leaf 0 --points B=powers_of_two:1024 --points s=1:8
     """
     from comprehensive import generate
 
     form = "json" if as_json else form
-    options = _options(**compile_options)
-    if region is not None:
-        _print_region(source, form, region, definitions, ranges, device or "sm_90", options)
+    if leaf is not None or loops or points:
+        _demand_leaf(leaf, loops, points, form, region, ranges)
+        _print_leaf(source, form, leaf or 0, points, definitions, device, compile_options)
         return
+    if region is not None:
+        _print_region(source, form, region, definitions, ranges, device or "sm_90", compile_options)
+        return
+    options = _options(**compile_options)
     if form == "svg" or definitions or ranges or device is not None:
-        raise click.UsageError("--format svg, -D, --range and --device go with --region NAME[,NAME]")
+        raise click.UsageError(
+            "--format svg, -D, --range and --device go with --region NAME[,NAME] or --leaf"
+        )
     compilation = _compile(source, options)
     if form == "json":
         _print_json(generate.tree_document(compilation))
@@ -296,7 +323,7 @@ def _print_region(
     definitions: tuple[str, ...],
     ranges: tuple[str, ...],
     device: str,
-    options: Options,
+    compile_options: dict[str, Any],
 ) -> None:
     from comprehensive import parameter_space
     from comprehensive.machine.device import load_device
@@ -310,7 +337,8 @@ def _print_region(
         if name not in symbols:
             raise click.UsageError(f"--range {name}=... is not the range of a parameter of --region {region}")
     machine = load_device(device)
-    found = parameter_space.divide(_compile(source, options), machine, symbols, values, ends)
+    compilation = _compile(source, _options(**compile_options, device_arch=machine.arch))
+    found = parameter_space.divide(compilation, machine, symbols, values, ends)
     match form:
         case "json":
             _print_json(parameter_space.to_json(found))
@@ -318,6 +346,71 @@ def _print_region(
             click.echo(parameter_space.to_svg(found), nl=False)
         case _:
             click.echo(parameter_space.to_text(found), nl=False)
+
+
+def _demand_leaf(
+    leaf: int | None,
+    loops: bool,
+    points: tuple[str, ...],
+    form: str,
+    region: str | None,
+    ranges: tuple[str, ...],
+) -> None:
+    if leaf is None:
+        raise click.UsageError("--loops and --points go with --leaf NUMBER")
+    if loops == bool(points):
+        raise click.UsageError("--leaf: add either --loops or --points NAME=VALUES, as in --points B0=1:64")
+    if region is not None or ranges or form == "svg":
+        raise click.UsageError("--region, --range and --format svg do not go with --leaf")
+
+
+def _print_leaf(
+    source: Path,
+    form: str,
+    leaf: int,
+    points: tuple[str, ...],
+    definitions: tuple[str, ...],
+    device: str | None,
+    compile_options: dict[str, Any],
+) -> None:
+    from comprehensive import leaf_parameters
+    from comprehensive.machine.device import load_device
+
+    values, domains = _definitions(definitions), _domains(points)
+    for name in domains:
+        if name in values:
+            raise click.UsageError(
+                f"{name} has the value of -D {name}=... and cannot have --points {name}=..."
+            )
+    machine = load_device(device or "sm_90")
+    compilation = _compile(source, _options(**compile_options, device_arch=machine.arch))
+    if points:
+        listed = leaf_parameters.leaf_points(compilation, leaf, values, machine, domains)
+        if form == "json":
+            _print_json(leaf_parameters.points_json(listed))
+        else:
+            click.echo(leaf_parameters.points_text(listed), nl=False)
+        return
+    found = leaf_parameters.leaf_loops(compilation, leaf, values, machine if device is not None else None)
+    if form == "json":
+        _print_json(leaf_parameters.loops_json(found))
+    else:
+        click.echo(leaf_parameters.loops_text(found), nl=False)
+
+
+def _domains(values: tuple[str, ...]) -> dict[str, Domain]:
+    from comprehensive.leaf_parameters import domain
+
+    parsed: dict[str, Domain] = {}
+    for value in values:
+        name, _, text = value.partition("=")
+        if not name.isidentifier() or name in parsed:
+            raise click.UsageError(f"--points {value}: expected NAME=VALUES, each name once")
+        try:
+            parsed[name] = domain(text)
+        except ValueError as error:
+            raise click.UsageError(f"--points {value}: {error}") from None
+    return parsed
 
 
 def _symbols(region: str) -> tuple[str, ...]:
@@ -339,15 +432,18 @@ def _ranges(values: tuple[str, ...]) -> dict[str, tuple[int, int]]:
     return parsed
 
 
-def _definitions(values: tuple[str, ...]) -> dict[str, int]:
-    parsed: dict[str, int] = {}
+def _definitions(values: tuple[str, ...]) -> dict[str, Rational]:
+    parsed: dict[str, Rational] = {}
     for value in values:
         name, _, number = value.partition("=")
-        if not name.isidentifier() or not re.fullmatch(r"-?[0-9]{1,1000}", number):
-            raise click.UsageError(f"-D {value}: expected NAME=INTEGER, as in -D B0=16")
+        if not name.isidentifier() or not re.fullmatch(_NUMBER, number):
+            raise click.UsageError(
+                f"-D {value}: expected NAME=NUMBER, as in -D B0=16 or, for a share, -D P_x=1/2"
+            )
         if name in parsed:
             raise click.UsageError(f"-D {value}: {name} is given twice")
-        parsed[name] = int(number)
+        exact = Fraction(number)
+        parsed[name] = int(exact) if exact.denominator == 1 else exact
     return parsed
 
 

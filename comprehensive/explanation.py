@@ -20,7 +20,7 @@ from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Variant
 from comprehensive.machine.device import Device
 from comprehensive.optimize.tree import Branch, Tree, walk
-from comprehensive.values import demand_computed, demand_known, value_error
+from comprehensive.values import Rational, demand_computed, demand_known, value_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +51,16 @@ class RegionExplanation:
     name: str
     device: str
     registers: str
-    values: Mapping[str, int]
+    values: Mapping[str, Rational]
     cases: tuple[Case, ...]
 
 
 def explain(
-    compilation: Compilation, device: Device, values: Mapping[str, int], leaf: int | None = None
+    compilation: Compilation, device: Device, values: Mapping[str, Rational], leaf: int | None = None
 ) -> tuple[RegionExplanation, ...]:
     """One explanation a region.
 
-    Raises CompileError for a name that no region knows (CF0701), a program parameter below 1 or a negative size
+    Raises CommandLineError for a name that no region knows (CF0701), a program parameter below 1 or a negative size
     (CF0702), a leaf that no region has (CF0703), a value that its type does not hold (CF0704), and one that host code
     computes otherwise from the other values (CF0705).
     """
@@ -79,7 +79,7 @@ def explain(
         ]
         if leaf is not None:
             cases = [c for c in cases if c.kind == "leaf" and c.index == leaf]
-        used = {s.name for s in nest.scalars}
+        used = {*(s.name for s in nest.scalars), *tree.limits}
         explained.append(
             RegionExplanation(
                 nest.name,
@@ -112,7 +112,7 @@ def _case(
     index: int,
     system: System,
     tree: Tree[Variant],
-    point: Mapping[str, int],
+    point: Mapping[str, Rational],
     notes: tuple[str, ...],
 ) -> Case:
     atoms = sorted(system.atoms, key=lambda atom: atom.format(tree.order, tree.limits))
@@ -124,7 +124,7 @@ def _case(
     return Case(kind, index, applies, conditions, notes)
 
 
-def _condition(atom: Atom, tree: Tree[Variant], point: Mapping[str, int]) -> Condition:
+def _condition(atom: Atom, tree: Tree[Variant], point: Mapping[str, Rational]) -> Condition:
     left, right = atom.positive_sides()
     sign = {Relation.GE: "<=", Relation.GT: "<", Relation.EQ: "=="}[atom.relation]
     known = {name: value for name, value in point.items() if name in atom.symbols}
@@ -173,7 +173,7 @@ def to_json(regions: tuple[RegionExplanation, ...]) -> dict[str, Any]:
                 "name": region.name,
                 "device": region.device,
                 "registers": region.registers,
-                "values": dict(region.values),
+                "values": {k: v if isinstance(v, int) else str(v) for k, v in region.values.items()},
                 "cases": [
                     {
                         "kind": case.kind,

@@ -19,6 +19,7 @@ from comprehensive.codegen.emit import write_outputs
 from comprehensive.codegen.host import header_text, source_text
 from comprehensive.codegen.manifest import manifest
 from comprehensive.data import spec_directory, template_directory
+from comprehensive.descriptions import describe
 from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Variant
 from comprehensive.loops.printer import print_nest
@@ -148,10 +149,3 @@ def tree_text(compilation: Compilation, *, pruned: bool = False, ascii_only: boo
         parts.append(f"{nest.name} ({where})\n")
         parts.append(render_tree(tree, pruned, describe, ASCII if ascii_only else UNICODE) + "\n\n")
     return "".join(parts).removesuffix("\n")
-
-
-def describe(variant: Variant) -> str:
-    """One line about a leaf's code."""
-    cached = f"cached: {', '.join(variant.nest.cached)}" if variant.nest.cached else "nothing cached"
-    cap = "" if variant.register_cap is None else f"; at most {variant.register_cap} registers"
-    return cached + cap

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from comprehensive.descriptions import describe_leaf
 from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.machine.device import Device
@@ -18,19 +19,19 @@ from comprehensive.report.partition_json import partition_document
 from comprehensive.report.partition_svg import partitions_svg
 from comprehensive.report.partition_text import partition_text
 from comprehensive.report.partition_words import Titled
-from comprehensive.values import demand_known, value_error
+from comprehensive.values import Rational, demand_known, shares, value_error
 
 
 def divide(
     compilation: Compilation,
     device: Device,
     symbols: Sequence[str],
-    values: Mapping[str, int],
+    values: Mapping[str, Rational],
     ranges: Ranges,
 ) -> tuple[Titled, ...]:
     """The partition of every region that has the given parameters; `values` may also replace limits of the device.
 
-    Raises CompileError for a name that no region knows (CF0701), a value that makes no sense (CF0702), and
+    Raises CommandLineError for a name that no region knows (CF0701), a value that makes no sense (CF0702, CF0704), and
     parameters without a value (CF0706).
     """
     limits = tuple(device.parameters())
@@ -38,7 +39,7 @@ def divide(
     pairs = [
         (nest, tree)
         for nest, tree in zip(compilation.nests, compilation.trees, strict=True)
-        if {*symbols} <= {*_parameters(nest), *limits}
+        if {*symbols} <= {*_parameters(nest), *limits, *shares((tree,))}
     ]
     if not pairs:
         raise value_error(
@@ -49,7 +50,7 @@ def divide(
     known = {name: value for name, value in {**device.parameters(), **values}.items() if name not in symbols}
     _demand_values([tree for _, tree in pairs], {*symbols, *known})
     return tuple(
-        Titled(f"{nest.name} on {device.name}", partition(tree, symbols, known, ranges))
+        Titled(f"{nest.name} on {device.name}", partition(tree, symbols, known, ranges, describe_leaf))
         for nest, tree in pairs
     )
 

@@ -1,26 +1,37 @@
-"""Values of parameters as a user gives them: a compilation and values in, nothing or a CompileError out."""
+"""Values of parameters as a user gives them: a compilation and values in, nothing or a CommandLineError out."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from fractions import Fraction
+from typing import TypeAlias
 
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity
+from comprehensive.algebra import is_integer_symbol
+from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
 from comprehensive.driver import Compilation
 from comprehensive.loops.access import names_read
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.compile_python import RANGES
 from comprehensive.loops.interpreter import c_value
-from comprehensive.loops.ir import Nest, Scalar
+from comprehensive.loops.ir import Nest, Scalar, Variant
 from comprehensive.metafork.ast import Cast
+from comprehensive.optimize.tree import Tree
+
+Rational: TypeAlias = int | Fraction
+"""A value given by a user: an integer, and for shares also a fraction."""
 
 
-def demand_known(compilation: Compilation, values: Mapping[str, int], besides: Collection[str] = ()) -> None:
-    """CompileError for a name that neither a region nor `besides` knows (CF0701), for too small a value (CF0702)
-    and for one that the type of its parameter does not hold (CF0704).
+def demand_known(
+    compilation: Compilation, values: Mapping[str, Rational], besides: Collection[str] = ()
+) -> None:
+    """CommandLineError for a name that no region, no tree and not `besides` knows (CF0701), for too small a value
+    (CF0702) and for one that the parameter cannot have (CF0704).
 
-    Program parameters are at least 1, everything else is not negative.
+    Program parameters are at least 1, everything else is not negative; all are integers but performance levels, which
+    are shares from 0 to 1.
     """
     scalars = {s.name: s for nest in compilation.nests for s in nest.scalars}
+    besides = (*besides, *shares(compilation.trees))
     for name, value in values.items():
         if name not in scalars and name not in besides:
             known = ", ".join([*sorted(scalars), *besides])
@@ -30,19 +41,32 @@ def demand_known(compilation: Compilation, values: Mapping[str, int], besides: C
             raise value_error(
                 "CF0702", f"{name} = {value} is below {lower}", f"give {name} a value of at least {lower}"
             )
-        if name in scalars:
-            _demand_representable(scalars[name], value)
+        if not is_integer_symbol(name):
+            if value > 1:
+                raise value_error(
+                    "CF0704", f"{name} = {value} is no share", f"give {name} a value from 0 to 1"
+                )
+        elif value.denominator != 1:
+            help = "parameters and limits are integers; only shares (P_...) may be fractions"
+            raise value_error("CF0704", f"{name} = {value} is no integer", help)
+        elif name in scalars:
+            _demand_representable(scalars[name], int(value))
 
 
-def demand_computed(nest: Nest, values: Mapping[str, int]) -> None:
-    """CompileError (CF0705) for a value of a host scalar that host code computes otherwise from the other values."""
+def shares(trees: Iterable[Tree[Variant]]) -> tuple[str, ...]:
+    """The performance levels `P_...` that trees depend on, sorted."""
+    return tuple(sorted({name for tree in trees for name in tree.limits if not is_integer_symbol(name)}))
+
+
+def demand_computed(nest: Nest, values: Mapping[str, Rational]) -> None:
+    """CommandLineError (CF0705) for a value of a host scalar that host code computes otherwise from other values."""
     known: dict[str, int | float] = {}
     types = {s.name: s.type for s in nest.scalars}
     for scalar in nest.scalars:
         given = values.get(scalar.name)
         if scalar.value is None or not names_read(scalar.value) <= known.keys():
             if given is not None:
-                known[scalar.name] = given
+                known[scalar.name] = int(given)
             continue
         try:
             computed = c_value(Cast(scalar.type, scalar.value), known, types)
@@ -69,9 +93,9 @@ def _demand_representable(scalar: Scalar, value: int) -> None:
             )
 
 
-def value_error(code: str, message: str, help: str) -> CompileError:
-    """One error without a place in the source."""
-    return CompileError((Diagnostic(Severity.ERROR, code, message, None, help=help),))
+def value_error(code: str, message: str, help: str) -> CommandLineError:
+    """One error of the command line, without a place in the source."""
+    return CommandLineError((Diagnostic(Severity.ERROR, code, message, None, help=help),))
 
 
 def _lower_bound(nests: tuple[Nest, ...], name: str) -> int:

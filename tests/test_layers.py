@@ -35,9 +35,9 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("runtime", "tune"),
     ("report",),
     ("driver",),
-    ("values",),
+    ("values", "descriptions"),
     # What stands behind single commands.
-    ("crash", "explanation", "generate", "parameter_space"),
+    ("crash", "explanation", "generate", "leaf_parameters", "parameter_space"),
     ("soundness",),
     ("verification",),
     ("demonstration",),

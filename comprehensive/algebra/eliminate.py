@@ -7,17 +7,17 @@ Machine parameters occur linearly, so Fourier-Motzkin elimination is exact over 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Iterable, Sequence
 
 from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.fourier import Fact, bracket, least, originals
 from comprehensive.algebra.fourier import eliminate as eliminate_symbol
-from comprehensive.algebra.polynomial import Polynomial
-from comprehensive.algebra.signs import Sign, lower_bounds, proves, sign_on
+from comprehensive.algebra.sign_sets import Signs
+from comprehensive.algebra.signs import proves
 from comprehensive.algebra.simplify import simplify
 from comprehensive.algebra.solver import Solver
 from comprehensive.algebra.system import System
+from comprehensive.algebra.tidy import without_factors
 from comprehensive.algebra.verdict import Consistent, Inconsistent, Unknown
 
 # More regions than this and a person could not read the answer either.
@@ -31,14 +31,16 @@ def project(system: System, eliminate: Sequence[str]) -> System:
     coefficient of known sign.
     """
     assumptions = tuple(a for a in system.assumptions if not set(a.symbols) & set(eliminate))
-    bounds = lower_bounds(assumptions)
+    signs = Signs(assumptions)
     facts = originals(system.all_atoms)
     waiting = sorted({name for name in eliminate if name in system.symbols})
     while waiting:
         facts, done = _eliminate_one(facts, waiting, assumptions)
         waiting.remove(done)
-        facts = tuple(fact for fact in facts if fact.atom in assumptions or not proves(fact.atom, bounds))
-    reduced = (_without_positive_factors(fact.atom, bounds) for fact in facts)
+        facts = tuple(
+            fact for fact in facts if fact.atom in assumptions or not proves(fact.atom, signs.bounds)
+        )
+    reduced = (without_factors(fact.atom, signs) for fact in facts)
     return System(assumptions, _with_equations(reduced))
 
 
@@ -53,21 +55,6 @@ def _eliminate_one(
         raise ValueError(f"cannot eliminate {names[0]}: it is not linear with a coefficient of known sign")
     _, name, chosen = min(possible, key=lambda item: item[:2])
     return eliminate_symbol(chosen), name
-
-
-def _without_positive_factors(atom: Atom, bounds: Mapping[str, tuple[Fraction, Atom]]) -> Atom:
-    """B*s - B > 0 where B >= 1   -->   s - 1 > 0"""
-    scale, factors = atom.polynomial.factor()
-    kept = Polynomial(0 if scale == 0 else -1 if scale < 0 else 1)
-    for factor, power in factors:
-        match sign_on(factor, bounds):
-            case Sign.POSITIVE:
-                continue
-            case Sign.NEGATIVE:
-                kept = kept * (-1) ** power
-            case _:
-                kept = kept * factor**power
-    return Atom(kept, atom.relation)
 
 
 def _with_equations(atoms: Iterable[Atom]) -> tuple[Atom, ...]:

@@ -97,14 +97,15 @@ def _columns(facts: Sequence[Fact], bounds: Bounds, degree: int) -> list[_Column
     own = {id(fact) for _, fact in bounds.values() if fact.atom.relation is not Relation.EQ}
     speaking = [entry for entry in moved if id(entry[0]) not in own][:_MOST_ATOMS]
     multipliers = speaking + [entry for entry in moved if id(entry[0]) in own]
+    place = {id(fact): number for number, (fact, _) in enumerate(speaking)}
     columns = [_column((fact,), polynomial) for fact, polynomial in speaking]
     columns += [_column((fact,), fact.atom.polynomial.substitute(shift)) for fact in _squares(facts)]
     for count in range(2, degree + 1):
-        for first in speaking:
+        for number, first in enumerate(speaking):
             for others in combinations_with_replacement(multipliers, count - 1):
                 if len(columns) >= _MOST_PRODUCTS:
                     return columns
-                if any(o in speaking and speaking.index(o) < speaking.index(first) for o in others):
+                if any(place.get(id(fact), number) < number for fact, _ in others):
                     continue
                 polynomial = product_of((first[1], *(p for _, p in others)))
                 if polynomial.total_degree <= _HIGHEST_DEGREE:

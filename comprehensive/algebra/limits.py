@@ -48,11 +48,11 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """A limit, and how its polynomial depends on the variable.
+class MonotoneLimit:
+    """A limit whose polynomial is monotone in the variable.
 
-    Linear: `slope * x + rest` from below, `rest - slope * x` from above, with a positive slope.  Otherwise it is
-    monotone for all `x >= start`, and `strictly` says in which sense.
+    Linear: `slope * x + rest` from below, `rest - slope * x` from above, with a positive slope.  Otherwise monotone
+    for all `x >= start`, and `strictly` says in which sense.
     """
 
     limit: Limit
@@ -63,33 +63,33 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class LimitsOnVariable:
     """What atoms say of one variable; `checks` are those that are no bounds."""
 
-    lower: tuple[Bound, ...]
-    upper: tuple[Bound, ...]
+    lower: tuple[MonotoneLimit, ...]
+    upper: tuple[MonotoneLimit, ...]
     checks: tuple[Atom, ...]
 
 
-def bounds_on(atoms: Sequence[Atom], name: str, signs: Signs) -> Bounds:
+def limits_on(atoms: Sequence[Atom], name: str, signs: Signs) -> LimitsOnVariable:
     """The atoms with the variable as bounds, without those that others imply."""
-    lower: list[Bound] = []
-    upper: list[Bound] = []
+    lower: list[MonotoneLimit] = []
+    upper: list[MonotoneLimit] = []
     checks: list[Atom] = []
     for atom in atoms:
         if name not in atom.symbols:
             continue
         sides = [atom.polynomial] if atom.relation is not Relation.EQ else [atom.polynomial, -atom.polynomial]
-        found = [bound_from(side, atom.relation is Relation.GT, name, signs) for side in sides]
+        found = [monotone_limit(side, atom.relation is Relation.GT, name, signs) for side in sides]
         for bound in found:
             if bound is not None:
                 (lower if bound.limit.below else upper).append(bound)
         if None in found:
             checks.append(atom)
-    return Bounds(_strongest(lower, signs), _strongest(upper, signs), tuple(checks))
+    return LimitsOnVariable(_strongest(lower, signs), _strongest(upper, signs), tuple(checks))
 
 
-def bound_from(polynomial: Polynomial, strict: bool, name: str, signs: Signs) -> Bound | None:
+def monotone_limit(polynomial: Polynomial, strict: bool, name: str, signs: Signs) -> MonotoneLimit | None:
     """`polynomial >= 0` (`> 0`) as a bound; None where it is not known to be one from one side alone."""
     split = split_linear(polynomial, name)
     if split is not None:
@@ -97,7 +97,7 @@ def bound_from(polynomial: Polynomial, strict: bool, name: str, signs: Signs) ->
         if found not in (POSITIVE, NEGATIVE):
             return None
         slope = split.coefficient if found == POSITIVE else -split.coefficient
-        return Bound(Limit(name, polynomial, strict, found == POSITIVE), slope, split.rest)
+        return MonotoneLimit(Limit(name, polynomial, strict, found == POSITIVE), slope, split.rest)
     if name not in signs.bounds:
         return None
     powers = range(1, polynomial.degree(name) + 1)
@@ -107,17 +107,19 @@ def bound_from(polynomial: Polynomial, strict: bool, name: str, signs: Signs) ->
     for below in (True, False):
         if start >= 0 and all(found <= (AT_LEAST_0 if below else AT_MOST_0) for found in each):
             strictly = any(0 not in found for found in each)
-            return Bound(Limit(name, polynomial, strict, below), None, polynomial, Fraction(0), strictly)
+            return MonotoneLimit(
+                Limit(name, polynomial, strict, below), None, polynomial, Fraction(0), strictly
+            )
     x = Polynomial.symbol(name)
     slope = sum_of(power * c * x ** (power - 1) for power, c in zip(powers, coefficients, strict=True))
     found = signs.of_shifted(slope)
     if found >= EITHER:
         return None
     limit = Limit(name, polynomial, strict, 1 in found)
-    return Bound(limit, None, polynomial, start, 0 not in found)
+    return MonotoneLimit(limit, None, polynomial, start, 0 not in found)
 
 
-def _strongest(bounds: Sequence[Bound], signs: Signs) -> tuple[Bound, ...]:
+def _strongest(bounds: Sequence[MonotoneLimit], signs: Signs) -> tuple[MonotoneLimit, ...]:
     """The bounds, all on one side, without those that another one implies; the simplest of equals stays."""
     kept = list(bounds)
     for bound in sorted(bounds, key=lambda one: _complexity(one.limit.polynomial), reverse=True):
@@ -126,7 +128,7 @@ def _strongest(bounds: Sequence[Bound], signs: Signs) -> tuple[Bound, ...]:
     return tuple(kept)
 
 
-def _implies(known: Bound, bound: Bound, signs: Signs) -> bool:
+def _implies(known: MonotoneLimit, bound: MonotoneLimit, signs: Signs) -> bool:
     """Whether a bound on the same side is seen to be at least as strong."""
     if known.slope is not None and bound.slope is not None:
         found = signs.of_sum(bound.rest * known.slope, -known.rest * bound.slope)
@@ -142,14 +144,14 @@ def _complexity(polynomial: Polynomial) -> tuple[object, ...]:
     return (polynomial.total_degree, len(polynomial.terms()), polynomial.sort_key)
 
 
-def beyond_start(low: Bound, high: Bound) -> Polynomial | None:
+def beyond_start(low: MonotoneLimit, high: MonotoneLimit) -> Polynomial | None:
     """Its sign tells whether a linear bound from below lies where a root from above is monotone."""
     if low.slope is None or high.slope is not None:
         return None
     return -low.rest - high.start * low.slope
 
 
-def cross(low: Bound, high: Bound, signs: Signs) -> tuple[Atom | None, str | None]:
+def cross(low: MonotoneLimit, high: MonotoneLimit, signs: Signs) -> tuple[Atom | None, str | None]:
     """What the two bounds say together of earlier variables, and why that is not all, where it is not."""
     strict = low.limit.strict or high.limit.strict
     relation = Relation.GT if strict else Relation.GE
@@ -178,7 +180,7 @@ def cross(low: Bound, high: Bound, signs: Signs) -> tuple[Atom | None, str | Non
     return Atom(at_line, relation), None
 
 
-def _cross_roots(low: Bound, high: Bound, relation: Relation, signs: Signs) -> Atom | None:
+def _cross_roots(low: MonotoneLimit, high: MonotoneLimit, relation: Relation, signs: Signs) -> Atom | None:
     """Two roots compare where a sum of the polynomials has, for every value of the variable, one sign.
 
         Z < B^2 + B*s  and  B^2 + B <= Z   -->   (s - 1)*B > 0   -->   s > 1

@@ -29,9 +29,18 @@ def as_loops(description: Triangular, body: str = "point") -> str:
     given = f" for given {', '.join(description.parameters)}" if description.parameters else ""
     lines = [f"/* all {', '.join(description.order)}{given} */"]
     lines += [f"/* not covered: {gap} */" for gap in description.uncovered]
+    lines += [f"/* no bound on {name} from {side} */" for name, side in _open_ends(description)]
     for piece in description.pieces:
         lines += _piece(piece, f"{body}({', '.join(description.order)});", description.order)
     return "\n".join(lines) + "\n"
+
+
+def _open_ends(description: Triangular) -> list[tuple[str, str]]:
+    """The variables, outermost first, that some piece does not bound, with the side that is open."""
+    levels = [level for piece in description.pieces for level in piece.levels]
+    ends = {(level.name, "below") for level in levels if not level.lower}
+    ends |= {(level.name, "above") for level in levels if not level.upper}
+    return sorted(ends, key=lambda end: (description.order.index(end[0]), end[1]))
 
 
 def _piece(piece: Piece, call: str, order: Sequence[str]) -> list[str]:

@@ -10,23 +10,25 @@
 
 A cylindrical decomposition, as far as a picture needs one. Where no discriminant, no leading coefficient and no
 resultant of the boundary polynomials (Collins, McCallum) vanishes, the branches of the curves lie over one another in
-the same order: one sample x decides for all between two critical values. Lines above rational critical values are
-divided exactly; those above irrational ones hold no rational point and are left out.
+the same order: one sample x decides for all between two critical values. The lines over critical values, rational or
+not, are divided exactly as well, so that the columns are the whole box.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from itertools import combinations, pairwise
 
-from comprehensive.algebra.boundaries import Boundary, specialize
+from comprehensive.algebra.atom import Atom
+from comprehensive.algebra.boundaries import Boundary, Specialized, specialize
+from comprehensive.algebra.fibers import heights, sign_at
 from comprehensive.algebra.polynomial import Polynomial, Scalar
 from comprehensive.algebra.roots import RealNumber, ascending, between, compare, real_roots
+from comprehensive.algebra.sign_sets import factors_of
 from comprehensive.algebra.system import System
-from comprehensive.algebra.thresholds import divide_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +77,13 @@ class Cell:
     """Where no atom changes its truth: what lies between two neighbouring branches, or on one.
 
     `below` and `above` are the branches that bound it, several where they coincide; both are the same for a cell that
-    is (part of) a curve. `sample` is a point of the cell, rational in x and, but on a curve, in y.
+    is (part of) a curve. `sample` is a point of the cell: rational in x but over an irrational critical value, in y
+    but on a curve.
     """
 
     below: tuple[Branch, ...]
     above: tuple[Branch, ...]
-    sample: tuple[Fraction, RealNumber]
+    sample: tuple[RealNumber, RealNumber]
     choice: int | None
 
     @property
@@ -91,11 +94,14 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The cells, upwards, over an open interval of x, or over the rational point where `low` is `high`."""
+    """The cells, upwards, over an open interval of x, or over the one point where `low` is `high`.
+
+    `sample` is rational but over an irrational point.
+    """
 
     low: RealNumber
     high: RealNumber
-    sample: Fraction
+    sample: RealNumber
     cells: tuple[Cell, ...]
 
     @property
@@ -114,11 +120,11 @@ class Plane:
     critical: tuple[Critical, ...]
     columns: tuple[Column, ...]
 
-    def choice(self, x: Fraction, y: Fraction) -> int | None:
+    def choice(self, x: RealNumber, y: RealNumber) -> int | None:
         """The choice at a point, read off the cell that it lies in. ValueError outside the box."""
         return self.cell(x, y).choice
 
-    def cell(self, x: Fraction, y: Fraction) -> Cell:
+    def cell(self, x: RealNumber, y: RealNumber) -> Cell:
         """The cell that a point lies in. ValueError outside the box."""
         for low, high, cell in self.over(x):
             below, above = compare(low, y), compare(high, y)
@@ -126,7 +132,7 @@ class Plane:
                 return cell
         raise ValueError(f"the point {x}, {y} is not in the box")
 
-    def over(self, x: Fraction) -> tuple[tuple[RealNumber, RealNumber, Cell], ...]:
+    def over(self, x: RealNumber) -> tuple[tuple[RealNumber, RealNumber, Cell], ...]:
         """The cells over x, upwards, each with its lower and upper end there. ValueError outside the box."""
         for column in self.columns:
             low, high = compare(column.low, x), compare(column.high, x)
@@ -137,16 +143,17 @@ class Plane:
                 )
         raise ValueError(f"{x} is not in the box")
 
-    def height(self, branch: Branch, x: Fraction) -> RealNumber:
+    def height(self, branch: Branch, x: RealNumber) -> RealNumber:
         """y on a branch, exactly. IndexError where the branch does not exist."""
-        return real_roots(branch.polynomial.substitute({self.symbols[0]: x}))[branch.index]
+        return heights(branch.polynomial, self.symbols, x)[branch.index]
 
 
 def divide_plane(
     systems: Sequence[System], symbols: tuple[str, str], box: Box, values: Mapping[str, Scalar]
 ) -> Plane:
     """The choice everywhere in the box; ValueError as of `specialize`."""
-    boundaries = _with_edges(specialize(systems, symbols, values).boundaries, symbols[1], box)
+    given = specialize(systems, symbols, values)
+    boundaries = _with_edges(given.boundaries, symbols[1], box)
     critical = tuple(
         each
         for each in _critical(tuple(boundary.polynomial for boundary in boundaries), symbols)
@@ -154,22 +161,48 @@ def divide_plane(
     )
     cuts = [box.x_low, *(each.value for each in critical), box.x_high]
 
-    def column(low: RealNumber, high: RealNumber, sample: Fraction) -> Column:
-        line = divide_line(systems, symbols[1], box.y_low, box.y_high, {**values, symbols[0]: sample})
-        edges = _branches_at(boundaries, symbols, sample)
-        cells: list[Cell] = []
-        for interval in line.intervals:
-            below, above = edges[interval.low], edges[interval.high]
-            cells.append(Cell(below, above, (sample, interval.sample), interval.choice))
-        return Column(low, high, sample, tuple(cells))
+    def column(low: RealNumber, high: RealNumber, sample: RealNumber) -> Column:
+        return Column(low, high, sample, tuple(_cells(given, boundaries, box, sample)))
 
     columns: list[Column] = []
     for low, high in pairwise(cuts):
-        if isinstance(low, Fraction):
-            columns.append(column(low, low, low))
+        columns.append(column(low, low, low))
         columns.append(column(low, high, between(low, high)))
     columns.append(column(box.x_high, box.x_high, box.x_high))
     return Plane(symbols, box, boundaries, critical, tuple(columns))
+
+
+def _cells(given: Specialized, boundaries: Sequence[Boundary], box: Box, x: RealNumber) -> Iterator[Cell]:
+    """The cells over x, upwards."""
+    branches = _branches_at(boundaries, (given.symbols[0], given.symbols[1]), x)
+    cuts = ascending(y for y in branches if compare(box.y_low, y) <= 0 <= compare(box.y_high, y))
+    for low, high in pairwise(cuts):
+        middle = between(low, high)
+        yield Cell(branches[low], branches[low], (x, low), _choice(given, x, low, branches[low], middle))
+        yield Cell(branches[low], branches[high], (x, middle), _choice(given, x, middle, (), middle))
+    top = branches[box.y_high]
+    yield Cell(top, top, (x, box.y_high), _choice(given, x, box.y_high, top, box.y_high))
+
+
+def _choice(
+    given: Specialized, x: RealNumber, y: RealNumber, branches: Sequence[Branch], near: Fraction
+) -> int | None:
+    """The first system that holds at a point on these branches; none is from an irrational y, exclusive, to `near`."""
+    vanishing = {branch.polynomial for branch in branches}
+    height = y if isinstance(y, Fraction) else near
+
+    def holds(atom: Atom) -> bool:
+        if height != y and any(factor in vanishing for factor, _ in factors_of(atom.polynomial)[1]):
+            sign = 0
+        else:
+            # What is not 0 at an irrational y has the sign there that it has next to it.
+            sign = sign_at(atom.polynomial.substitute({given.symbols[1]: height}), x)
+        return Atom(Polynomial(sign), atom.relation).truth is True
+
+    for index, atoms in enumerate(given.systems):
+        if atoms is not None and all(map(holds, atoms)):
+            return index
+    return None
 
 
 def _with_edges(boundaries: Iterable[Boundary], name: str, box: Box) -> tuple[Boundary, ...]:
@@ -206,15 +239,13 @@ def _critical(polynomials: Sequence[Polynomial], symbols: tuple[str, str]) -> tu
 
 
 def _branches_at(
-    boundaries: Iterable[Boundary], symbols: tuple[str, str], x: Fraction
+    boundaries: Iterable[Boundary], symbols: tuple[str, str], x: RealNumber
 ) -> Mapping[RealNumber, tuple[Branch, ...]]:
     """The heights of all curves above x with the branches that are there."""
     found: dict[RealNumber, list[Branch]] = {}
     for boundary in boundaries:
-        above = boundary.polynomial.substitute({symbols[0]: x})
-        if above.is_constant:
-            # A vertical line, or a curve that goes to infinity at x.
-            continue
-        for index, height in enumerate(real_roots(above)):
+        if not boundary.polynomial.degree(symbols[1]):
+            continue  # a vertical line
+        for index, height in enumerate(heights(boundary.polynomial, symbols, x)):
             found.setdefault(height, []).append(Branch(boundary.polynomial, index))
     return {height: tuple(branches) for height, branches in found.items()}

@@ -46,7 +46,10 @@ def tidy(atoms: Iterable[Atom]) -> tuple[Atom, ...] | None:
 
 
 def without_factors(atom: Atom, signs: Signs) -> Atom:
-    """Without factors of known sign:  B*s - B > 0  where B >= 1   -->   s - 1 > 0."""
+    """Without factors of known sign:  B*s - B > 0  where B >= 1   -->   s - 1 > 0.
+
+    The other factors in no higher power than their sign needs; a single factor stays as it is.
+    """
     scale, factors = factors_of(atom.polynomial)
     if sum(power for _, power in factors) < 2:
         return atom

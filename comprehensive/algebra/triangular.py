@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from comprehensive.algebra.atom import Atom, Relation, at_least
-from comprehensive.algebra.limits import Limit, beyond_start, bound_from, bounds_on, cross
+from comprehensive.algebra.limits import Limit, beyond_start, cross, limits_on, monotone_limit
 from comprehensive.algebra.polynomial import Polynomial, Scalar
 from comprehensive.algebra.refute import contradicts_by_sign
 from comprehensive.algebra.sign_sets import AT_LEAST_0, AT_MOST_0, EITHER, Signs
@@ -149,7 +149,7 @@ def _undecided(atoms: Sequence[Atom], name: str) -> Polynomial | None:
         degree = atom.polynomial.degree(name)
         if degree == 0 or (degree > 1 and signs.bounds.get(name, (Fraction(-1),))[0] < 0):
             continue
-        if degree > 1 and bound_from(atom.polynomial, False, name, signs) is not None:
+        if degree > 1 and monotone_limit(atom.polynomial, False, name, signs) is not None:
             continue
         powers = [atom.polynomial.coefficient(name, power) for power in range(1, degree + 1)]
         settled = [signs.of(coefficient) for coefficient in powers]
@@ -160,7 +160,7 @@ def _undecided(atoms: Sequence[Atom], name: str) -> Polynomial | None:
         for coefficient, found in zip(powers, settled, strict=True):
             if len(found) > 1 and (degree == 1 or found >= EITHER):
                 return signs.first(coefficient, AT_LEAST_0) or signs.first(coefficient, AT_MOST_0)
-    found = bounds_on(atoms, name, signs)
+    found = limits_on(atoms, name, signs)
     for low in found.lower:
         for high in found.upper:
             gap = beyond_start(low, high)
@@ -172,7 +172,7 @@ def _undecided(atoms: Sequence[Atom], name: str) -> Polynomial | None:
 def _finish(branch: _Branch, name: str) -> _Branch:
     """The branch with a level for its last waiting variable, and what that says of the others."""
     known = Signs(branch.atoms)
-    found = bounds_on(branch.atoms, name, known)
+    found = limits_on(branch.atoms, name, known)
     atoms = [atom for atom in branch.atoms if name not in atom.symbols]
     # Of the variable only its least value: bounds are compared at values that not all of its atoms admit.
     least = [at_least(Polynomial.symbol(name), known.bounds[name][0])] if name in known.bounds else []

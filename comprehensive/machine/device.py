@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from comprehensive.data import spec_directory
-from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile, Span
+from comprehensive.diagnostics import CommandLineError, CompileError, Diagnostic, Severity, SourceFile, Span
 from comprehensive.machine.parameters import WORD_BYTES
 
 
@@ -104,8 +104,8 @@ def load_device(name_or_path: str | Path) -> Device:
 
     A name is that of a file (``sm_90``, ``h200``) or the one it states (``NVIDIA H200``); case does not matter.
 
-    Raises CompileError for an unknown name, an unreadable file, text that is not TOML, and for fields that are
-    missing, unknown or of the wrong type.
+    Raises CommandLineError for an unknown name, CompileError for an unreadable file, text that is not TOML, an
+    unknown base, and for fields that are missing, unknown or of the wrong type.
     """
     path = _locate(name_or_path, None)
     values = _with_base(path, ())
@@ -127,12 +127,9 @@ def _locate(name_or_path: str | Path, mention: Span | None) -> Path:
         for path in paths:
             if name_of(path).lower() == text.lower():
                 return path
-    raise _error(
-        "CF0801",
-        f"device '{text}' is not known",
-        mention,
-        f"name one of {', '.join(known)}, or give the path of a .toml file of the same form",
-    )
+    help = f"name one of {', '.join(known)}, or give the path of a .toml file of the same form"
+    unknown = Diagnostic(Severity.ERROR, "CF0801", f"device '{text}' is not known", mention, help=help)
+    raise CommandLineError((unknown,)) if mention is None else CompileError((unknown,))
 
 
 def _file_name(path: Path) -> str:

@@ -30,13 +30,14 @@ from comprehensive.metafork.ast import (
     HostLoop,
     HostScalar,
     Index,
-    IntLiteral,
     Name,
     Parameter,
     ScalarType,
 )
+from comprehensive.metafork.extents import Extents
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.grammar import parse
+from comprehensive.metafork.host_loops import LoopText, host_loop
 from comprehensive.metafork.limits import too_deep_in_text, too_deep_in_tree
 from comprehensive.metafork.literals import scalar_type
 from comprehensive.metafork.locate import FoundRegion
@@ -120,7 +121,7 @@ def host_code(
 
     ``changes`` are those of names after their definition.
     """
-    reader = _Reader(tokens, {r.keyword: r for r in regions}, parameters, changes)
+    reader = _Reader(tokens, {r.keyword: r.closing for r in regions}, parameters, changes)
     position = 0
     while position < len(tokens):
         position = reader.statement(position)
@@ -128,25 +129,24 @@ def host_code(
 
 
 class _Reader:
-    """One pass over a body that keeps the open scopes."""
+    """One pass over a body that keeps the open scopes; ``closings`` are the last positions of regions by keyword."""
 
     def __init__(
         self,
         tokens: Sequence[Token],
-        regions: dict[int, FoundRegion],
+        closings: dict[int, int],
         parameters: tuple[Parameter, ...],
         changes: Changes,
     ) -> None:
         self._tokens = tokens
-        self._regions = regions
+        self._closings = closings
         self._scalars = {p.name for p in parameters if not p.is_data}
         self._changes = changes
         self._changed = changes.names
         self._qualified: set[str] = set()
         self._conditionals = 0
         """How many ``#if`` are open."""
-        self._ends: dict[int, int] = {}
-        """Where the loops end that :meth:`_end_of` has seen; a loop and what it governs end together."""
+        self._extents = Extents(tokens, closings)
         self._scopes = [_Scope("brace")]
         self._bindings: dict[str, list[HostScalar | HostArray | Opaque]] = {}
         self.surroundings: list[Surroundings] = []
@@ -157,9 +157,9 @@ class _Reader:
 
     def statement(self, position: int) -> int:
         """Reads a statement, or as much of one as opens or closes a scope; the position after it."""
-        if position in self._regions:
+        if position in self._closings:
             self.surroundings.append(self._visible(position))
-            return self._ended(self._regions[position].closing + 1)
+            return self._ended(self._closings[position] + 1)
         token = self._tokens[position]
         match token.type:
             case "DIRECTIVE":
@@ -201,128 +201,36 @@ class _Reader:
         return position
 
     def _governed(self, position: int, kind: str) -> int:
-        self._scopes.append(_Scope(kind, position, self._end_of(position)))
-        return self._after_group(position + 1)
+        self._scopes.append(_Scope(kind, position, self._extents.statement(position)))
+        return self._extents.group(position + 1)
 
     def _for(self, position: int) -> int:
-        scope = _Scope("statement", position, self._end_of(position))
+        scope = _Scope("statement", position, self._extents.statement(position))
         is_followed = sum(outer.kind == "statement" for outer in self._scopes) < _MOST_LOOPS
         self._scopes.append(scope)
-        end = self._after_group(position + 1)
+        end = self._extents.group(position + 1)
         first = position + 2
-        last = self._semicolon(first, end)
+        last = self._extents.semicolon(first, end)
         if first < last < end:
             self._declare(first, last, keep_values=False)
             scope.loop = self._loop(scope, last, end) if is_followed else None
         return end
 
-    def _loop(self, scope: _Scope, first: int, end: int) -> HostLoop | None:
-        """The loop at ``for (int t = 0; t < n; t += 2)``, with the first ``;`` at ``first``.
-
-        None where another header stands there, or where what it reads or its turns are not the header's alone.
-        """
-        tokens = self._tokens
-        second = self._semicolon(first + 1, end)
-        names_here = [item.name for item in scope.items if isinstance(item, HostScalar)]
-        equals = [p for p in range(scope.start + 2, first) if tokens[p].type == "ASSIGN"]
-        if len(names_here) != 1 or len(equals) != 1 or second >= end:
+    def _loop(self, scope: _Scope, first: int, body: int) -> HostLoop | None:
+        """The loop with the first ``;`` of its header at ``first``, if the header declares one scalar."""
+        second = self._extents.semicolon(first + 1, body)
+        declared = [item.name for item in scope.items if isinstance(item, HostScalar)]
+        if len(declared) != 1 or second >= body:
             return None
-        name = names_here[0]
-        start = self._expression(equals[0] + 1, first)
-        condition = self._expression(first + 1, second)
-        step = self._step(name, second + 1, end - 1)
-        match condition:
-            case Binary(operator="<" | "<=" | ">" | ">=" as relation, left=Name(identifier), right=bound):
-                pass
-            case _:
-                return None
-        if start is None or step is None or identifier != name or (step > 0) != (relation in ("<", "<=")):
-            return None
-        read = {*names(start), *names(bound)}
-        if name in read or self._loses(read, scope.start, scope.end):
-            return None
-        if self._loses({name}, scope.start, second) or self._loses({name}, end, scope.end):
-            return None
-        position = end
-        while position < scope.end:
-            if position in self._regions:
-                position = self._regions[position].closing
-            elif tokens[position].text in ("break", "continue"):
-                return None
-            position += 1
-        return HostLoop(name, start, relation, bound, step)
-
-    def _step(self, name: str, first: int, last: int) -> int | None:
-        """By how much ``t++``, ``--t`` or ``t += 2`` changes ``t``."""
-        texts = [token.text for token in self._tokens[first:last]]
-        if texts in ([name, "++"], ["++", name]):
-            return 1
-        if texts in ([name, "--"], ["--", name]):
-            return -1
-        if len(texts) == 3 and texts[0] == name and texts[1] in ("+=", "-="):
-            match self._expression(last - 1, last):
-                case IntLiteral(value) if value > 0:
-                    return value if texts[1] == "+=" else -value
-                case _:
-                    return None
-        return None
-
-    def _semicolon(self, position: int, end: int) -> int:
-        """The position of the next ``;`` before ``end``, or ``end``."""
-        while position < end and self._tokens[position].type != "SEMI":
-            position += 1
-        return position
-
-    def _end_of(self, position: int) -> int:
-        """The position after the loop or condition at ``position``, or a later one."""
-        headers: list[int] = []
-        while (end := self._ends.get(position)) is None:
-            if not self._is_header(position):
-                end = self._end_of_simple(position)
-                break
-            headers.append(position)
-            position = self._after_group(position + 1)
-        self._ends.update(dict.fromkeys(headers, end))
-        return end
-
-    def _is_header(self, position: int) -> bool:
-        if position >= len(self._tokens) or position in self._regions:
-            return False
-        return self._tokens[position].type in ("FOR", "WHILE", "SWITCH")
-
-    def _end_of_simple(self, position: int) -> int:
-        """The position after a block, a region or a statement that governs nothing, or a later one."""
-        if position >= len(self._tokens):
-            return position
-        if position in self._regions:
-            return self._regions[position].closing + 1
-        match self._tokens[position].type:
-            case "LBRACE":
-                return self._after_brackets(position, len(self._tokens), "LBRACE", "RBRACE")
-            case "IF" | "DO" | "ELSE":
-                return len(self._tokens)
-            case _:
-                return self._semicolon(position, len(self._tokens)) + 1
-
-    def _after_group(self, position: int) -> int:
-        """The position after a group in parentheses that opens at ``position``."""
-        depth = 0
-        while position < len(self._tokens) and position not in self._regions:
-            kind = self._tokens[position].type
-            depth += (kind == "LPAR") - (kind == "RPAR")
-            if depth <= 0 and kind != "RPAR":
-                return position  # no parenthesis where one belongs
-            position += 1
-            if depth == 0:
-                return position
-        return position
+        text = LoopText(declared[0], scope.start, first, second, body, scope.end)
+        return host_loop(self._tokens, self._closings, text, self._expression, self._loses)
 
     def _simple(self, position: int) -> int:
         """A declaration, an assert or opaque text to its ``;`` or to a brace that opens a scope."""
         start = position
         depth = 0
         is_type = self._tokens[start].type in ("STRUCT", "QUALIFIER")
-        while position < len(self._tokens) and position not in self._regions:
+        while position < len(self._tokens) and position not in self._closings:
             kind = self._tokens[position].type
             if kind == "SEMI" and depth == 0:
                 self._understand(start, position)
@@ -354,7 +262,7 @@ class _Reader:
     # --- asserts -----------------------------------------------------------------------------------------
 
     def _assertion(self, start: int, end: int) -> bool:
-        if end - start < 4 or self._tokens[start + 1].type != "LPAR" or self._after_group(start + 1) != end:
+        if end - start < 4 or self._tokens[start + 1].type != "LPAR" or self._extents.group(start + 1) != end:
             return False
         last = end - 1
         if self._tokens[last - 1].type == "STRING" and self._tokens[last - 2].text == "&&":
@@ -380,7 +288,7 @@ class _Reader:
         kind = scalar_type(token.text for token in head if token.type == "TYPE_WORD")
         qualifiers = {token.text for token in head if token.type == "QUALIFIER"}
         plain = qualifiers <= {"const", "register"}
-        for first, last in self._commas(position, end):
+        for first, last in self._extents.commas(position, end):
             if not plain:
                 self._qualified |= {t.text for t in self._tokens[first:last] if t.type == "NAME"}
             self._declarator(kind, first, last, keep_values and plain)
@@ -404,7 +312,7 @@ class _Reader:
         dims: list[Expr | None] = []
         position = first + 1
         while plain and position < last and tokens[position].type == "LSQB":
-            closing = self._after_brackets(position, last)
+            closing = self._extents.brackets(position, last)
             dims.append(self._expression(position + 1, closing - 1))
             position = closing
         initialised = position < last and tokens[position].type == "ASSIGN"
@@ -427,28 +335,6 @@ class _Reader:
             self._add(HostArray(name.text, kind, known, name.span.to(tokens[position - 1].span)))
         else:
             self._add(Opaque(name.text))
-
-    def _commas(self, start: int, end: int) -> list[tuple[int, int]]:
-        """The ranges between the commas outside all brackets."""
-        ranges: list[tuple[int, int]] = []
-        depth, first = 0, start
-        for position in range(start, end):
-            kind = self._tokens[position].type
-            depth += (kind in ("LPAR", "LSQB", "LBRACE")) - (kind in ("RPAR", "RSQB", "RBRACE"))
-            if kind == "COMMA" and depth == 0:
-                ranges.append((first, position))
-                first = position + 1
-        return [*ranges, (first, end)]
-
-    def _after_brackets(self, position: int, end: int, opening: str = "LSQB", closing: str = "RSQB") -> int:
-        depth = 0
-        while position < end:
-            kind = self._tokens[position].type
-            depth += (kind == opening) - (kind == closing)
-            position += 1
-            if depth == 0:
-                break
-        return position
 
     # --- values ------------------------------------------------------------------------------------------
 

@@ -1,38 +1,43 @@
 """A line or a plane of parameters divided among the cases of a tree: a tree, symbols and values in, cells out.
 
-    found = partition(tree, ("B", "s"), {"Z_B": 58112, ...}, {"B": (1, 1024)})
+    found = partition(tree, ("B", "s"), {"Z_B": 58112, ...}, {"B": (1, 1024)}, str)
     found.cases[found.divided.choice(Fraction(32), Fraction(4))].index
 
-A range that is not given starts at 1 and ends at the smallest power of two that leaves some room beyond the last value
-at which the choice changes, the other symbol being at the start of its range.
+A range that is not given is 0 to 1 for a share; any other one starts at 1 and ends at the smallest power of two that
+leaves some room beyond the last value at which the choice changes, the other symbol being at the start of its range.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from typing import Literal
 
-from comprehensive.algebra import System
+from comprehensive.algebra import System, is_integer_symbol
 from comprehensive.algebra.boundaries import specialize
+from comprehensive.algebra.polynomial import Scalar
 from comprehensive.algebra.regions import Box, Plane, divide_plane
 from comprehensive.algebra.roots import approximate
 from comprehensive.algebra.thresholds import Line, divide_line, roots_of
 from comprehensive.optimize.protocols import Fragment
-from comprehensive.optimize.tree import Tree
+from comprehensive.optimize.tree import Leaf, Tree
 
 Ranges = Mapping[str, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionCase:
-    """A leaf or a dead end of the tree: `system` is its simplified one, with the assumptions that matter."""
+    """A leaf or a dead end of the tree: `system` is its simplified one, with the assumptions that matter.
+
+    `code` says in a line what runs there, or what there is too much of.
+    """
 
     kind: Literal["leaf", "dead end"]
     index: int
     system: System
+    code: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +48,25 @@ class Partition:
     """
 
     cases: tuple[PartitionCase, ...]
-    values: Mapping[str, int]
+    values: Mapping[str, Scalar]
     divided: Line | Plane
     order: tuple[str, ...]
     limits: tuple[str, ...]
 
 
 def partition(
-    tree: Tree[Fragment], symbols: Sequence[str], values: Mapping[str, int], ranges: Ranges
+    tree: Tree[Fragment],
+    symbols: Sequence[str],
+    values: Mapping[str, Scalar],
+    ranges: Ranges,
+    describe: Callable[[Leaf[Fragment]], str],
 ) -> Partition:
-    """The cases over the range of one symbol, or of two; ValueError names all symbols that lack a value."""
+    """The cases over the range of one symbol, or of two; ValueError names all symbols that lack a value.
+
+    `describe` says in a line what code a leaf is.
+    """
     put_in = {name: values[name] for name in symbols_of(tree) if name in values and name not in symbols}
-    cases = _cases(tree, {*symbols, *put_in})
+    cases = _cases(tree, {*symbols, *put_in}, describe)
     systems = [case.system for case in cases]
     ends = {
         name: ranges[name] if name in ranges else default_range(systems, name, symbols, put_in, ranges)
@@ -79,25 +91,37 @@ def symbols_of(tree: Tree[Fragment]) -> tuple[str, ...]:
     return tuple(sorted({name for end in ends for atom in end.simplified.atoms for name in atom.symbols}))
 
 
-def _cases(tree: Tree[Fragment], known: set[str]) -> tuple[PartitionCase, ...]:
+def _cases(
+    tree: Tree[Fragment], known: set[str], describe: Callable[[Leaf[Fragment]], str]
+) -> tuple[PartitionCase, ...]:
     # An assumption on a symbol that no case depends on decides nothing.
     assumptions = tuple(atom for atom in tree.assumptions if known.issuperset(atom.symbols))
-    leaves = [PartitionCase("leaf", leaf.index, leaf.simplified) for leaf in tree.leaves]
-    ends = [PartitionCase("dead end", end.index, end.simplified) for end in tree.dead_ends]
-    return tuple(
-        PartitionCase(case.kind, case.index, System(assumptions, case.system.atoms))
-        for case in (*leaves, *ends)
+    leaves = tuple(
+        PartitionCase("leaf", leaf.index, System(assumptions, leaf.simplified.atoms), describe(leaf))
+        for leaf in tree.leaves
     )
+    ends = tuple(
+        PartitionCase(
+            "dead end", end.index, System(assumptions, end.simplified.atoms), f"too much of {end.counter}"
+        )
+        for end in tree.dead_ends
+    )
+    return (*leaves, *ends)
 
 
 def default_range(
     systems: Sequence[System],
     symbol: str,
     symbols: Sequence[str],
-    values: Mapping[str, int],
+    values: Mapping[str, Scalar],
     ranges: Ranges,
 ) -> tuple[int, int]:
-    """From 1 to a power of two, 16 or more, that is at least 5/4 of the last value where the choice changes."""
+    """From 1 to a power of two, 16 or more, that is at least 5/4 of the last value where the choice changes.
+
+    From 0 to 1 for a share.
+    """
+    if not is_integer_symbol(symbol):
+        return 0, 1
     others = {name: ranges[name][0] if name in ranges else 1 for name in symbols if name != symbol}
     point = {**values, **others}
     end = max(

@@ -32,12 +32,9 @@ _ENTRIES_A_RUN = 500
 @lru_cache(maxsize=64)
 def out_of_bounds(nest: Nest) -> tuple[OutOfBounds, ...]:
     """References with a subscript that leaves its declared extents, in walk order."""
-    read = {r.access.ordinal: _judged_by(nest, r) for r in runners(nest)}
-    waiting = [
-        r
-        for r in runners(nest)
-        if nest.array(r.access.array).dims is not None and read[r.access.ordinal] is not None
-    ]
+    declared = [r for r in runners(nest) if nest.array(r.access.array).dims is not None]
+    judged = {r.access.ordinal: read for r in declared if (read := _judged_by(nest, r)) is not None}
+    waiting = [r for r in declared if r.access.ordinal in judged]
     found: dict[int, OutOfBounds] = {}
     left = _MOST_ENTRIES
     names = {s.name for s in nest.scalars}
@@ -47,7 +44,7 @@ def out_of_bounds(nest: Nest) -> tuple[OutOfBounds, ...]:
             continue
         point = {name: value for name, value in moment.point.items() if name in names}
         for runner in list(waiting):
-            if (read[runner.access.ordinal] or frozenset()) & moment.guessed:
+            if judged[runner.access.ordinal] & moment.guessed:
                 continue
             try:
                 violation, cost = _violation(nest, runner, point)

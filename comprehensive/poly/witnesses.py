@@ -168,16 +168,16 @@ def _conflicts(
                         asked.add((question, array))
                         yield question, _witness(array, element, point, writer, other)
                     break
-        groups: dict[tuple[object, ...], list[_Entry]] = {}
+        groups: dict[tuple[int, tuple[int, ...]], list[_Entry]] = {}
         for entry in entries:
             fixed = grid + sum(loop.is_block for loop in entry[0].access.context.loops)
             groups.setdefault((entry[0].access.context.band, entry[1][:fixed]), []).append(entry)
         for (band, outer), members in groups.items():
             author = next((e for e in members if e[0].access.mode.writes), None)
-            if author is None or not isinstance(band, int) or band < 0 or not isinstance(outer, tuple):
+            if author is None or band < 0:
                 continue
             for number in range(len(nest.bands[band].loops)):
-                position = len(outer) + number  # pyright: ignore[reportUnknownArgumentType]
+                position = len(outer) + number
                 for other in members:
                     if other[1][position] != author[1][position]:
                         question = Question(frozenset((Place.GRID, Place.STEP)), (Place.THREAD, number), band)

@@ -2,12 +2,14 @@
 
 Cases are referred to by their position in `cases`, boundaries by theirs in `boundaries`; a case `null` is where an
 assumption is violated. A number is `{"value": "33/2", "decimal": "16.5"}` or, where it is irrational, the `root`-th
-real root, from 0, of the polynomial with the given integer `coefficients`, constant term first.
+real root, from 0, of the polynomial with the given integer `coefficients`, constant term first, and the only one that
+lies `between` two rationals. `specs/schema/partition.json` says all that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 from comprehensive.algebra import Polynomial
@@ -18,6 +20,8 @@ from comprehensive.optimize.partition import Partition
 from comprehensive.report.partition_words import Titled, condition, decimal, equation
 
 Json: TypeAlias = dict[str, Any]
+
+_NARROW = Fraction(1, 1 << 10)
 
 
 def partition_document(titled: Titled) -> Json:
@@ -31,9 +35,14 @@ def partition_document(titled: Titled) -> Json:
     )
     return {
         "title": titled.title,
-        "values": dict(partition.values),
+        "values": {k: v if isinstance(v, int) else str(v) for k, v in partition.values.items()},
         "cases": [
-            {"kind": case.kind, "index": case.index, "condition": condition(partition, position)}
+            {
+                "kind": case.kind,
+                "index": case.index,
+                "code": case.code,
+                "condition": condition(partition, position),
+            }
             for position, case in enumerate(partition.cases)
         ],
         **shape,
@@ -117,5 +126,11 @@ def _branches(branches: Iterable[Branch], position: dict[Polynomial, int]) -> li
 
 def _number(value: RealNumber) -> Json:
     if isinstance(value, Algebraic):
-        return {"root": value.index, "coefficients": list(value.coefficients), "decimal": decimal(value)}
+        narrow = value.refined(_NARROW)
+        return {
+            "root": value.index,
+            "coefficients": list(value.coefficients),
+            "between": [str(narrow.low), str(narrow.high)],
+            "decimal": decimal(value),
+        }
     return {"value": str(value), "decimal": decimal(value)}

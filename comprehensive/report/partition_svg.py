@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import atan2, ceil, degrees, dist
-from typing import TypeAlias
 from xml.sax.saxutils import escape
 
 from comprehensive.algebra.regions import Branch, Column, Plane, Reason
 from comprehensive.algebra.roots import approximate
 from comprehensive.algebra.thresholds import Line
 from comprehensive.optimize.partition import Partition
+from comprehensive.report.labels import LETTER, Label, Place, least_clashing, rows
 from comprehensive.report.partition_words import (
     Titled,
+    code,
     condition,
     curve,
     decimal,
@@ -35,12 +36,11 @@ from comprehensive.report.scale import Scale
 
 _WIDTH, _HEIGHT, _STRIP = 600, 480, 90
 _LEFT, _TOP, _BELOW, _ROW = 80, 48, 56, 17
-_LETTER = 7.3
 _STEP = 4
+# Where along a curve its label may stand, best first.
+_PARTS = (0.5, 0.35, 0.65, 0.2, 0.8, 0.1, 0.9)
 _VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
 _INK = "#1a1a1a"
-
-_Place: TypeAlias = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +82,15 @@ def _panel(titled: Titled) -> tuple[list[str], int, int]:
     divided = partition.divided
     colours = _colours(partition)
     if isinstance(divided, Line):
-        height, drawn = _STRIP, _line(partition, divided, colours)
+        drawn, height = _line(partition, divided, colours)
     else:
-        height, drawn = _HEIGHT, _plane(partition, divided, colours)
-    rows = list(_legend(partition, colours, _TOP + height + _BELOW))
+        drawn, height = list(_plane(partition, divided, colours)), _HEIGHT
+    legend = list(_legend(partition, colours, _TOP + height + _BELOW))
     title = heading(titled)
-    longest = max(len(title), *(len(text) + 4 for text, _ in rows))
-    width = max(_LEFT + _WIDTH + 40, ceil(_LEFT + longest * _LETTER))
-    shapes = [_text(_LEFT, 28, title, 'font-weight="bold"'), *drawn, *(shape for _, shape in rows)]
-    return shapes, width, _TOP + height + _BELOW + _ROW * (len(rows) + 1)
+    longest = max(len(title) * LETTER, *(start + len(words) * LETTER for words, start, _ in legend))
+    width = max(_LEFT + _WIDTH + 40, ceil(_LEFT + longest + 10))
+    shapes = [_text(_LEFT, 28, title, 'font-weight="bold"'), *drawn, *(shape for _, _, shape in legend)]
+    return shapes, width, _TOP + height + _BELOW + _ROW * (len(legend) + 1)
 
 
 def _colours(partition: Partition) -> Mapping[int | None, str]:
@@ -118,27 +118,45 @@ def _viridis(place: int, last: int) -> str:
 # --- one parameter
 
 
-def _line(partition: Partition, line: Line, colours: Mapping[int | None, str]) -> Iterator[str]:
+def _line(partition: Partition, line: Line, colours: Mapping[int | None, str]) -> tuple[list[str], int]:
+    """The shapes, and the height of the strip: each threshold is named in a row where it meets no other name."""
     low, high = line.intervals[0].low, line.intervals[-1].high
     scale = Scale(approximate(low), approximate(high))
-    places: list[tuple[float, float, int | None]] = []
-    for piece in line.pieces:
-        start, end = (_LEFT + _WIDTH * scale.place(approximate(at)) for at in (piece.low, piece.high))
-        places.append((start, end, piece.choice))
-        yield _rectangle(start, _TOP, end - start, _STRIP, colours[piece.choice])
-    for start, end, choice in places:
-        if choice is not None and end - start > 3 * _LETTER:
-            yield _label(((start + end) / 2, _TOP + _STRIP / 2 + 22), name(partition, choice))
-    for place, threshold in enumerate(line.thresholds):
-        at = _LEFT + _WIDTH * scale.place(approximate(threshold.value))
-        yield _stroke([(at, _TOP), (at, _TOP + _STRIP)])
+    marked: list[tuple[float, str]] = []
+    for threshold in line.thresholds:
         shown = " and ".join(
             equation(atom, partition.order, partition.limits) for atom in threshold.equations
         )
         words = f"{line.symbol} = {decimal(threshold.value)}" + (f": {shown}" if shown else "")
-        yield _label((_inside(at, words), _TOP + 18 + 18 * (place % 3)), words)
-    yield from _frame(_STRIP)
-    yield from _horizontal_axis(scale, line.symbol, _STRIP)
+        marked.append((_LEFT + _WIDTH * scale.place(approximate(threshold.value)), words))
+    halves = ((_inside(at, words), len(words) * LETTER / 2 + 3) for at, words in marked)
+    in_row = rows((middle - half, middle + half) for middle, half in halves)
+    strip = max(_STRIP, _ROW * (max(in_row, default=0) + 1) + 40)
+    return list(_strip(partition, line, colours, scale, [*zip(marked, in_row, strict=True)], strip)), strip
+
+
+def _strip(
+    partition: Partition,
+    line: Line,
+    colours: Mapping[int | None, str],
+    scale: Scale,
+    marked: Sequence[tuple[tuple[float, str], int]],
+    strip: int,
+) -> Iterator[str]:
+    places: list[tuple[float, float, int | None]] = []
+    for piece in line.pieces:
+        start, end = (_LEFT + _WIDTH * scale.place(approximate(at)) for at in (piece.low, piece.high))
+        places.append((start, end, piece.choice))
+        yield _rectangle(start, _TOP, end - start, strip, colours[piece.choice])
+    for start, end, choice in places:
+        if choice is not None and end - start > len(name(partition, choice)) * LETTER:
+            yield _label(Label(((start + end) / 2, _TOP + strip - 20), name(partition, choice)))
+    for (at, _), _ in marked:
+        yield _stroke([(at, _TOP), (at, _TOP + strip)])
+    for (at, words), row in marked:
+        yield _label(Label((_inside(at, words), _TOP + 14 + _ROW * row), words))
+    yield from _frame(strip)
+    yield from _horizontal_axis(scale, line.symbol, strip)
 
 
 # --- two parameters
@@ -159,11 +177,17 @@ def _plane(partition: Partition, plane: Plane, colours: Mapping[int | None, str]
     for line in (line for lines in curves.values() for line in lines):
         yield _stroke(line, 4, "white")
         yield _stroke(line)
+    labels: list[Label] = []
     for choice in (each for each in occurring(partition) if each is not None):
-        here = [area for area in areas if area.run.choice == choice]
-        yield _named(here, name(partition, choice))
-    for place, (words, lines) in enumerate(curves.items()):
-        yield _along(max(lines, key=_length), words, (0.5, 0.35, 0.65)[place % 3])
+        named = _named([area for area in areas if area.run.choice == choice], name(partition, choice))
+        labels += [] if named is None else [named]
+    frame = (float(_LEFT), float(_TOP)), (float(_LEFT + _WIDTH), float(_TOP + _HEIGHT))
+    for words, lines in curves.items():
+        others = [
+            place for other, found in curves.items() if other != words for line in found for place in line
+        ]
+        labels.append(least_clashing(_along(max(lines, key=_length), words), labels, others, frame))
+    yield from map(_label, labels)
     yield from _frame(_HEIGHT)
     yield from _horizontal_axis(across, plane.symbols[0], _HEIGHT)
     yield from _vertical_axis(up, plane.symbols[1])
@@ -191,9 +215,9 @@ def _areas(plane: Plane, column: Column, across: Scale, up: Scale) -> list[_Area
 
 def _curves(
     partition: Partition, plane: Plane, columns: Sequence[Sequence[_Area]], across: Scale
-) -> Mapping[str, list[list[_Place]]]:
+) -> Mapping[str, list[list[Place]]]:
     """For each equation the curves, in pixels, along which the choice changes."""
-    found: dict[str, list[list[_Place]]] = {}
+    found: dict[str, list[list[Place]]] = {}
     for areas in columns:
         for area in areas[:-1]:
             words = curve(partition, plane, area.run.above.polynomial)
@@ -207,7 +231,7 @@ def _curves(
     return found
 
 
-def _extend(lines: list[list[_Place]], added: list[_Place]) -> None:
+def _extend(lines: list[list[Place]], added: list[Place]) -> None:
     """Adds a piece of a curve, to the piece that it goes on from if there is one."""
     for line in lines:
         if dist(line[-1], added[0]) < 1:
@@ -228,8 +252,8 @@ def _changes(left: Sequence[_Area], right: Sequence[_Area]) -> Iterator[tuple[fl
             yield top, bottom
 
 
-def _named(areas: Sequence[_Area], words: str) -> str:
-    """The label of the areas of one choice, where there is most room for it; upright where that is higher than wide."""
+def _named(areas: Sequence[_Area], words: str) -> Label | None:
+    """The label of the areas of one choice where there is most room for it, upright if need be; None without room."""
     best, wide, high = (0.0, 0.0), -1.0, -1.0
     for area in areas:
         for x, bottom, top in zip(area.across, area.bottom, area.top, strict=True):
@@ -237,10 +261,10 @@ def _named(areas: Sequence[_Area], words: str) -> str:
             room = _room(areas, x, y)
             if min(room, 3 * (bottom - top)) > min(wide, 3 * high):
                 best, wide, high = (x, y), room, bottom - top
-    length = len(words) * _LETTER
-    if wide < length < high:
-        return _label(best, words, f'transform="rotate(-90 {best[0]:.1f} {best[1]:.1f})" dy="4"')
-    return _label((_inside(best[0], words), best[1]), words, 'dy="4"')
+    length = len(words) * LETTER
+    if wide >= length and high >= _ROW:
+        return Label(best, words)
+    return Label(best, words, -90) if high >= length and wide >= _ROW else None
 
 
 def _room(areas: Sequence[_Area], x: float, y: float) -> float:
@@ -257,20 +281,22 @@ def _room(areas: Sequence[_Area], x: float, y: float) -> float:
 # --- shapes
 
 
-def _along(line: Sequence[_Place], words: str, part: float) -> str:
-    """A label beside a curve, in its direction there."""
-    index, (x, y) = _part_way(line, part)
-    first, last = line[max(index - 4, 0)], line[min(index + 5, len(line) - 1)]
-    angle = degrees(atan2(last[1] - first[1], last[0] - first[0]))
-    half = len(words) * _LETTER / 2
-    if abs(angle) < 20:
-        x = _inside(x, words)
-    elif abs(angle) > 70:
-        y = min(max(y, _TOP + half), _TOP + _HEIGHT - half)
-    return _label((x, y), words, f'transform="rotate({angle:.1f} {x:.1f} {y:.1f})" dy="-5"')
+def _along(line: Sequence[Place], words: str) -> Iterator[Label]:
+    """Labels on both sides of a curve at several places, in its direction there."""
+    half = len(words) * LETTER / 2
+    for part in _PARTS:
+        index, (x, y) = _part_way(line, part)
+        first, last = line[max(index - 4, 0)], line[min(index + 5, len(line) - 1)]
+        angle = degrees(atan2(last[1] - first[1], last[0] - first[0]))
+        if abs(angle) < 20:
+            x = _inside(x, words)
+        elif abs(angle) > 70:
+            y = min(max(y, _TOP + half), _TOP + _HEIGHT - half)
+        yield Label((x, y), words, angle, -5)
+        yield Label((x, y), words, angle, 14)
 
 
-def _part_way(line: Sequence[_Place], part: float) -> tuple[int, _Place]:
+def _part_way(line: Sequence[Place], part: float) -> tuple[int, Place]:
     """Where a part of the length of a line ends, and which of its pieces that is on."""
     left = _length(line) * part
     for index, (one, other) in enumerate(pairwise(line)):
@@ -284,30 +310,34 @@ def _part_way(line: Sequence[_Place], part: float) -> tuple[int, _Place]:
 
 def _inside(x: float, words: str) -> float:
     """Where the middle of a text must be so that it stays in the frame."""
-    half = len(words) * _LETTER / 2 + 3
+    half = len(words) * LETTER / 2 + 3
     return min(max(x, _LEFT + half), max(_LEFT + _WIDTH - half, _LEFT + half))
 
 
-def _length(line: Sequence[_Place]) -> float:
+def _length(line: Sequence[Place]) -> float:
     return sum(dist(one, other) for one, other in pairwise(line))
 
 
-def _legend(partition: Partition, colours: Mapping[int | None, str], top: int) -> Iterator[tuple[str, str]]:
-    """Rows of text with their shapes: a sample of colour, the case, its condition, one of its points."""
+def _legend(
+    partition: Partition, colours: Mapping[int | None, str], top: int
+) -> Iterator[tuple[str, float, str]]:
+    """Rows of text with their shapes: a sample of colour, the case, its condition; its code and one of its points."""
     y = top
-    for choice in occurring(partition):
-        y += _ROW
-        words = f"{name(partition, choice)}: {condition(partition, choice)}"
-        sample = _rectangle(_LEFT, y - 11, 16, 12, colours[choice], f' stroke="{_INK}" stroke-width="0.6"')
-        yield words, sample + _text(_LEFT + 24, y, words)
-        y += _ROW
-        point = f"    as at {example(partition, choice)}"
-        yield point, _text(_LEFT + 24, y, point.strip(), 'fill="#555555"')
     shown = occurring(partition)
+    indent = (max(len(name(partition, choice)) for choice in shown) + 2) * LETTER + 24
+    for choice in shown:
+        y += _ROW
+        named, words = name(partition, choice), condition(partition, choice)
+        sample = _rectangle(_LEFT, y - 11, 16, 12, colours[choice], f' stroke="{_INK}" stroke-width="0.6"')
+        bold = _text(_LEFT + 24, y, named, 'font-weight="bold"')
+        yield words, indent, sample + bold + _text(_LEFT + indent, y, words)
+        y += _ROW
+        words = f"{code(partition, choice)}; as at {example(partition, choice)}"
+        yield words, indent, _text(_LEFT + indent, y, words, 'fill="#555555"')
     absent = [name(partition, choice) for choice in range(len(partition.cases)) if choice not in shown]
     if absent:
         words = f"not in this range: {', '.join(absent)}"
-        yield words, _text(_LEFT + 24, y + _ROW, words)
+        yield words, 24, _text(_LEFT + 24, y + _ROW, words)
 
 
 def _frame(height: int) -> Iterator[str]:
@@ -335,12 +365,14 @@ def _vertical_axis(scale: Scale, symbol: str) -> Iterator[str]:
     yield _text(x, y, symbol + kind, turned)
 
 
-def _label(place: _Place, words: str, more: str = "") -> str:
+def _label(label: Label) -> str:
     """Text with a white rim, readable on every colour."""
     rim = (
         'text-anchor="middle" stroke="white" stroke-width="3.5" paint-order="stroke" stroke-linejoin="round"'
     )
-    return _text(*place, words, f"{rim} {more}".strip())
+    x, y = label.place
+    turned = f' transform="rotate({label.angle:.1f} {x:.1f} {y:.1f})"' if label.angle else ""
+    return _text(x, y, label.words, f'{rim}{turned} dy="{label.shift:g}"')
 
 
 def _text(x: float, y: float, words: str, more: str = "") -> str:
@@ -351,9 +383,9 @@ def _rectangle(x: float, y: float, width: float, height: float, fill: str, more:
     return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{fill}"{more}/>'
 
 
-def _stroke(line: Sequence[_Place], width: float = 1.8, colour: str = _INK) -> str:
+def _stroke(line: Sequence[Place], width: float = 1.8, colour: str = _INK) -> str:
     return f'<polyline points="{_points(line)}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
 
 
-def _points(line: Sequence[_Place]) -> str:
+def _points(line: Sequence[Place]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in line)

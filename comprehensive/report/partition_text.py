@@ -2,8 +2,8 @@
 
 B from 1 to 2048
   0000000000000000000000000000000000000000000####
-  0  leaf 0       B <= T_B, 2*s*B + 2 <= Z_B
-  #  dead end 3   T_B < B
+  0  leaf 0      B <= T_B, 2*s*B + 2 <= Z_B
+                 cached: a; decisions (3a) (4a) (1); as at B = 512
 the choice changes
   at B = 1024, where B = T_B: leaf 0 below, leaf 0 there, dead end 3 above
 """
@@ -19,6 +19,7 @@ from comprehensive.algebra.thresholds import Line, Piece, Threshold
 from comprehensive.optimize.partition import Partition
 from comprehensive.report.partition_words import (
     Titled,
+    code,
     condition,
     curve,
     equation,
@@ -112,7 +113,7 @@ def _legend(partition: Partition, marks: Mapping[int | None, str]) -> Iterator[s
     width = max(len(name(partition, choice)) for choice in shown)
     for choice in shown:
         yield f"  {marks[choice]}  {name(partition, choice):{width}}  {condition(partition, choice)}"
-        yield f"     {'':{width}}  as at {example(partition, choice)}"
+        yield f"     {'':{width}}  {code(partition, choice)}; as at {example(partition, choice)}"
     absent = [name(partition, choice) for choice in range(len(partition.cases)) if choice not in shown]
     if absent:
         yield f"  not in this range: {', '.join(absent)}"

@@ -75,6 +75,11 @@ def condition(partition: Partition, choice: int | None) -> str:
     return ", ".join(partition.cases[choice].system.format(partition.order, partition.limits)) or "always"
 
 
+def code(partition: Partition, choice: int | None) -> str:
+    """What a case runs, as in `cached: a; decisions (3a) (4a) (1)`."""
+    return "no variant" if choice is None else partition.cases[choice].code
+
+
 def occurring(partition: Partition) -> tuple[int | None, ...]:
     """The choices that occur on an area, or on an interval of a line; leaves first, in the order of the tree."""
     divided = partition.divided
@@ -92,7 +97,7 @@ def areas(plane: Plane) -> Iterator[tuple[Cell, tuple[Fraction, Fraction]]]:
             continue
         for cell in column.cells:
             x, y = cell.sample
-            if isinstance(y, Fraction) and not cell.is_curve:
+            if isinstance(x, Fraction) and isinstance(y, Fraction) and not cell.is_curve:
                 yield cell, (x, y)
 
 

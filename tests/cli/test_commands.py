@@ -161,7 +161,7 @@ def test_explain_refuses_too_large_a_block() -> None:
 )
 def test_explain_reports_values_that_make_no_sense(arguments: tuple[str, ...], code: str) -> None:
     result = run("explain", MATADD, "--registers", "estimate", *arguments)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert f"[{code}]" in result.output
 
 
@@ -169,7 +169,7 @@ def test_explain_refuses_a_value_that_host_code_computes_otherwise() -> None:
     values = ("explain", REVERSE, "--registers", "estimate", "-D", "n=64", "-D", "B=16", "-D", "s=2")
     assert run(*values, "-D", "dim=2").exit_code == 0
     refused = run(*values, "-D", "dim=3")
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "dim = 3, but host code computes 2 from the other values [CF0705]" in refused.output
     assert run(*values[:-2], "-D", "dim=3").exit_code == 0
 

@@ -8,16 +8,23 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner, Result
 
 from comprehensive import cli, driver
+from comprehensive.algebra import Polynomial
 from comprehensive.data import spec_directory
 from comprehensive.driver import Compilation, Options
-from comprehensive.optimize.tree import DeadEnd, leaf_for
+from comprehensive.loops.ir import Variant
+from comprehensive.optimize.algorithm import comprehensive_optimization
+from comprehensive.optimize.protocols import Kind
+from comprehensive.optimize.tree import DeadEnd, Tree, leaf_for
+from tests.schemas import schema_faults
+from tests.unit.optimize.bits import BitCounter, BitStrategy, problem_of, zeros
 
 TRANSPOSE = str(spec_directory() / "transpose.mf")
 JACOBI = str(spec_directory() / "jacobi1d.mf")
@@ -92,7 +99,8 @@ def test_svg_is_one_picture_with_labelled_curves(
     words = [text.text for text in ET.fromstring(result.stdout).iter("{http://www.w3.org/2000/svg}text")]
     for label in labels:
         assert label.replace("499/4", "124.75") in words
-    assert any(word is not None and word.startswith("leaf 0: ") for word in words)
+    assert "leaf 0" in words
+    assert any(word is not None and "; decisions (3a)" in word for word in words)
     assert region(source, names, *arguments, "--format", "svg").stdout == result.stdout
 
 
@@ -104,17 +112,21 @@ def test_svg_is_one_picture_with_labelled_curves(
         ("B,B", (), 2, "must differ"),
         ("", (), 2, "one name or two"),
         ("B,s", ("-D", "B=4"), 2, "cannot have the value"),
-        ("B,s", ("-D", "T=x"), 2, "expected NAME=INTEGER"),
+        ("B,s", ("-D", "T=x"), 2, "expected NAME=NUMBER"),
+        ("B,s", ("-D", "T=1/0"), 2, "expected NAME=NUMBER"),
+        ("B,s", ("-D", "Z_B=1/2"), 2, "Z_B = 1/2 is no integer [CF0704]"),
+        ("B", ("-D", "s=2.5"), 2, "s = 5/2 is no integer [CF0704]"),
+        ("B,s", ("-D", "P_x=1/2"), 2, "[CF0701]"),
         ("B,s", ("--range", "B=4"), 2, "expected NAME=LOW:HIGH"),
         ("B,s", ("--range", "B=4:4"), 2, "expected NAME=LOW:HIGH"),
         ("B,s", ("--range", "N=1:4"), 2, "not the range of a parameter"),
         ("B,s", ("--format", "png"), 2, "'png' is not one of"),
-        ("B,Q", (), 1, "[CF0701]"),
-        ("B,a", (), 1, "[CF0701]"),
-        ("B,s", ("-D", "Q=1"), 1, "[CF0701]"),
-        ("B", ("-D", "s=0"), 1, "[CF0702]"),
-        ("Z_B", (), 1, "the choice also depends on B, s [CF0706]"),
-        ("B,s", ("--device", "sm_1"), 1, "[CF0801]"),
+        ("B,Q", (), 2, "[CF0701]"),
+        ("B,a", (), 2, "[CF0701]"),
+        ("B,s", ("-D", "Q=1"), 2, "[CF0701]"),
+        ("B", ("-D", "s=0"), 2, "[CF0702]"),
+        ("Z_B", (), 2, "the choice also depends on B, s [CF0706]"),
+        ("B,s", ("--device", "sm_1"), 2, "[CF0801]"),
     ],
 )
 def test_wrong_questions_are_answered_with_what_is_wrong(
@@ -125,6 +137,64 @@ def test_wrong_questions_are_answered_with_what_is_wrong(
     flat = " ".join(result.output.split())
     assert words in flat or words in result.output
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("options", "arch"),
+    [((), "sm_90"), (("--device", "sm_100"), "sm_100"), (("--device", "h200", "--arch", "sm_80"), "sm_80")],
+)
+def test_registers_are_counted_for_the_device(
+    monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], arch: str
+) -> None:
+    asked: list[str] = []
+
+    def compiled(source: Any, options: Options) -> Compilation:
+        asked.append(options.arch)
+        return driver.compile_file(source, Options("estimate"))
+
+    monkeypatch.setattr(cli, "_compile", compiled)
+    result = CliRunner().invoke(cli.cli, ["tree", JACOBI, "--region", "B,s", *options])
+    assert result.exit_code == 0, result.output
+    assert asked == [arch]
+
+
+def with_a_share() -> Compilation:
+    """`jacobi1d.mf` with another tree, that of a counter of words and of a performance counter."""
+    B = Polynomial.symbol("B")
+    counters = [
+        BitCounter("words", "Z_B", 2, (2 * B, 0), (0, 0)),
+        BitCounter("occupancy", "P_occ", 0, (0, B), (1, 0), Kind.PERFORMANCE),
+    ]
+    problem = problem_of(counters, [BitStrategy("smaller", ("words",), 0, on_ir=True)])
+    grown = comprehensive_optimization(problem.initial(zeros(2)), problem)
+    compilation = driver.compile_file(spec_directory() / "jacobi1d.mf", Options("estimate"))
+    return replace(compilation, trees=(cast("Tree[Variant]", grown),))
+
+
+def test_a_share_may_be_a_fraction(monkeypatch: pytest.MonkeyPatch) -> None:
+    compilation = with_a_share()
+
+    def compiled(source: Any, options: Options) -> Compilation:
+        return compilation
+
+    monkeypatch.setattr(cli, "_compile", compiled)
+    # The fragments of that tree are no variants of a nest.
+    monkeypatch.setattr("comprehensive.parameter_space.describe_leaf", str)
+    document = json.loads(region(JACOBI, "B", "-D", "P_occ=1/2", "--format", "json").stdout)
+    assert document["regions"][0]["values"]["P_occ"] == "1/2"
+    assert schema_faults("partition", document) == []
+    assert "P_occ = 1/2" in region(JACOBI, "B", "-D", "P_occ=0.5").stdout
+    assert "P_occ from 0 to 1\n" in region(JACOBI, "P_occ", "-D", "B=64").stdout
+    refused = region(JACOBI, "B", "-D", "P_occ=3/2")
+    assert refused.exit_code == 2
+    assert "P_occ = 3/2 is no share [CF0704]" in refused.output
+
+
+def test_errors_are_json_where_the_answer_is() -> None:
+    result = region(JACOBI, "B,Q", "--format", "json")
+    assert result.exit_code == 2
+    (diagnostic,) = json.loads(result.stdout)["diagnostics"]
+    assert diagnostic["code"] == "CF0701"
 
 
 @pytest.mark.parametrize(

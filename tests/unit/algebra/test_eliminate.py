@@ -14,6 +14,7 @@ from comprehensive.algebra import (
     Inconsistent,
     Polynomial,
     PortfolioSolver,
+    Relation,
     System,
     at_least,
     at_most,
@@ -22,6 +23,8 @@ from comprehensive.algebra import (
     smt,
 )
 from comprehensive.algebra.eliminate import project, uncovered
+from comprehensive.algebra.sign_sets import Signs
+from comprehensive.algebra.tidy import without_factors
 from tests.unit.algebra.strategies import all_hold, assumed, box, machine_atoms, machine_systems
 
 B, s, Z, R, P = (Polynomial.symbol(name) for name in ("B", "s", "Z_B", "R_B", "P_occ"))
@@ -51,6 +54,23 @@ def test_a_polynomial_coefficient_of_known_sign_is_eliminated() -> None:
     shares = System((at_least(B, 1), at_least(P, 0), at_most(P, 1)))
     demanded = shares.add(at_most(P * (B + 1), 3), at_least(2 * P, 1))
     assert project(demanded, ["P_occ"]).format() == ("B <= 5",)
+
+
+def test_projections_are_tidied_as_any_other_conjunction() -> None:
+    powers = space.add(at_most(R, s * (B - 3) ** 3), at_least(R, 0))
+    assert project(powers, ["R_B"]).format() == ("3 <= B",)
+
+
+@few
+@given(machine_systems, st.sampled_from([Relation.GE, Relation.GT, Relation.EQ]), st.integers(1, 3))
+def test_factors_of_known_sign_say_nothing(system: System, relation: Relation, power: int) -> None:
+    signs = Signs(assumed)
+    for atom in system.atoms:
+        grown = Atom(atom.polynomial**power * (-2 * B * s), relation)
+        reduced = without_factors(grown, signs)
+        assert reduced.polynomial.total_degree <= 2 * atom.polynomial.total_degree
+        for point in box(("B", "R_B", "Z_B", "s"), range(1, 4)):
+            assert reduced.holds(point) == grown.holds(point)
 
 
 def test_equations_substitute() -> None:

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from comprehensive.algebra import Atom, Polynomial, Relation, System, at_least, at_most, equal, less
 from comprehensive.algebra.boundaries import specialize
+from comprehensive.algebra.fibers import heights
 from comprehensive.algebra.notation import Term
 from comprehensive.algebra.regions import Box, Branch, Plane, Reason, divide_plane
-from comprehensive.algebra.roots import Algebraic, compare
+from comprehensive.algebra.roots import Algebraic, approximate, compare, is_root, real_roots
 from comprehensive.algebra.thresholds import Line, divide_line
 
 B, s, Z, x, y = (Polynomial.symbol(name) for name in ("B", "s", "Z_B", "x", "y"))
@@ -169,17 +170,98 @@ def test_samples_lie_in_their_cells_and_show_the_choice() -> None:
     for column in plane.columns:
         for cell in column.cells:
             at, height = cell.sample
-            if isinstance(height, Fraction):
-                assert plane.cell(at, height) == cell
+            assert plane.cell(at, height) == cell
+            if isinstance(at, Fraction) and isinstance(height, Fraction):
                 assert first(JACOBI, {"B": at, "s": height, "Z_B": Fraction(300)}) == cell.choice
 
 
-def test_columns_fill_the_box_but_for_irrational_lines() -> None:
+def test_columns_fill_the_box() -> None:
     systems = [System((), (at_most(x * x, 2), at_most(y * y, x))), System()]
     plane = divide_plane(systems, ("x", "y"), box(0, 3, 0, 3), {})
     for left, right in pairwise(plane.columns):
         assert left.high == right.low
-        assert left.is_point or right.is_point or isinstance(left.high, Algebraic)
+        assert left.is_point != right.is_point
+    assert any(isinstance(column.low, Algebraic) for column in plane.columns if column.is_point)
+
+
+# --- lines over irrational numbers
+
+ROOTS = st.sampled_from(
+    [root for n in (2, 3, 5, 7) for root in real_roots(x * x - n) if isinstance(root, Algebraic)]
+)
+
+
+@pytest.mark.parametrize(
+    ("curve", "expected"),
+    [
+        (x * x - y, ["2"]),
+        (x * y - 2, ["root 1 of x^2 - 2"]),
+        (y * y - x, ["root 0 of x^4 - 2", "root 1 of x^4 - 2"]),
+        (y * y + x, []),
+        (x * x * y - y * y - 1, ["1"]),
+        ((x * x - 2) * y - 1, []),
+        (y * y - 3, ["root 0 of x^2 - 3", "root 1 of x^2 - 3"]),
+        (x * y * y - 2 * y + x, []),
+        (x * y * y - 4 * y + 2 * x, ["root 1 of x^2 - 2"]),
+    ],
+)
+def test_heights_over_the_square_root_of_two(curve: Polynomial, expected: list[str]) -> None:
+    assert [str(each) for each in heights(curve, ("x", "y"), real_roots(x * x - 2)[1])] == expected
+
+
+def test_curves_that_meet_over_an_irrational_number_meet_in_one_point() -> None:
+    # A circle and a hyperbola that touch over the square root of 2, at height 0.
+    systems = [System((), (at_most(x * x + y * y, 2),)), System((), (at_most(y * y, x * x - 2),)), System()]
+    plane = divide_plane(systems, ("x", "y"), box(0, 3, -1, 1), {})
+    column = next(each for each in plane.columns if each.low == each.high == real_roots(x * x - 2)[1])
+    assert [(cell.sample[1], cell.choice) for cell in column.cells] == [
+        (-1, 2),
+        (Fraction(-1, 2), 2),
+        (0, 0),
+        (Fraction(1, 2), 2),
+        (1, 2),
+    ]
+    assert len(column.cells[2].below) == 2
+    assert plane.choice(column.sample, Fraction(0)) == 0
+
+
+@pytest.mark.parametrize(("relation", "on_the_curve"), [(Relation.GE, 0), (Relation.GT, 2), (Relation.EQ, 0)])
+def test_a_point_with_two_irrational_coordinates_is_on_its_curve(
+    relation: Relation, on_the_curve: int
+) -> None:
+    disc = System((), (Atom(5 - x * x - y * y, relation),))
+    plane = divide_plane([disc, System((), (at_most(x * x, 1),)), System()], ("x", "y"), box(1, 3, 0, 3), {})
+    # The disc is cut by the edges over 2 and the square root of 5; over that of 2 it ends at that of 3.
+    assert not any(each.low == real_roots(x * x - 2)[1] for each in plane.columns)
+    plane = divide_plane([disc, System((), (less(x * x, 2),)), System()], ("x", "y"), box(1, 3, 0, 3), {})
+    column = next(each for each in plane.columns if each.low == each.high == real_roots(x * x - 2)[1])
+    inside = 2 if relation is Relation.EQ else 0
+    assert [(str(cell.sample[1]), cell.choice) for cell in column.cells] == [
+        ("0", inside),
+        ("1", inside),
+        ("root 1 of x^2 - 3", on_the_curve),
+        ("2", 2),
+        ("3", 2),
+    ]
+
+
+@some
+@given(ROOTS, st.lists(st.integers(-3, 3), min_size=6, max_size=6))
+def test_heights_are_those_that_floats_see(root: Algebraic, c: list[int]) -> None:
+    polynomial = c[0] * y * y + c[1] * x * y + c[2] * x * x + c[3] * x + c[4] * y + c[5]
+    at = approximate(root)
+    factors = polynomial.factor()[1] if polynomial else ()
+    for curve in (factor for factor, _ in factors if factor.degree("y")):
+        found = [float(approximate(height)) for height in heights(curve, ("x", "y"), root)]
+        a, b, d = (float(curve.coefficient("y", power).evaluate({"x": at})) for power in (2, 1, 0))
+        inside = b * b - 4 * a * d
+        if abs(a) < 1e-9:
+            expected = [] if abs(b) < 1e-9 else [-d / b]
+        elif abs(inside) < 1e-9:
+            expected = [-b / (2 * a)]
+        else:
+            expected = [] if inside < 0 else sorted((-b + way * inside**0.5) / (2 * a) for way in (-1, 1))
+        assert found == pytest.approx(expected, abs=1e-6)
 
 
 # --- at random
@@ -200,6 +282,30 @@ small_systems = st.lists(
     max_size=3,
 )
 GRID = [Fraction(n, 2) for n in range(-6, 7)]
+
+
+@some
+@given(st.data())
+def test_over_an_irrational_number_the_first_system_that_holds_is_chosen(data: st.DataObject) -> None:
+    systems: list[System] = data.draw(small_systems)
+    root: Algebraic = data.draw(ROOTS)
+    narrow = root.refined(Fraction(1, 10**12))
+    systems.append(System((), (at_most(x * x, -root.coefficients[0]),)))
+    plane = divide_plane(systems, ("x", "y"), box(-3, 3, -3, 3), {})
+    column = next(each for each in plane.columns if each.is_point and each.low == root)
+
+    def holds(atom: Atom, height: Fraction) -> bool:
+        if is_root(atom.polynomial.substitute({"y": height}), root):
+            return atom.relation is not Relation.GT
+        truths = {atom.holds({"x": near, "y": height}) for near in (narrow.low, narrow.high)}
+        assert len(truths) == 1
+        return truths.pop()
+
+    for cell in column.cells:
+        height = cell.sample[1]
+        if isinstance(height, Fraction):
+            fitting = [all(holds(atom, height) for atom in system.all_atoms) for system in systems]
+            assert cell.choice == (fitting.index(True) if True in fitting else None)
 
 
 @some

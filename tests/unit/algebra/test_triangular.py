@@ -282,6 +282,7 @@ def test_the_loops_of_a_leaf() -> None:
         as_loops(triangularize(REDUCED, ("B", "u", "s")), "visit")
         == """\
 /* all B, u, s for given T_B, Z_B */
+/* no bound on s from above */
 if (1 <= T_B && 2 <= Z_B)
   for (B = 1; B <= T_B && B*B + B <= Z_B; B++)
     for (u = 1; B*u <= T_B && B*u <= -B*B + Z_B; u++)

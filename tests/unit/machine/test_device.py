@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from comprehensive.data import spec_directory
-from comprehensive.diagnostics import CompileError, Diagnostic
+from comprehensive.diagnostics import CommandLineError, CompileError, Diagnostic
 from comprehensive.machine.device import device_names, devices, load_device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 
@@ -77,7 +77,7 @@ def test_a_file_of_ones_own_may_build_on_a_known_device(tmp_path: Path):
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones():
-    with pytest.raises(CompileError) as caught:
+    with pytest.raises(CommandLineError) as caught:
         load_device("sm_12")
     diagnostic = _only_diagnostic(caught)
     assert diagnostic.code == "CF0801"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import xml.etree.ElementTree as ET
 from fractions import Fraction
 
@@ -14,13 +15,15 @@ from comprehensive.algebra.regions import Box, Plane, divide_plane
 from comprehensive.algebra.thresholds import Line, divide_line
 from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.partition import Partition, PartitionCase, partition, symbols_of
-from comprehensive.optimize.tree import DeadEnd, Tree, leaf_for
+from comprehensive.optimize.tree import DeadEnd, Leaf, Tree, leaf_for
+from comprehensive.report.labels import Label, least_clashing, rows
 from comprehensive.report.partition_json import partition_document
 from comprehensive.report.partition_svg import partitions_svg
 from comprehensive.report.partition_text import partition_text
 from comprehensive.report.partition_words import Titled, decimal, equation, number
 from comprehensive.report.runs import open_columns, runs, seen_critical, seen_curves
 from comprehensive.report.scale import Scale
+from tests.schemas import schema_faults
 from tests.unit.optimize.bits import BitCounter, Bits, BitStrategy, problem_of, zeros
 
 B, s, x, y, Z = (Polynomial.symbol(name) for name in ("B", "s", "x", "y", "Z_B"))
@@ -37,17 +40,23 @@ def tree() -> Tree[Bits]:
 def circle() -> Titled:
     """An irrational critical value, a vertical boundary, a `<` in the text, and a region without any case."""
     cases = (
-        PartitionCase("leaf", 0, System((at_least(y, 0),), (at_most(x * x + y * y, 2),))),
-        PartitionCase("leaf", 1, System((at_least(y, 0),), (less(2, x * x + y * y), at_most(x, 2)))),
-        PartitionCase("dead end", 0, System((at_least(y, 0),), (less(2, x),))),
+        PartitionCase("leaf", 0, System((at_least(y, 0),), (at_most(x * x + y * y, 2),)), "a <kernel>"),
+        PartitionCase(
+            "leaf", 1, System((at_least(y, 0),), (less(2, x * x + y * y), at_most(x, 2))), "another"
+        ),
+        PartitionCase("dead end", 0, System((at_least(y, 0),), (less(2, x),)), "too much"),
     )
     box = Box(*map(Fraction, (-3, 3, -1, 3)))
     divided = divide_plane([case.system for case in cases], ("x", "y"), box, {})
     return Titled("a <circle>", Partition(cases, {}, divided, (), ()))
 
 
+def described(leaf: Leaf[Bits]) -> str:
+    return f"bits {leaf.fragment}"
+
+
 def of_tree(*symbols: str, **values: int) -> Titled:
-    return Titled("bits", partition(tree(), symbols, values, {}))
+    return Titled("bits", partition(tree(), symbols, values, {}, described))
 
 
 def plane_of(titled: Titled) -> Plane:
@@ -60,7 +69,7 @@ def plane_of(titled: Titled) -> Plane:
 
 def test_every_integer_point_of_a_partition_has_the_case_of_the_tree() -> None:
     grown = tree()
-    found = partition(grown, ("B", "s"), {"Z_B": 100}, {"B": (1, 60), "s": (1, 20)})
+    found = partition(grown, ("B", "s"), {"Z_B": 100}, {"B": (1, 60), "s": (1, 20)}, described)
     assert isinstance(found.divided, Plane)
     for at in range(1, 61, 3):
         for height in range(1, 21, 2):
@@ -158,11 +167,11 @@ Z_B from 1 to 32
   {"#" * 19}{"1" * 16}{"0" * 29}
 
   0  leaf 0      2*s*B + 2 <= Z_B
-                 as at Z_B = 25
+                 bits (False, False); as at Z_B = 25
   1  leaf 1      2*B + 2 <= Z_B, Z_B < 2*s*B + 2
-                 as at Z_B = 14
+                 bits (True, False); as at Z_B = 14
   #  dead end 0  Z_B < 2*B + 2
-                 as at Z_B = 5
+                 too much of words; as at Z_B = 5
 
 the choice changes
   at Z_B = 10, where 2*B + 2 = Z_B
@@ -191,9 +200,12 @@ def test_json_holds_all_exact_cells() -> None:
     titled = circle()
     document = json.loads(json.dumps(partition_document(titled)))
     plane = document["plane"]
-    assert {"root": 0, "coefficients": [-2, 0, 1], "decimal": "-1.41421"} in [
-        c["value"] for c in plane["critical"]
-    ]
+    (root,) = (c["value"] for c in plane["critical"] if c["value"].get("root") == 0)
+    assert (root["coefficients"], root["decimal"]) == ([-2, 0, 1], "-1.41421")
+    low, high = map(Fraction, root["between"])
+    assert low < high < 0
+    assert high**2 < 2 < low**2
+    assert root in [column["sample"] for column in plane["columns"] if column["low"] == column["high"]]
     assert sum(len(column["cells"]) for column in plane["columns"]) == sum(
         len(column.cells) for column in plane_of(titled).columns
     )
@@ -201,12 +213,23 @@ def test_json_holds_all_exact_cells() -> None:
     assert document["cases"][area["case"]] == {
         "kind": "leaf",
         "index": 1,
+        "code": "another",
         "condition": "2 < x^2 + y^2, x <= 2",
     }
     at = {
         name: Fraction(value["value"]) for name, value in zip(plane["symbols"], area["sample"], strict=True)
     }
     assert titled.partition.cases[area["case"]].system.holds(at)
+
+
+@pytest.mark.parametrize(
+    "titled", [circle(), of_tree("B", "s", Z_B=98), of_tree("Z_B", B=4, s=2), of_tree("B", s=1, Z_B=98)]
+)
+def test_json_is_as_its_schema_says(titled: Titled) -> None:
+    document = json.loads(json.dumps({"schema": 1, "regions": [partition_document(titled)]}))
+    assert schema_faults("partition", document) == []
+    document["regions"][0]["cases"][0]["colour"] = "red"
+    assert schema_faults("partition", document) != []
 
 
 def test_json_of_a_line_tells_thresholds() -> None:
@@ -229,12 +252,74 @@ def test_a_picture_is_xml_and_labels_cells_and_curves(titled: Titled) -> None:
     for choice in {0, 1}:
         assert f"leaf {choice}" in words
     assert any(word is not None and "=" in word for word in words)
-    assert any(word is not None and word.startswith("dead end 0: ") for word in words)
+    assert "dead end 0" in words
+    for case in titled.partition.cases:
+        assert any(word is not None and word.startswith(f"{case.code}; as at ") for word in words)
     fills = [shape.get("fill") for kind in ("polygon", "rect") for shape in root.iter(f"{SVG}{kind}")]
     assert "url(#hatch)" in fills
     for each in root.iter(f"{SVG}polyline"):
         places = [tuple(map(float, place.split(","))) for place in str(each.get("points")).split()]
         assert all(70 <= across <= 690 and 40 <= down <= 540 for across, down in places)
+
+
+FRAME = ((0.0, 0.0), (600.0, 400.0))
+
+
+def test_a_label_moves_away_from_labels_and_from_what_is_drawn() -> None:
+    here, there = Label((100, 100), "leaf 0"), Label((300, 100), "leaf 0")
+    assert least_clashing([here, there], [], [], FRAME) == here
+    assert least_clashing([here, there], [Label((110, 104), "B = T_B", 30)], [], FRAME) == there
+    assert least_clashing([here, there], [], [(90.0, 101.0)], FRAME) == there
+    assert least_clashing([Label((5, 100), "leaf 0"), there], [], [], FRAME) == there
+    assert least_clashing([here, there], [here], [(300.0, 101.0)], FRAME) == there
+
+
+def test_an_upright_label_is_high_and_narrow() -> None:
+    label = Label((100, 100), "dead end 3", -90)
+    assert label.covers((100, 70))
+    assert not label.covers((130, 100))
+    assert {round(y) for _, y in label.points()} >= {64, 136}
+
+
+def test_names_go_to_the_first_row_where_they_meet_no_other() -> None:
+    assert rows([(0, 10), (5, 15), (12, 20), (6, 9), (30, 40)]) == (0, 1, 0, 2, 0)
+    assert rows([]) == ()
+
+
+def two_close_curves() -> Titled:
+    """A sliver of a leaf between two hyperbolas."""
+    cases = (
+        PartitionCase("leaf", 0, System((), (at_most(60 * x * y, 58112),)), "fits"),
+        PartitionCase("leaf", 1, System((), (less(58112, 60 * x * y), at_most(x * y, 1024))), "general"),
+        PartitionCase("dead end", 0, System((), (less(1024, x * y),)), "too much"),
+    )
+    divided = divide_plane(
+        [case.system for case in cases], ("x", "y"), Box(*map(Fraction, (1, 2048, 1, 2048))), {}
+    )
+    return Titled("close", Partition(cases, {}, divided, (), ()))
+
+
+@pytest.mark.parametrize(
+    "titled",
+    [
+        circle(),
+        two_close_curves(),
+        of_tree("B", "s", Z_B=98),
+        of_tree("Z_B", B=4, s=2),
+        of_tree("Z_B", B=1, s=2),
+    ],
+)
+def test_labels_in_a_picture_do_not_cover_each_other(titled: Titled) -> None:
+    labels: list[Label] = []
+    for text in ET.fromstring(partitions_svg([titled])).iter(f"{SVG}text"):
+        if text.get("paint-order") == "stroke":
+            turned = re.match(r"rotate\(([-\d.]+)", text.get("transform", ""))
+            place = float(str(text.get("x"))), float(str(text.get("y")))
+            angle = float(turned[1]) if turned else 0.0
+            labels.append(Label(place, str(text.text), angle, float(str(text.get("dy")))))
+    assert len(labels) > 2
+    for one, other in itertools.permutations(labels, 2):
+        assert not any(other.covers(point) for point in one.points()), (one, other)
 
 
 def test_leaves_differ_in_lightness() -> None:

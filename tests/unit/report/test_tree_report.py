@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
 from comprehensive.algebra import Polynomial
-from comprehensive.data import spec_directory
 from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.merge import merged_leaves
 from comprehensive.optimize.protocols import Kind
 from comprehensive.optimize.tree import Tree
 from comprehensive.report.tree_json import tree_to_json
 from comprehensive.report.tree_text import ASCII, render_cases, render_tree
+from tests.schemas import schema_faults
 from tests.unit.optimize.bits import BitCounter, Bits, BitStrategy, problem_of, zeros
 
 B, s = Polynomial.symbol("B"), Polynomial.symbol("s")
@@ -105,18 +104,16 @@ leaves 1, 2
 
 @pytest.mark.parametrize("occupancy", [False, True])
 def test_json_of_a_tree_is_as_its_schema_says(occupancy: bool) -> None:
-    schema = json.loads((spec_directory() / "schema" / "tree.json").read_text(encoding="utf-8"))
     document = json.loads(json.dumps(tree_to_json(caching(occupancy=occupancy), list)))
-    assert list(faults(document, schema, schema)) == []
+    assert schema_faults("tree", document) == []
 
 
 def test_schema_check_finds_what_is_missing_and_what_is_too_much() -> None:
-    schema = json.loads((spec_directory() / "schema" / "tree.json").read_text(encoding="utf-8"))
     document = tree_to_json(caching(), list)
     del document["leaves"][0]["sample"]
     document["nodes"][0]["colour"] = "red"
     document["root"] = "0"
-    found = list(faults(document, schema, schema))
+    found = schema_faults("tree", document)
     assert any("sample" in fault for fault in found)
     assert any("nodes[0]" in fault for fault in found)
     assert any("root" in fault for fault in found)
@@ -132,45 +129,3 @@ def test_json_refers_to_nodes_by_position_and_to_cases_by_index() -> None:
     assert document["nodes"][below["refuse"]] == {"kind": "dead_end", "dead_end": 0}
     assert document["leaves"][1]["applied"] == ["smaller"]
     assert document["leaves"][1]["fragment"] == [True, False]
-
-
-def faults(value: Any, schema: dict[str, Any], root: dict[str, Any], path: str = "$") -> list[str]:
-    """What of the part of JSON Schema that `specs/schema/tree.json` uses the value violates."""
-    if "$ref" in schema:
-        target: Any = root
-        for key in schema["$ref"].removeprefix("#/").split("/"):
-            target = target[key]
-        return faults(value, target, root, path)
-    if "oneOf" in schema:
-        matching = [option for option in schema["oneOf"] if not faults(value, option, root, path)]
-        return [] if len(matching) == 1 else [f"{path}: matches {len(matching)} of the alternatives"]
-    if "const" in schema and value != schema["const"]:
-        return [f"{path}: is not {schema['const']!r}"]
-    if "enum" in schema and value not in schema["enum"]:
-        return [f"{path}: is none of {schema['enum']}"]
-    allowed = schema.get("type")
-    if allowed is not None and json_type(value) not in (allowed if isinstance(allowed, list) else [allowed]):
-        return [f"{path}: is of type {json_type(value)}, not {allowed}"]
-    found: list[str] = []
-    if isinstance(value, list) and "items" in schema:
-        for index, item in enumerate(value):
-            found += faults(item, schema["items"], root, f"{path}[{index}]")
-    if isinstance(value, dict):
-        properties = schema.get("properties", {})
-        found += [f"{path}: lacks {name}" for name in schema.get("required", []) if name not in value]
-        for name, item in value.items():
-            rule = properties.get(name, schema.get("additionalProperties", {}))
-            found += [f"{path}: has {name}"] if rule is False else faults(item, rule, root, f"{path}.{name}")
-    return found
-
-
-def json_type(value: Any) -> str:
-    names = {
-        bool: "boolean",
-        int: "integer",
-        str: "string",
-        list: "array",
-        dict: "object",
-        type(None): "null",
-    }
-    return names[type(value)]

@@ -1,0 +1,271 @@
+"""Behind `tree --leaf`: the program parameters with which a leaf may run, as loops over them or as a list.
+
+In: a compilation, the number of a leaf, values, a device or domains of parameters.  Out: for every region with that
+leaf the loops, or the feasible points::
+
+    for (B = 1; B <= T_B; B++)
+      for (s = 1; 2*B*s <= Z_B - 2; s++)
+        point(B, s);
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from comprehensive.algebra import (
+    Points,
+    System,
+    Triangular,
+    as_loops,
+    box,
+    divisors,
+    feasible,
+    is_integer_symbol,
+    multiples,
+    powers_of_two,
+    triangularize,
+)
+from comprehensive.algebra.domains import Domain
+from comprehensive.driver import Compilation
+from comprehensive.loops.ir import Nest, Role, Variant
+from comprehensive.machine.device import Device
+from comprehensive.optimize.tree import Leaf, Tree
+from comprehensive.values import Rational, demand_computed, demand_known, value_error
+
+DOMAINS = "LOW:HIGH, powers_of_two:LIMIT, multiples:STEP:LIMIT or divisors:NUMBER"
+
+
+@dataclass(frozen=True, slots=True)
+class LeafLoops:
+    """Loops over the parameters of one leaf; what they do not bound is in `description.uncovered`."""
+
+    region: str
+    leaf: int
+    conditions: tuple[str, ...]
+    values: Mapping[str, Rational]
+    description: Triangular
+
+
+@dataclass(frozen=True, slots=True)
+class LeafPoints:
+    """The points of given domains with which one leaf runs, at values of all else."""
+
+    region: str
+    leaf: int
+    conditions: tuple[str, ...]
+    values: Mapping[str, Rational]
+    points: Points
+
+
+def domain(text: str) -> Domain:
+    """`1:64`, `powers_of_two:1024`, `multiples:32:1024` or `divisors:96`. ValueError where it is none of these."""
+    found = re.fullmatch(r"(?:([a-z_]+):)?(\d{1,18})(?::(\d{1,18}))?", text, re.ASCII)
+    values: Domain = ()
+    match found and (found[1], int(found[2]), None if found[3] is None else int(found[3])):
+        case (None, low, int(high)):
+            values = box(low, high)
+        case ("powers_of_two", limit, None):
+            values = powers_of_two(limit)
+        case ("multiples", step, int(limit)) if step > 0:
+            values = multiples(step, limit)
+        case ("divisors", number, None) if 0 < number <= 10**12:
+            values = divisors(number)
+        case _:
+            raise ValueError(f"expected {DOMAINS}")
+    if not values:
+        raise ValueError("there is no such value")
+    return values
+
+
+def leaf_loops(
+    compilation: Compilation, leaf: int, values: Mapping[str, Rational], device: Device | None = None
+) -> tuple[LeafLoops, ...]:
+    """Loops over the program parameters of a leaf that have no value, in each region with such a leaf.
+
+    Limits of the machine stay symbols without a device.  Raises CommandLineError as of `explain`.
+    """
+    limits = {} if device is None else {**device.parameters()}
+    _demand(compilation, values)
+    known = {**limits, **values}
+    found: list[LeafLoops] = []
+    for nest, tree, chosen in _leaves(compilation, leaf):
+        system = _system(tree, chosen)
+        used = {name: value for name, value in known.items() if name in system.symbols}
+        put_in = System((), tuple(atom.substitute(used) for atom in system.all_atoms))
+        order = [name for name in _program_parameters(nest) if name in put_in.symbols]
+        found.append(
+            LeafLoops(nest.name, leaf, _conditions(tree, chosen), used, triangularize(put_in, order))
+        )
+    return tuple(found)
+
+
+def leaf_points(
+    compilation: Compilation,
+    leaf: int,
+    values: Mapping[str, Rational],
+    device: Device,
+    domains: Mapping[str, Domain],
+) -> tuple[LeafPoints, ...]:
+    """The feasible points of the domains, in each region with such a leaf and such parameters.
+
+    Raises CommandLineError as of `explain`, for domains of what is no integer (CF0704), and where the leaf depends on
+    what has neither value nor domain (CF0706).
+    """
+    _demand(compilation, {**dict.fromkeys(domains, 1), **values})
+    known = {**device.parameters(), **values}
+    pairs = [
+        found
+        for found in _leaves(compilation, leaf)
+        if {*domains} <= {*_integers(found[0]), *device.parameters()}
+    ]
+    if not pairs:
+        names = " and ".join(domains)
+        raise value_error(
+            "CF0701",
+            f"no region with a leaf {leaf} has the integer parameters {names}",
+            "name parameters of one region, or limits of the device",
+        )
+    found: list[LeafPoints] = []
+    for nest, tree, chosen in pairs:
+        system = _system(tree, chosen)
+        used = {name: known[name] for name in system.symbols if name in known and name not in domains}
+        missing = [name for name in system.symbols if name not in used and name not in domains]
+        if missing:
+            options = " ".join(f"--points {name}=1:1024" for name in missing)
+            raise value_error(
+                "CF0706",
+                f"leaf {leaf} of {nest.name} also depends on {', '.join(missing)}",
+                f"give values with -D, or domains as in {options}",
+            )
+        points = feasible(system, domains, used)
+        found.append(LeafPoints(nest.name, leaf, _conditions(tree, chosen), used, points))
+    return tuple(found)
+
+
+def _demand(compilation: Compilation, values: Mapping[str, Rational]) -> None:
+    limits = tuple(dict.fromkeys(name for tree in compilation.trees for name in tree.limits))
+    demand_known(compilation, values, limits)
+    for nest in compilation.nests:
+        demand_computed(nest, values)
+
+
+def _leaves(compilation: Compilation, leaf: int) -> list[tuple[Nest, Tree[Variant], Leaf[Variant]]]:
+    found = [
+        (nest, tree, chosen)
+        for nest, tree in zip(compilation.nests, compilation.trees, strict=True)
+        for chosen in tree.leaves
+        if chosen.index == leaf
+    ]
+    if not found:
+        raise value_error("CF0703", f"there is no leaf {leaf}", "`comprehensive tree` lists the leaves")
+    return found
+
+
+def _system(tree: Tree[Variant], leaf: Leaf[Variant]) -> System:
+    """The conditions of a leaf, with the assumptions on what they speak of."""
+    used = {name for atom in leaf.simplified.atoms for name in atom.symbols}
+    return System(
+        tuple(atom for atom in tree.assumptions if used.issuperset(atom.symbols)), leaf.simplified.atoms
+    )
+
+
+def _conditions(tree: Tree[Variant], leaf: Leaf[Variant]) -> tuple[str, ...]:
+    return leaf.simplified.format(tree.order, tree.limits)
+
+
+def _program_parameters(nest: Nest) -> tuple[str, ...]:
+    return tuple(s.name for s in nest.scalars if s.role is Role.PROGRAM)
+
+
+def _integers(nest: Nest) -> tuple[str, ...]:
+    return tuple(s.name for s in nest.scalars if s.type.is_integer and is_integer_symbol(s.name))
+
+
+def loops_text(found: tuple[LeafLoops, ...]) -> str:
+    """In the notation of C, a heading each."""
+    return "\n".join(
+        _heading(each.region, each.leaf, each.conditions, each.values) + as_loops(each.description)
+        for each in found
+    )
+
+
+def points_text(found: tuple[LeafPoints, ...]) -> str:
+    """A line for each point, below the names; a heading each."""
+    parts: list[str] = []
+    for each in found:
+        names, rows = each.points.names, [tuple(map(str, point)) for point in each.points]
+        widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+        lines = [
+            "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
+            for row in (names, *rows)
+        ]
+        count = f"{len(rows)} point{'' if len(rows) == 1 else 's'}"
+        heading = _heading(each.region, each.leaf, each.conditions, each.values)
+        parts.append(heading + "\n".join([*lines, count]) + "\n")
+    return "\n".join(parts)
+
+
+def _heading(region: str, leaf: int, conditions: tuple[str, ...], values: Mapping[str, Rational]) -> str:
+    shown = f"; {', '.join(f'{name} = {value}' for name, value in values.items())}" if values else ""
+    return f"{region}, leaf {leaf} where {', '.join(conditions) or 'always'}{shown}\n"
+
+
+def loops_json(found: tuple[LeafLoops, ...]) -> dict[str, Any]:
+    """The same as one JSON document, `specs/schema/loops.json`."""
+    return {
+        "schema": 1,
+        "regions": [
+            {
+                **_subject(each.region, each.leaf, each.conditions, each.values),
+                "order": list(each.description.order),
+                "parameters": list(each.description.parameters),
+                "pieces": [
+                    {
+                        "guard": [str(atom) for atom in piece.guard],
+                        "levels": [
+                            {
+                                "name": level.name,
+                                "lower": [str(limit.atom) for limit in level.lower],
+                                "upper": [str(limit.atom) for limit in level.upper],
+                                "checks": [str(atom) for atom in level.checks],
+                            }
+                            for level in piece.levels
+                        ],
+                    }
+                    for piece in each.description.pieces
+                ],
+                "uncovered": [str(gap) for gap in each.description.uncovered],
+                "loops": as_loops(each.description),
+            }
+            for each in found
+        ],
+    }
+
+
+def points_json(found: tuple[LeafPoints, ...]) -> dict[str, Any]:
+    """The same as one JSON document, `specs/schema/points.json`."""
+    return {
+        "schema": 1,
+        "regions": [
+            {
+                **_subject(each.region, each.leaf, each.conditions, each.values),
+                "names": list(each.points.names),
+                "points": [list(point) for point in each.points],
+            }
+            for each in found
+        ],
+    }
+
+
+def _subject(
+    region: str, leaf: int, conditions: tuple[str, ...], values: Mapping[str, Rational]
+) -> dict[str, Any]:
+    return {
+        "name": region,
+        "leaf": leaf,
+        "conditions": list(conditions),
+        "values": {k: v if isinstance(v, int) else str(v) for k, v in values.items()},
+    }

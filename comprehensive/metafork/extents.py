@@ -1,0 +1,99 @@
+"""Where in host code something ends: tokens and the positions of regions in, the position after it out.
+
+``for (;;) while (c) { a = 1; } b = 2;`` as tokens: the statement at ``for`` ends after ``}``.  What is
+not well formed ends somewhere, at the latest where the text does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from comprehensive.metafork.tokens import Token
+
+_OPENING = ("LPAR", "LSQB", "LBRACE")
+_CLOSING = ("RPAR", "RSQB", "RBRACE")
+
+
+class Extents:
+    """Ends in one sequence of tokens; ``regions`` maps the position of each region's keyword to its last one.
+
+    Ends of loops are remembered: a loop and what it governs end together.
+    """
+
+    def __init__(self, tokens: Sequence[Token], regions: Mapping[int, int]) -> None:
+        self._tokens = tokens
+        self._regions = regions
+        self._ends: dict[int, int] = {}
+
+    def statement(self, position: int) -> int:
+        """The position after the loop or condition at ``position``, or a later one."""
+        headers: list[int] = []
+        while (end := self._ends.get(position)) is None:
+            if not self._is_header(position):
+                end = self._simple_statement(position)
+                break
+            headers.append(position)
+            position = self.group(position + 1)
+        self._ends.update(dict.fromkeys(headers, end))
+        return end
+
+    def _is_header(self, position: int) -> bool:
+        if position >= len(self._tokens) or position in self._regions:
+            return False
+        return self._tokens[position].type in ("FOR", "WHILE", "SWITCH")
+
+    def _simple_statement(self, position: int) -> int:
+        """The position after a block, a region or a statement that governs nothing, or a later one."""
+        if position >= len(self._tokens):
+            return position
+        if position in self._regions:
+            return self._regions[position] + 1
+        match self._tokens[position].type:
+            case "LBRACE":
+                return self.brackets(position, len(self._tokens), "LBRACE", "RBRACE")
+            case "IF" | "DO" | "ELSE":
+                return len(self._tokens)
+            case _:
+                return self.semicolon(position, len(self._tokens)) + 1
+
+    def semicolon(self, position: int, end: int) -> int:
+        """The position of the next ``;`` before ``end``, or ``end``."""
+        while position < end and self._tokens[position].type != "SEMI":
+            position += 1
+        return position
+
+    def group(self, position: int) -> int:
+        """The position after a group in parentheses that opens at ``position``; ``position`` where none does."""
+        depth = 0
+        while position < len(self._tokens) and position not in self._regions:
+            kind = self._tokens[position].type
+            depth += (kind == "LPAR") - (kind == "RPAR")
+            if depth <= 0 and kind != "RPAR":
+                return position  # no parenthesis where one belongs
+            position += 1
+            if depth == 0:
+                return position
+        return position
+
+    def brackets(self, position: int, end: int, opening: str = "LSQB", closing: str = "RSQB") -> int:
+        """The position after the brackets that open at ``position``, at most ``end``."""
+        depth = 0
+        while position < end:
+            kind = self._tokens[position].type
+            depth += (kind == opening) - (kind == closing)
+            position += 1
+            if depth == 0:
+                break
+        return position
+
+    def commas(self, start: int, end: int) -> list[tuple[int, int]]:
+        """The ranges between the commas outside all brackets."""
+        ranges: list[tuple[int, int]] = []
+        depth, first = 0, start
+        for position in range(start, end):
+            kind = self._tokens[position].type
+            depth += (kind in _OPENING) - (kind in _CLOSING)
+            if kind == "COMMA" and depth == 0:
+                ranges.append((first, position))
+                first = position + 1
+        return [*ranges, (first, end)]
