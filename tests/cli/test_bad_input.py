@@ -97,6 +97,25 @@ def test_a_meta_for_that_carries_a_dependence_is_an_error_with_two_iterations(tm
     assert_refused(result, "CF0401", "note:", "p" if "p =" in result.output else "j")
 
 
+@pytest.mark.parametrize("command", ["gen", "tree", "check"])
+def test_asserts_that_contradict_each_other_are_shown_at_their_lines(tmp_path: Path, command: str) -> None:
+    asserts = "  assert(B < 4);\n  assert(n > m);\n  assert(B > 9);\n"
+    source = tmp_path / "f.mf"
+    source.write_text(program("a[p] = b[p];").replace("{\n", "{\n" + asserts, 1))
+    arguments = [command, str(source), "--registers", "estimate"]
+    result = CliRunner().invoke(
+        cli, [*arguments, *(["-o", str(tmp_path / "out")] if command == "gen" else [])]
+    )
+    assert_refused(result, "CF0403", "f.mf:3:10: error:", "f.mf:5:10: note: 'B > 9'", "help:")
+    assert "n > m" not in result.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_assert_that_a_role_excludes_shows_the_parameter(tmp_path: Path) -> None:
+    text = program("a[p] = b[p];").replace("{\n", "{\n  assert(B < 0);\n", 1)
+    assert_refused(gen(tmp_path, text), "CF0403", "f.mf:3:10: error:", "f.mf:1:", "'B' is at least 1")
+
+
 def test_a_subscript_out_of_bounds_is_an_error_with_a_point(tmp_path: Path) -> None:
     assert_refused(gen(tmp_path, program("a[p] = b[p + 1];")), "CF0402", "note:")
 
