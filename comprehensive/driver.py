@@ -17,7 +17,7 @@ from comprehensive.codegen.lower import lower
 from comprehensive.codegen.plan import FunctionPlan, LeafPlan, ProgramPlan, RegionPlan
 from comprehensive.counters.feasible import warn_of_hopeless
 from comprehensive.counters.registers import PtxasRegisters, Registers
-from comprehensive.diagnostics import Diagnostic, DiagnosticSink, SourceFile
+from comprehensive.diagnostics import CompileError, Diagnostic, DiagnosticSink, Severity, SourceFile
 from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest, Role, Variant
 from comprehensive.loops.reading_order import reading_order
@@ -27,7 +27,7 @@ from comprehensive.metafork.parse import parse
 from comprehensive.metafork.read import read_source
 from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.problem import Problem
-from comprehensive.optimize.protocols import Counter
+from comprehensive.optimize.protocols import Counter, CounterError
 from comprehensive.optimize.tree import Leaf, Performance, Tree
 from comprehensive.poly.report import check
 from comprehensive.registry import default_counters, default_strategies
@@ -88,10 +88,15 @@ def compile_file(path: Path, options: Options) -> Compilation:
 
 
 def grow(nest: Nest, options: Options) -> Tree[Variant]:
-    """The decision tree of a nest."""
+    """The decision tree of a nest. Raises CompileError where a counter returns what has no place in a system."""
     root = Variant(initial_caching(nest))
     problem = problem_of(nest, options)
-    return comprehensive_optimization(problem.initial(root), problem)
+    try:
+        return comprehensive_optimization(problem.initial(root), problem)
+    except CounterError as error:
+        text = f"region '{nest.name}' cannot be counted: {error}"
+        diagnostic = Diagnostic(Severity.ERROR, "CF0720", text, nest.span, help=error.help)
+        raise CompileError((diagnostic,)) from error
 
 
 def problem_of(nest: Nest, options: Options) -> Problem[Variant]:

@@ -14,9 +14,8 @@ from typing import assert_never
 
 from comprehensive.algebra.notation import Term, format_terms
 from comprehensive.algebra.polynomial import Polynomial, Scalar
-from comprehensive.algebra.rational import RationalFunction
 
-Side = Polynomial | RationalFunction | Scalar
+Side = Polynomial | Scalar
 
 
 class Relation(Enum):
@@ -147,38 +146,27 @@ class Atom:
 
 
 def at_most(left: Side, right: Side) -> Atom:
-    """`left <= right`. The denominator of a rational function must be known to be positive."""
+    """`left <= right`."""
     return Atom(_difference(right, left), Relation.GE)
 
 
 def less(left: Side, right: Side) -> Atom:
-    """`left < right`. The denominator of a rational function must be known to be positive."""
+    """`left < right`."""
     return Atom(_difference(right, left), Relation.GT)
 
 
 def at_least(left: Side, right: Side) -> Atom:
-    """`left >= right`. The denominator of a rational function must be known to be positive."""
+    """`left >= right`."""
     return at_most(right, left)
 
 
 def equal(left: Side, right: Side) -> Atom:
-    """`left == right`. The denominator of a rational function must be known to differ from zero."""
+    """`left == right`."""
     return Atom(_difference(left, right), Relation.EQ)
 
 
 def _difference(left: Side, right: Side) -> Polynomial:
-    """`left - right` times the (positive) denominators."""
-    above_left, below_left = _fraction(left)
-    above_right, below_right = _fraction(right)
-    if below_left == below_right:
-        return above_left - above_right
-    return above_left * below_right - above_right * below_left
-
-
-def _fraction(side: Side) -> tuple[Polynomial, Polynomial]:
-    if isinstance(side, RationalFunction):
-        return side.numerator, side.denominator
-    return (side if isinstance(side, Polynomial) else Polynomial(side)), Polynomial(1)
+    return (left if isinstance(left, Polynomial) else Polynomial(left)) - right
 
 
 def _opposite(terms: Sequence[Term]) -> tuple[Term, ...]:

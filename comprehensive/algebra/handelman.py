@@ -28,6 +28,7 @@ from comprehensive.algebra.fourier import (
     rounded_fact,
 )
 from comprehensive.algebra.polynomial import Polynomial, product_of
+from comprehensive.algebra.signs import MOST_TERMS, expanded_terms
 from comprehensive.algebra.symbols import is_integer_symbol
 
 _MOST_ATOMS = 24
@@ -91,7 +92,8 @@ def _combined(columns: Sequence[_Column], values: Sequence[Fraction], bounds: Bo
 def _columns(facts: Sequence[Fact], bounds: Bounds, degree: int) -> list[_Column]:
     """Single facts, then products of two and more as long as there is room, those of low degree first."""
     shift = {name: Polynomial.symbol(name) + value for name, (value, _) in bounds.items()}
-    moved = [(fact, fact.atom.polynomial.substitute(shift)) for fact in facts if fact.atom.truth is None]
+    small = (fact for fact in facts if expanded_terms(fact.atom.polynomial, shift) <= MOST_TERMS)
+    moved = [(fact, fact.atom.polynomial.substitute(shift)) for fact in small if fact.atom.truth is None]
     # A bound itself is a monomial after the shift, and every combination may take those away already; an equation
     # may be added as well.
     own = {id(fact) for _, fact in bounds.values() if fact.atom.relation is not Relation.EQ}

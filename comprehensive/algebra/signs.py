@@ -9,14 +9,18 @@ Sufficient, not necessary, and it decides nearly every prune of a real decision 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
+from math import prod
 
 from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.polynomial import Polynomial
+
+# Of an expanded polynomial; a hundred times what any counter has.
+MOST_TERMS = 20_000
 
 
 class Sign(Enum):
@@ -102,8 +106,18 @@ def proves(atom: Atom, bounds: Mapping[str, tuple[Fraction, object]]) -> bool:
     return sign_on(atom.polynomial, bounds) in _PROVING[atom.relation]
 
 
+def expanded_terms(polynomial: Polynomial, shifted: Container[str]) -> int:
+    """At most so many terms has the polynomial once these symbols are shifted."""
+    return sum(
+        prod(power + 1 for name, power in term.powers if name in shifted) for term in polynomial.terms()
+    )
+
+
 @lru_cache(maxsize=1 << 16)
 def _shifted_sign(polynomial: Polynomial, shifts: tuple[Fraction, ...]) -> Sign:
+    moving = {name for name, shift in zip(polynomial.symbols, shifts, strict=True) if shift}
+    if expanded_terms(polynomial, moving) > MOST_TERMS:
+        return Sign.UNKNOWN
     moved = polynomial.substitute(
         {
             name: Polynomial.symbol(name) + shift

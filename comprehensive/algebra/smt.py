@@ -19,6 +19,11 @@ from comprehensive.algebra.atom import Atom, Relation
 
 _lock = threading.RLock()
 
+# Resources count neither digits nor degrees, so that z3 would go on until the watchdog ends it, question after
+# question. Classic problems have degrees up to 6, and stay below a tenth of the product.
+_HIGHEST_DEGREE = 24
+_MOST_DEGREE_TIMES_BITS = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -64,6 +69,9 @@ Answer = Model | Core | Undecided
 def solve(atoms: Sequence[Atom], integers: Iterable[str] = (), limits: Limits | None = None) -> Answer:
     """Asks z3 for real values of the symbols, integer ones for those in `integers`."""
     limits = limits or Limits()
+    large = next((atom for atom in atoms if _is_too_large(atom)), None)
+    if large is not None:
+        return Undecided(f"a polynomial of degree {large.polynomial.total_degree} is too large for z3")
     with _lock:
         z3, context = _loaded()
         whole = frozenset(integers)
@@ -135,6 +143,13 @@ def combination(program: Program, limits: Limits) -> tuple[Fraction, ...] | None
             return None
         model = solver.model()
         return tuple(Fraction(model.eval(unknown, model_completion=True).as_string()) for unknown in unknowns)
+
+
+def _is_too_large(atom: Atom) -> bool:
+    """Whether the atom is not linear and beyond what z3 can be asked."""
+    degree = atom.polynomial.total_degree
+    bits = max((term.coefficient.numerator.bit_length() for term in atom.polynomial.terms()), default=0)
+    return degree > _HIGHEST_DEGREE or (degree > 1 and degree * bits > _MOST_DEGREE_TIMES_BITS)
 
 
 @lru_cache(maxsize=1)

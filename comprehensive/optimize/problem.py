@@ -17,19 +17,25 @@ from comprehensive.algebra import (
     Consistent,
     Inconsistent,
     Polynomial,
+    RationalFunction,
+    Relation,
     Solver,
     System,
     Unknown,
     Verdict,
     at_least,
     at_most,
-    less,
+    equal,
 )
+from comprehensive.algebra.comparison import DenominatorError, compared
+from comprehensive.algebra.normal import normalised
 from comprehensive.algebra.points import is_integral
+from comprehensive.algebra.sign_sets import Signs, SignSet
 from comprehensive.algebra.simplify import simplify
 from comprehensive.optimize.protocols import (
     Applied,
     Counter,
+    CounterError,
     Evaluation,
     Fragment,
     Kind,
@@ -98,6 +104,8 @@ class Problem(Generic[Fragment]):
         self._evaluations: dict[tuple[str, Fragment], Evaluation] = {}
         self._outcomes: dict[tuple[str, Fragment], Applied[Fragment] | NotApplicable] = {}
         self._implied: dict[Atom, bool | None] = {}
+        self._signs = Signs(self.space.all_atoms)
+        self._denominators: dict[Polynomial, SignSet] = {}
 
     def initial(self, fragment: Fragment) -> Quintuple[Fragment]:
         """Q(S): nothing applied, everything remaining, every counter waiting."""
@@ -142,11 +150,41 @@ class Problem(Generic[Fragment]):
         return kept.add(*rest)
 
     def evaluate(self, counter: Counter[Fragment], fragment: Fragment) -> Evaluation:
-        """f_i(S) or g_i(S)."""
+        """f_i(S) or g_i(S). CounterError where that is no value, or one that is not defined everywhere."""
         key = (counter.name, fragment)
         if key not in self._evaluations:
-            self._evaluations[key] = counter.evaluate(fragment)
+            self._evaluations[key] = self._checked(counter, counter.evaluate(fragment))
         return self._evaluations[key]
+
+    def _checked(self, counter: Counter[Fragment], given: object) -> Evaluation:
+        """What a counter returned, which may be anything: counters are written by others."""
+        if not isinstance(given, Evaluation):
+            raise CounterError(
+                f"counter '{counter.name}' returned {given!r}",
+                "a counter returns an Evaluation: value and source",
+            )
+        value = given.value
+        if not _is_value(value):
+            raise CounterError(
+                f"counter '{counter.name}' gave {value!r}, which is a {type(value).__name__}",
+                "a value is a Polynomial or a RationalFunction of the parameters, also where it is a number",
+            )
+        try:
+            compared(value, Relation.GE, self._signs_of)
+        except DenominatorError as error:
+            raise CounterError(
+                f"counter '{counter.name}' gave {self.format(value)}, and {self._zero_of(error.denominator)}",
+                "divide by what the assumptions keep from 0, such as a product of parameters that are at least 1",
+            ) from error
+        return given
+
+    def _zero_of(self, denominator: Polynomial) -> str:
+        text = denominator.format(self.order)
+        verdict = self.solver.check(self.space.add(equal(denominator, 0)))
+        if not isinstance(verdict, Consistent):
+            return f"it is not known whether {text} may be 0"
+        point = ", ".join(f"{name} = {verdict.point[name]}" for name in denominator.symbols)
+        return f"{text} is 0 at {point}"
 
     def sigma(
         self, counter: Counter[Fragment], among: Sequence[Strategy[Fragment]]
@@ -160,17 +198,21 @@ class Problem(Generic[Fragment]):
         match counter.kind:
             case Kind.RESOURCE:
                 return Edges(
-                    (*self._unless_implied(at_least(value, 0)), at_most(value, limit)), (less(limit, value),)
+                    (*self._unless_implied(self._at_most(Polynomial(0), value)), self._at_most(value, limit)),
+                    (self._less(limit, value),),
                 )
             case Kind.PERFORMANCE if self.performance == "literal":
                 return Edges(
-                    (*self._unless_implied(at_least(value, 0)), at_most(value, limit)),
-                    (less(limit, value), *self._unless_implied(at_most(value, 1))),
+                    (*self._unless_implied(self._at_most(Polynomial(0), value)), self._at_most(value, limit)),
+                    (
+                        self._less(limit, value),
+                        *self._unless_implied(self._at_most(value, Polynomial(1))),
+                    ),
                 )
             case Kind.PERFORMANCE:
                 # Read literally, a strategy that improves v contradicts its own refuse edge: P < v makes
                 # v' <= P impossible. So P is the level that is demanded.
-                return Edges((at_most(limit, value),), (less(value, limit),))
+                return Edges((self._at_most(limit, value),), (self._less(value, limit),))
             case _:
                 assert_never(counter.kind)
 
@@ -202,7 +244,7 @@ class Problem(Generic[Fragment]):
     def is_no_worse(self, counter: Counter[Fragment], value: Value, than: Value) -> bool | None:
         """Whether the assumptions imply that `value` is at least as good as `than`; None when undecided."""
         smaller, larger = (value, than) if counter.kind is Kind.RESOURCE else (than, value)
-        return True if smaller == larger else self._follows(at_most(smaller, larger))
+        return True if smaller == larger else self._follows(self._at_most(smaller, larger))
 
     def format(self, value: Value) -> str:
         """The value in the symbol order of this run."""
@@ -219,6 +261,33 @@ class Problem(Generic[Fragment]):
         always = self.is_no_worse(counter, before, after)
         return f"{verb} {change}" if always else f"{verb} {change} for some parameters"
 
+    def _at_most(self, left: Value, right: Value) -> Atom:
+        return self._atom(left, right, Relation.GE)
+
+    def _less(self, left: Value, right: Value) -> Atom:
+        return self._atom(left, right, Relation.GT)
+
+    def _atom(self, left: Value, right: Value, relation: Relation) -> Atom:
+        """`right - left relation 0`, in as few factors as the assumptions need."""
+        return normalised(compared(right - left, relation, self._signs_of), self._signs)
+
+    def _signs_of(self, denominator: Polynomial) -> SignSet:
+        """The signs that the assumptions leave."""
+        if denominator not in self._denominators:
+            open_signs = self._signs.of(denominator)
+            if len(open_signs) > 1:
+                atoms = {
+                    1: Atom(denominator, Relation.GT),
+                    0: equal(denominator, 0),
+                    -1: Atom(-denominator, Relation.GT),
+                }
+                verdicts = {
+                    sign: self.solver.check(self.space.add(atoms[sign])) for sign in sorted(open_signs)
+                }
+                open_signs = frozenset(s for s, v in verdicts.items() if not isinstance(v, Inconsistent))
+            self._denominators[denominator] = open_signs
+        return self._denominators[denominator]
+
     def _unless_implied(self, atom: Atom) -> tuple[Atom, ...]:
         return () if self._follows(atom) else (atom,)
 
@@ -226,6 +295,10 @@ class Problem(Generic[Fragment]):
         if atom not in self._implied:
             self._implied[atom] = self.solver.implies(self.space, atom)
         return self._implied[atom]
+
+
+def _is_value(given: object) -> bool:
+    return isinstance(given, Polynomial | RationalFunction)
 
 
 def _range(counter: Counter[Fragment]) -> tuple[Atom, ...]:

@@ -36,6 +36,14 @@ class Evaluation:
     source: str
 
 
+class CounterError(Exception):
+    """A counter returned what the algorithm cannot compare with a limit; `help` says what it may return."""
+
+    def __init__(self, message: str, help: str) -> None:
+        super().__init__(message)
+        self.help = help
+
+
 class Counter(Protocol[FragmentIn]):
     """A resource or performance evaluation function: f_i or g_i."""
 
@@ -52,7 +60,9 @@ class Counter(Protocol[FragmentIn]):
     @property
     def kind(self) -> Kind: ...
 
-    def evaluate(self, fragment: FragmentIn) -> Evaluation: ...
+    def evaluate(self, fragment: FragmentIn) -> Evaluation:
+        """The same for equal fragments. Denominators are never 0 where the assumptions hold."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ In: a nest and a sink.  Out: diagnostics in it.
 
 - CF0401 error: a ``meta_for`` carries a dependence, with two conflicting iterations.
 - CF0402 error: a subscript leaves its array, with parameters and iterators.
+- CF0403 error: no call meets the asserts before the region, with those that contradict each other.
 - CF0411 warning: whether loops are parallel was not decided, with the term that stands in the way.
 - CF0412 warning: an array named in ``cache(...)`` cannot be cached, with the reason.
 """
@@ -13,9 +14,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, Note, Span
-from comprehensive.loops.ir import Nest
+from comprehensive.loops.ir import Nest, Role, Scalar
+from comprehensive.metafork.ast import ScalarType
 from comprehensive.poly.bounds import out_of_bounds
-from comprehensive.poly.domains import references
+from comprehensive.poly.contradictions import Contradiction, contradiction
+from comprehensive.poly.domains import references, term_text
 from comprehensive.poly.footprint import footprint
 from comprehensive.poly.legality import verdicts
 from comprehensive.poly.model import Conflict, Level, Opaque, OutOfBounds, Parallel, Undecided, Witness
@@ -23,6 +26,10 @@ from comprehensive.poly.model import Conflict, Level, Opaque, OutOfBounds, Paral
 
 def check(nest: Nest, sink: DiagnosticSink) -> None:
     """Reports what is wrong with the annotation of a nest, and what could not be found out."""
+    impossible = contradiction(nest)
+    if impossible is not None:
+        _impossible(impossible, sink)
+        return  # anything at all holds where no call arrives
     undecided: dict[tuple[str, Span], list[str]] = {}
     for band, iterator, verdict in verdicts(nest):
         loops = nest.grid if band is None else nest.bands[band].loops
@@ -100,6 +107,32 @@ def _violation(violation: OutOfBounds, sink: DiagnosticSink) -> None:
         notes=(Note(f"at {_values(violation.point)}"),),
         help="guard the reference, correct the loop bounds, or exclude these values by assert(...)",
     )
+
+
+def _impossible(found: Contradiction, sink: DiagnosticSink) -> None:
+    first, *others = found.conditions
+    text, help = "no call meets this assert before the region", "correct or drop it"
+    if others:
+        text = "no call meets the asserts before this region: they contradict each other"
+        help = "correct or drop one of them"
+    sink.error(
+        "CF0403",
+        text,
+        _place(first.span),
+        notes=(
+            *(Note(f"'{term_text(other)}' is demanded, too", _place(other.span)) for other in others),
+            *(Note(_least(scalar, least), _place(scalar.span)) for scalar, least in found.bounded),
+            *(Note(f"'{scalar.name}' is defined here", _place(scalar.span)) for scalar in found.defined),
+        ),
+        help=f"{help}: the region would never run",
+    )
+
+
+def _least(scalar: Scalar, least: int) -> str:
+    if scalar.type in (ScalarType.UNSIGNED, ScalarType.UNSIGNED_CHAR) and not least:
+        return f"'{scalar.name}' is unsigned"
+    reason = "it shapes a block" if scalar.role is Role.PROGRAM else "it is a size"
+    return f"'{scalar.name}' is at least {least}: {reason}"
 
 
 def _values(point: Mapping[str, int]) -> str:

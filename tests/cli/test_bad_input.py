@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -97,6 +99,25 @@ def test_a_meta_for_that_carries_a_dependence_is_an_error_with_two_iterations(tm
     assert_refused(result, "CF0401", "note:", "p" if "p =" in result.output else "j")
 
 
+@pytest.mark.parametrize("command", ["gen", "tree", "check"])
+def test_asserts_that_contradict_each_other_are_shown_at_their_lines(tmp_path: Path, command: str) -> None:
+    asserts = "  assert(B < 4);\n  assert(n > m);\n  assert(B > 9);\n"
+    source = tmp_path / "f.mf"
+    source.write_text(program("a[p] = b[p];").replace("{\n", "{\n" + asserts, 1))
+    arguments = [command, str(source), "--registers", "estimate"]
+    result = CliRunner().invoke(
+        cli, [*arguments, *(["-o", str(tmp_path / "out")] if command == "gen" else [])]
+    )
+    assert_refused(result, "CF0403", "f.mf:3:10: error:", "f.mf:5:10: note: 'B > 9'", "help:")
+    assert "n > m" not in result.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_assert_that_a_role_excludes_shows_the_parameter(tmp_path: Path) -> None:
+    text = program("a[p] = b[p];").replace("{\n", "{\n  assert(B < 0);\n", 1)
+    assert_refused(gen(tmp_path, text), "CF0403", "f.mf:3:10: error:", "f.mf:1:", "'B' is at least 1")
+
+
 def test_a_subscript_out_of_bounds_is_an_error_with_a_point(tmp_path: Path) -> None:
     assert_refused(gen(tmp_path, program("a[p] = b[p + 1];")), "CF0402", "note:")
 
@@ -116,6 +137,52 @@ def test_what_polyhedra_cannot_see_is_generated_all_the_same(tmp_path: Path, bod
     result = gen(tmp_path, program(body))
     assert result.exit_code == 0, result.output
     assert (tmp_path / "out" / "f.cu").is_file()
+
+
+@pytest.mark.parametrize(
+    ("below", "words"),
+    [
+        (0, ("gave 2.5, which is a float", "Polynomial")),
+        (1, ("is 0 at B = ", "divide by")),
+    ],
+    ids=["float", "denominator"],
+)
+def test_a_counter_that_returns_no_value_is_an_error_at_the_region(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: int, words: tuple[str, ...]
+) -> None:
+    from comprehensive.algebra import Polynomial, RationalFunction
+    from comprehensive.counters.shared_words import SharedWords
+    from comprehensive.optimize.protocols import Evaluation
+
+    difference = Polynomial.symbol("B") - Polynomial.symbol("n")
+    value: Any = 2.5 if not below else RationalFunction(1, difference)
+    monkeypatch.setattr(SharedWords, "evaluate", lambda *_: Evaluation(value, "table"))
+    assert_refused(gen(tmp_path, program("a[p] = b[p];")), "CF0720", "f.mf:3:3: error:", "help:", *words)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_a_solver_leaves_undecided_is_kept_and_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from comprehensive.algebra import Inconsistent, PortfolioSolver, System, Unknown, Verdict
+
+    decide = PortfolioSolver.check
+
+    def gives_up(solver: PortfolioSolver, system: System) -> Verdict:
+        verdict = decide(solver, system)
+        return verdict if isinstance(verdict, Inconsistent) else Unknown("the budget is used up")
+
+    monkeypatch.setattr(PortfolioSolver, "check", gives_up)
+    assert gen(tmp_path, program("a[p] = b[p];")).exit_code == 0
+    arguments = [str(tmp_path / "f.mf"), "--registers", "estimate"]
+    text = CliRunner().invoke(cli, ["tree", *arguments]).stdout
+    assert " undecided" in text.splitlines()[1]
+    assert "(undecided: the budget is used up)" in text
+    document = json.loads(CliRunner().invoke(cli, ["tree", *arguments, "--json"]).stdout)
+    assert json.dumps(document).count("the budget is used up") > 1
+    explained = CliRunner().invoke(cli, ["explain", *arguments, "-D", "B=64"])
+    assert explained.exit_code == 0, explained.output
+    assert "leaf 0 runs" in explained.stdout
 
 
 def test_an_indirect_write_is_a_warning_that_names_the_term_and_an_error_on_request(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from comprehensive.algebra import Atom, Inconsistent, Polynomial, PortfolioSolver, System, at_most, less
 from comprehensive.algebra.eliminate import uncovered
+from comprehensive.algebra.simplify import simplify
 from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.definition2 import constraint_soundness, coverage, optimality
 from comprehensive.optimize.problem import Problem
@@ -161,6 +162,33 @@ def test_transposition_has_the_three_distinct_systems_of_the_figure() -> None:
     example = transposition()
     printed = [example.printed(leaf) for leaf in example.tree.leaves]
     assert printed == [sorted(example.facts["leaves"][index]["constraints"]) for index in (0, 1, 3)]
+
+
+@pytest.mark.parametrize("thorough", [False, True])
+@pytest.mark.parametrize(
+    ("example", "published"),
+    [(addition, (0, 1)), (jacobi, (0, 1, 2)), (transposition, (0, 1, 3))],
+    ids=["matrix addition", "jacobi", "transposition"],
+)
+def test_the_raw_path_of_a_leaf_simplifies_to_what_the_figure_prints(
+    example: Any, published: tuple[int, ...], thorough: bool
+) -> None:
+    given = example()
+    tree = given.tree
+    for leaf, index in zip(tree.leaves, published, strict=True):
+        simplified = simplify(leaf.system, given.solver, thorough=thorough)
+        expected = sorted(given.facts["leaves"][index]["constraints"])
+        assert sorted(simplified.format(tree.order, tree.limits)) == expected
+
+
+@pytest.mark.parametrize(
+    "example", [addition, jacobi, transposition], ids=["matrix addition", "jacobi", "transposition"]
+)
+def test_every_printed_system_is_in_the_form_that_we_print(example: Any) -> None:
+    given = example()
+    for index, leaf in enumerate(given.facts["leaves"]):
+        system = simplify(given.published(index), given.solver)
+        assert sorted(system.format(given.tree.order, given.tree.limits)) == sorted(leaf["constraints"])
 
 
 @pytest.mark.parametrize(("refinement", "case"), [(2, 1), (4, 3)])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from comprehensive.algebra import Atom, Polynomial, RationalFunction, Relation, at_least, at_most, equal, less
+from comprehensive.algebra import Atom, Polynomial, Relation, at_least, at_most, equal, less
 from tests.unit.algebra.strategies import NAMES, all_hold, atoms, points, polynomials
 
 B, s, Z, P = (Polynomial.symbol(name) for name in ("B", "s", "Z_B", "P_occ"))
@@ -63,14 +63,6 @@ def test_constant_atoms_have_a_truth_value() -> None:
     assert at_most(B, B).truth is True
     assert equal(2, 3).truth is False
     assert at_most(B, 1).truth is None
-
-
-def test_rational_sides_are_multiplied_out() -> None:
-    occupancy = RationalFunction(B * s, B * s + 32)
-    atom = at_most(P, occupancy)
-    assert atom.polynomial == B * s - P * (B * s + 32)
-    for point in ({"B": 1, "s": 2, "P_occ": Fraction(1, 17)}, {"B": 1, "s": 2, "P_occ": Fraction(1, 16)}):
-        assert atom.holds(point) == (point["P_occ"] <= occupancy.evaluate(point))
 
 
 def test_machine_parameters_print_alone_on_one_side_as_in_figure_7() -> None:
