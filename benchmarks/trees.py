@@ -25,14 +25,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-if __name__ in ("__main__", "__mp_main__"):
-    sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+import tree_rivals
+from tree_models import Adversarial, GpuLike, Model
 
-import tree_rivals  # noqa: E402
-from tree_models import Adversarial, GpuLike, Model  # noqa: E402
-
-from comprehensive.algebra import (  # noqa: E402
+from comprehensive.algebra import (
     Atom,
     Consistent,
     Inconsistent,
@@ -42,10 +38,11 @@ from comprehensive.algebra import (  # noqa: E402
     Verdict,
     smt,
 )
-from comprehensive.algebra.certificate import proves_contradiction  # noqa: E402
-from comprehensive.algebra.points import is_integral  # noqa: E402
-from comprehensive.algebra.symbols import is_integer_symbol  # noqa: E402
+from comprehensive.algebra.certificate import proves_contradiction
+from comprehensive.algebra.points import is_integral
+from comprehensive.algebra.symbols import is_integer_symbol
 
+ROOT = Path(__file__).resolve().parent.parent
 MODELS = {"GPU-like": GpuLike, "adversarial": Adversarial}
 SIZES = (100, 1_000, 10_000)
 MOST_ATOMS = 45

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import count
 from typing import Generic, Literal, TypeAlias
 
@@ -90,8 +89,8 @@ def _split(arrival: Quintuple[Fragment], known: Known, problem: Problem[Fragment
     edges = problem.edges(counter, evaluation.value)
     accepted, refused = popped.constrain(*edges.accept), popped.constrain(*edges.refuse)
     # Both verdicts stand before either branch is followed (Line 30 of Algorithm 2, done early).
-    accept_known = problem.known_after(known, edges.accept)
-    refuse_known = problem.known_after(known, edges.refuse)
+    accept_known = problem.known_after(known, accepted.system, edges.accept)
+    refuse_known = problem.known_after(known, refused.system, edges.refuse)
     tried: tuple[TriedStrategy, ...] = ()
     accept: Quintuple[Fragment] | Pruned = accepted
     if isinstance(accept_known.verdict, Inconsistent):
@@ -302,7 +301,7 @@ def _point_or_reason(verdict: Verdict) -> tuple[Point | None, str | None]:
     """The sample point of a node that is kept, or why there is none."""
     match verdict:
         case Consistent(point):
-            return dict[str, Fraction](sorted(point.items())), None
+            return dict(sorted(point.items())), None
         case Unknown(reason):
             return None, reason
         case Inconsistent():
