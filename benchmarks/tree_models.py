@@ -103,8 +103,12 @@ class GpuLike:
         return sum_of([own, *raised])
 
     def _side_effect(self, kernel: int, other: int, taken: int, counter: int) -> Polynomial:
+        """Mostly nothing; else a few registers or words, seldom as many as a program parameter says."""
         random = Random(f"{self.seed} side effect {kernel} {other} {taken} {counter}")
-        return random.choice(self.program) if random.random() < 0.4 else Polynomial(0)
+        share = random.random()
+        if share < 0.1:
+            return random.choice(self.program)
+        return Polynomial(random.randint(1, 4) if share < 0.4 else 0)
 
 
 @lru_cache(maxsize=1 << 12)

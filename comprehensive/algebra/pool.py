@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 from zlib import crc32
 
@@ -32,8 +33,6 @@ _SMALL = 1 << 40
 _MOST_VALUES = 1 << 12
 _LARGEST_EXPONENT = 12
 _DIAGONAL = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096)
-# How often a symbol changes on the way to a point nearby.
-_CHANGED = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,34 +103,45 @@ class Pool:
 
 
 def _spread(name: str, limits: Range) -> Column:
-    random = np.random.RandomState(crc32(name.encode()))
-    steps: Column = np.floor(2.0 ** (random.random_sample(SIZE) * _LARGEST_EXPONENT)).astype(np.int64) - 1
-    steps[: len(_DIAGONAL)] = _DIAGONAL
+    steps, sides, shares = _pattern(name)
     low, high = limits
     if low is not None and high is not None:
         span = min(max(0, high - low), _SMALL)
-        steps = np.where(steps <= span, steps, random.randint(0, span + 1, SIZE))
-    elif low is None and high is None:
-        return np.where(random.random_sample(SIZE) < 0.5, steps, -steps)
+        return _plus(low, np.where(steps <= span, steps, (shares * (span + 1)).astype(np.int64)))
+    if low is None and high is None:
+        return steps * sides
     return _plus(low, steps) if low is not None else _plus(high or 0, -steps)
 
 
+@lru_cache(maxsize=64)
+def _pattern(name: str) -> tuple[Column, Column, Column]:
+    """Steps that double, signs, and shares of 1."""
+    random = np.random.RandomState(crc32(name.encode()))
+    steps: Column = np.floor(2.0 ** (random.random_sample(SIZE) * _LARGEST_EXPONENT)).astype(np.int64) - 1
+    steps[: len(_DIAGONAL)] = _DIAGONAL
+    return steps, random.choice((-1, 1), SIZE), random.random_sample(SIZE)
+
+
 def _near(name: str, value: int, limits: Range, turn: int) -> Column:
-    random = np.random.RandomState(crc32(f"{name} {turn}".encode()))
+    factors, little, kind = _changes(name, turn)
     low, high = limits
-    origin = low if low is not None else 0
+    distance = value - (low if low is not None else 0)
     steps: Column = np.zeros(SIZE, dtype=np.int64)
-    if abs(value - origin) < _SMALL:
-        scaled = np.rint((value - origin) * 2.0 ** random.randint(-4, 5, SIZE)).astype(np.int64) - (
-            value - origin
-        )
-        kind = random.randint(0, 8, SIZE)
-        steps = np.where(kind < 4, scaled, np.where(kind < 7, random.randint(-3, 4, SIZE), origin - value))
-        steps = np.where(random.random_sample(SIZE) < _CHANGED, steps, 0)
-        steps[0] = 0
+    if abs(distance) < _SMALL:
+        scaled = (distance * factors).astype(np.int64) - distance
+        steps = np.choose(kind, (steps, scaled, little, steps - distance))
     lowest = -_SMALL if low is None else max(-_SMALL, low - value)
     highest = _SMALL if high is None else min(_SMALL, high - value)
     return _plus(value, np.clip(steps, min(lowest, 0), max(highest, 0)))
+
+
+@lru_cache(maxsize=1 << 10)
+def _changes(name: str, turn: int) -> tuple[Column, Column, Column]:
+    """Factors, small steps, and which change each point makes: none, by a factor, by a step, to the lowest value."""
+    random = np.random.RandomState(crc32(f"{name} {turn}".encode()))
+    kind: Column = random.choice((0, 1, 2, 3), SIZE, p=(0.6, 0.2, 0.15, 0.05))
+    kind[0] = 0
+    return 2.0 ** random.randint(-4, 5, SIZE), random.randint(-3, 4, SIZE), kind
 
 
 def _plus(value: int, steps: Column) -> Column:

@@ -82,6 +82,8 @@ class PortfolioSolver:
             self._decided["memo"] += 1
             return verdict
         step, verdict = self._decide(system)
+        if isinstance(verdict, Consistent) and step != "parent":
+            assert system.holds(verdict.point), f"step {step!r} gave a point outside of the system"
         self._decided[step] += 1
         if len(self._verdicts) >= _MOST_VERDICTS:
             self._verdicts.clear()
