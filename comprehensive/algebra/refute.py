@@ -62,7 +62,12 @@ def refute_by_elimination(atoms: Sequence[Atom]) -> Fact | None:
 
     Complete for systems that are linear, over the reals, as long as their size stays within limits.
     """
-    facts = _whole(originals(atoms))
+    return refute_facts(originals(atoms))
+
+
+def refute_facts(facts: Sequence[Fact]) -> Fact | None:
+    """`refute_by_elimination` of facts that were derived before."""
+    facts = _whole(facts)
     while True:
         bounds = least(facts)
         for fact in facts:
