@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from comprehensive.algebra.atom import Atom, Relation
 from comprehensive.algebra.points import Plan, Point, complete, is_integral
-from comprehensive.algebra.polynomial import Polynomial
+from comprehensive.algebra.polynomial import Polynomial, Scalar
 from comprehensive.algebra.rounding import rounded
 from comprehensive.algebra.signs import constant_bound, split_linear
 from comprehensive.algebra.symbols import is_integer_symbol
@@ -33,7 +33,7 @@ _MOST_TERMS = 4000
 
 
 def search(
-    atoms: Sequence[Atom], plan: Plan, starts: Iterable[Mapping[str, Fraction]], most_steps: int
+    atoms: Sequence[Atom], plan: Plan, starts: Iterable[Mapping[str, Scalar]], most_steps: int
 ) -> Point | None:
     """A point with integers for all integer symbols, after at most so many moves from each start.
 

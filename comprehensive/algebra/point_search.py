@@ -19,7 +19,7 @@ from comprehensive.algebra.system import System
 # Each takes some kilobytes.
 _MOST_COLUMNS = 1 << 8
 # So often the search goes on from the nearest point.
-_TURNS = 8
+_TURNS = 2
 
 
 class PointSearch:

@@ -19,11 +19,14 @@ from math import ceil, floor
 
 from comprehensive.algebra.atom import Atom, at_least, at_most
 from comprehensive.algebra.fourier import (
+    Bound,
+    Bounds,
     Branching,
     Fact,
     bracket,
     eliminate,
     joined,
+    least,
     originals,
     rounded_fact,
 )
@@ -48,9 +51,10 @@ from comprehensive.algebra.ranges import (
 )
 from comprehensive.algebra.refute import refute_facts
 from comprehensive.algebra.rounding import rounded
-from comprehensive.algebra.signs import constant_bound, split_linear
+from comprehensive.algebra.signs import Sign, constant_bound, sign_on, split_linear
 from comprehensive.algebra.symbols import is_integer_symbol
 
+_AT_LEAST_0 = (Sign.POSITIVE, Sign.ZERO, Sign.NON_NEGATIVE)
 _MOST_FACTS = 80
 # Parts of a range that are smaller than this are not worth a cut of their own.
 _LEAST_GAIN = Fraction(1, 8)
@@ -235,15 +239,32 @@ def _whole(facts: Iterable[Fact]) -> Iterator[Fact]:
 def _projected(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
     """The facts without the symbols whose slopes are all constants of size 1: exact for integers."""
     names = sorted({name for fact in facts for name in fact.atom.symbols})
+    lowest = least(facts)
     for name in names:
         seen = bracket(facts, name, {})
         slopes = [bound.slope for bound in (*seen.below, *seen.above)]
         if seen.unclear or any(slope != 1 for slope in slopes):
             continue
+        seen = replace(seen, below=_strongest(seen.below, lowest), above=_strongest(seen.above, lowest))
         after = tuple(_whole(eliminate(seen)))
         if len(after) <= max(_MOST_FACTS, len(facts)):
             facts = after
     return facts
+
+
+def _strongest(bounds: Sequence[Bound], lowest: Bounds) -> tuple[Bound, ...]:
+    """The bounds, all from one side and with slopes of 1, without those that another one implies."""
+    kept: list[Bound] = []
+    for bound in bounds:
+        if not any(_implies(other, bound, lowest) for other in kept):
+            kept = [other for other in kept if not _implies(bound, other, lowest)]
+            kept.append(bound)
+    return tuple(kept)
+
+
+def _implies(known: Bound, bound: Bound, lowest: Bounds) -> bool:
+    allowed = (Sign.POSITIVE,) if bound.strict and not known.strict else _AT_LEAST_0
+    return sign_on(bound.rest - known.rest, lowest) in allowed
 
 
 # --- closing a node

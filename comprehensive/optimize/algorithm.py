@@ -94,10 +94,10 @@ def _split(arrival: Quintuple[Fragment], known: Known, problem: Problem[Fragment
     tried: tuple[TriedStrategy, ...] = ()
     accept: Quintuple[Fragment] | Pruned = accepted
     if isinstance(accept_known.verdict, Inconsistent):
-        accept = _pruned(accepted.system, accept_known.verdict, "accept")
+        accept = _pruned(accepted.system, accept_known.verdict, "accept", problem)
     refuse: Quintuple[Fragment] | Pruned | System
     if isinstance(refuse_known.verdict, Inconsistent):
-        refuse = _pruned(refused.system, refuse_known.verdict, "refuse")
+        refuse = _pruned(refused.system, refuse_known.verdict, "refuse", problem)
     else:
         refuse, tried = _refuse(refused, counter, problem)
     return Split(
@@ -115,8 +115,14 @@ def _split(arrival: Quintuple[Fragment], known: Known, problem: Problem[Fragment
     )
 
 
-def _pruned(system: System, verdict: Inconsistent, edge: Literal["accept", "refuse", "root"]) -> Pruned:
-    return Pruned(system, verdict.core, verdict.certificate, edge)
+def _pruned(
+    system: System,
+    verdict: Inconsistent,
+    edge: Literal["accept", "refuse", "root"],
+    problem: Problem[Fragment],
+) -> Pruned:
+    shown = problem.solver.minimal(verdict)
+    return Pruned(system, shown.core, shown.certificate, edge)
 
 
 def _refuse(
@@ -161,7 +167,7 @@ def comprehensive_optimization(quintuple: Quintuple[Fragment], problem: Problem[
     known = problem.known(quintuple.system)
     root: Node[Fragment]
     if isinstance(known.verdict, Inconsistent):
-        root = _pruned(quintuple.system, known.verdict, "root")
+        root = _pruned(quintuple.system, known.verdict, "root", problem)
     else:
         root = growth.run(quintuple, known)
     nodes = tuple(node for node, _ in walk(root))

@@ -14,6 +14,7 @@ from typing import Generic, assert_never
 
 from comprehensive.algebra import (
     Atom,
+    Consistent,
     Inconsistent,
     Polynomial,
     RationalFunction,
