@@ -367,8 +367,8 @@ def main() -> None:
     text = "\n".join(
         [
             f"Synthetic decision trees, {datetime.date.today()}, Python {platform.python_version()}, "
-            f"commit {commit()}, seed {options.seed}, {options.limit:g} s a query, {options.seconds:g} s a walk. CPU times; "
-            f"ten million additions in Python took {before:.2f} s before and {yardstick():.2f} s after.",
+            f"commit {commit()}, seed {options.seed}, {options.limit:g} s a query, {options.seconds:g} s a walk. "
+            f"CPU times; ten million additions in Python took {before:.2f} s before and {yardstick():.2f} s after.",
             "",
             *walks,
             "",

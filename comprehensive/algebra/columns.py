@@ -37,7 +37,7 @@ class Columns:
     """
 
     pool: Pool
-    solved: frozenset[str]
+    solved: tuple[str, ...]
     low: Mapping[str, Column]
     high: Mapping[str, Column]
     inside: Column
@@ -85,7 +85,7 @@ class Columns:
         """The point that misses these atoms, the ones of this system, by the least."""
         missed = np.zeros(SIZE)
         for atom in atoms:
-            if self.solved.isdisjoint(atom.symbols):
+            if not any(name in self.solved for name in atom.symbols):
                 values = self.pool.values(atom.polynomial)
                 missed += _amount(-abs(values) if atom.relation is Relation.EQ else values)
         for name in self.solved:
@@ -101,7 +101,7 @@ def columns_of(atoms: Sequence[Atom], pool: Callable[[Mapping[str, Range]], Pool
         return None
     ranges = ranges_of(atoms)
     made = pool({name: ranges.get(name, (None, None)) for name in plan.free})
-    solved = frozenset(name for name, _ in plan.solved)
+    solved = tuple(name for name, _ in plan.solved)
     return Columns(made, solved, {}, {}, np.ones(SIZE, dtype=bool)).extended(atoms)
 
 

@@ -196,15 +196,15 @@ class PortfolioSolver:
     def _searched(
         self, atoms: Sequence[Atom], plan: Plan, start: Mapping[str, Scalar] | None
     ) -> tuple[str, Verdict] | None:
-        """A few cases, a search for a point, elimination, all points of a small box, more cases."""
+        """Elimination, a few cases, a search for a point, all points of a small box, more cases."""
+        refuted = refute_by_elimination(atoms)
+        if refuted is not None:
+            return "elimination", _refuted(refuted)
         found = split(atoms, _FEW_NODES)
         if found is None:
             point = search(atoms, plan, [{}] if start is None else [start, {}], _MOST_STEPS)
             if point is not None:
                 return "local search", Consistent(point)
-            refuted = refute_by_elimination(atoms)
-            if refuted is not None:
-                return "elimination", _refuted(refuted)
             exhausted = exhaust(atoms, _MOST_POINTS, _MOST_RUNS)
             if isinstance(exhausted, tuple):
                 return "exhaustion", Inconsistent(exhausted)
