@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from comprehensive.algebra import (
     Atom,
@@ -29,6 +30,7 @@ from comprehensive.algebra.points import is_integral
 from comprehensive.algebra.refute import refute_by_elimination, refute_by_sign
 from comprehensive.algebra.signs import Sign, lower_bounds, sign_on
 from comprehensive.algebra.symbols import is_integer_symbol
+from tests.unit.algebra.random_systems import HIGH, LOW, random_system
 from tests.unit.algebra.strategies import (
     assumed,
     box,
@@ -283,3 +285,27 @@ def test_a_sat_without_a_model_is_undecided(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(z3.Solver, "model", interrupted)
     assert smt.solve([at_least(B, 1)]) == smt.Undecided("model is not available")
+
+
+@few
+@given(st.integers(0, 10_000))
+def test_a_minimal_core_is_a_contradiction_of_fewer_atoms(number: int) -> None:
+    system = random_system("boxed", number)
+    solver = PortfolioSolver(use_smt=False)
+    verdict = solver.check(system)
+    if isinstance(verdict, Inconsistent):
+        shown = solver.minimal(verdict)
+        assert set(shown.core) <= set(verdict.core)
+        assert first_point(shown.core, range(LOW - 1, HIGH + 2)) is None
+        assert shown.certificate is None or proves_contradiction(
+            shown.certificate, shown.core, is_integer_symbol
+        )
+
+
+def test_atoms_that_have_nothing_to_do_with_it_are_left_out_of_the_minimal_core() -> None:
+    x, y, z = (Polynomial.symbol(name) for name in "xyz")
+    needed = (at_least(x, 1), at_least(y, 1), at_most(x * x + y, 1))
+    solver = PortfolioSolver()
+    verdict = solver.check(System((), (*needed, at_most(z * z, 50), at_least(z * x, -7), at_most(y * y, 30))))
+    assert isinstance(verdict, Inconsistent)
+    assert set(solver.minimal(verdict).core) == set(needed)
