@@ -56,7 +56,8 @@ class GpuLike:
     """Each decision compares a machine parameter with a polynomial that grows with program parameters >= 1.
 
     Accept says `v <= R`.  Refuse says `R < v`, and the next strategy lowers v; it may raise the values of other
-    counters a little, and all of them are judged again.  Kernels follow each other with the same parameters.
+    counters a little, and all of them are judged again.  Kernels of one program follow each other: they have the same
+    parameters and the same products of them in their counts, as the sweeps of a solver have, with other coefficients.
     """
 
     seed: int
@@ -64,7 +65,7 @@ class GpuLike:
 
     @cached_property
     def machine(self) -> tuple[Polynomial, ...]:
-        names = ("Z_B", "R_B", "T_B")[: 1 if self.variables == 3 else 3 if self.variables > 5 else 2]
+        names = ("Z_B", "R_B", "T_B", "L_B")[: max(1, self.variables // 3)]
         return tuple(Polynomial.symbol(name) for name in names)
 
     @cached_property
@@ -103,18 +104,24 @@ class GpuLike:
         return sum_of([own, *raised])
 
     def _side_effect(self, kernel: int, other: int, taken: int, counter: int) -> Polynomial:
+        """Mostly nothing; else a few registers or words, seldom as many as a program parameter says."""
         random = Random(f"{self.seed} side effect {kernel} {other} {taken} {counter}")
-        return random.choice(self.program) if random.random() < 0.4 else Polynomial(0)
+        share = random.random()
+        if share < 0.1:
+            return random.choice(self.program)
+        return Polynomial(random.randint(1, 4) if share < 0.4 else 0)
 
 
 @lru_cache(maxsize=1 << 12)
 def _chain(seed: int, kernel: int, counter: int, program: tuple[Polynomial, ...]) -> tuple[Polynomial, ...]:
     """The values of a counter on one kernel, each at most the one before where the parameters are at least 1."""
-    random = Random(f"{seed} chain {kernel} {counter}")
+    random = Random(f"{seed} products {counter}")
     products = [
         (random.choice((1, 2, 4, 8, 32)), random.choices(program, k=random.randint(1, _HIGHEST_DEGREE)))
         for _ in range(random.randint(2, 4))
     ]
+    random = Random(f"{seed} chain {kernel} {counter}")
+    products = [(coefficient * random.choice((1, 1, 2)), factors) for coefficient, factors in products]
     constant = random.randint(1, 16)
     chain = [_sum(products, constant)]
     while len(chain) < 12 and len(products) + sum(len(factors) for _, factors in products) > 2:

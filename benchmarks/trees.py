@@ -1,7 +1,8 @@
 """Times the solver on synthetic decision trees, walked as the optimizer walks them, beside other solvers.
 
 ``python benchmarks/trees.py`` prints Markdown tables; ``--write`` also keeps them in ``benchmarks/results/``. A check
-is `parent.add(atom)` and `PortfolioSolver.check` of the child. What is inconsistent is pruned, and trees are grown to
+is `parent.add(atom)` and `PortfolioSolver.check` of the child; times are CPU times, since machines are shared, and a
+loop of Python's is timed beside them. What is inconsistent is pruned, and trees are grown to
 about the number of nodes that is asked for. Every walk is a process of its own, so that its peak memory is its own.
 The other solvers get the same blocks of consecutive queries, with a limit for each and for all of them.
 """
@@ -25,14 +26,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-if __name__ in ("__main__", "__mp_main__"):
-    sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+import tree_rivals
+from tree_models import Adversarial, GpuLike, Model
 
-import tree_rivals  # noqa: E402
-from tree_models import Adversarial, GpuLike, Model  # noqa: E402
-
-from comprehensive.algebra import (  # noqa: E402
+from comprehensive.algebra import (
     Atom,
     Consistent,
     Inconsistent,
@@ -42,10 +39,11 @@ from comprehensive.algebra import (  # noqa: E402
     Verdict,
     smt,
 )
-from comprehensive.algebra.certificate import proves_contradiction  # noqa: E402
-from comprehensive.algebra.points import is_integral  # noqa: E402
-from comprehensive.algebra.symbols import is_integer_symbol  # noqa: E402
+from comprehensive.algebra.certificate import proves_contradiction
+from comprehensive.algebra.points import is_integral
+from comprehensive.algebra.symbols import is_integer_symbol
 
+ROOT = Path(__file__).resolve().parent.parent
 MODELS = {"GPU-like": GpuLike, "adversarial": Adversarial}
 SIZES = (100, 1_000, 10_000)
 MOST_ATOMS = 45
@@ -137,13 +135,13 @@ def walk(model: Model[Any], size: int, sample: int, limit: float, seconds: float
         decision = model.decide(visit.state)
         children: list[_Visit] = []
         for atom, after in ((decision.accept, decision.accepted), (decision.refuse, decision.refused)):
-            before = time.perf_counter()
+            before = time.process_time()
             child = visit.system.add(atom)
             try:
                 verdict = solver.check(child)
             except Exception as error:  # a walk goes on, and the table counts it
                 verdict = error
-            taken = time.perf_counter() - before
+            taken = time.process_time() - before
             step = _Step(visit.step, atom)
             steps.append(step)
             checks.append(Check(len(child.atoms), taken, kind_of(verdict)))
@@ -321,6 +319,15 @@ def rival_row(name: str, solver: str, times: Sequence[float], verdicts: Sequence
     return "| " + " | ".join(cells) + " |"
 
 
+def yardstick() -> float:
+    """CPU seconds of ten million additions in Python: how fast the machine is at the moment."""
+    before = time.process_time()
+    total = 0
+    for number in range(10_000_000):
+        total += number
+    return time.process_time() - before
+
+
 def commit() -> str:
     answer = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
     return answer.stdout.strip() or "none"
@@ -343,6 +350,7 @@ def main() -> None:
     arguments = parser.parse_args()
     options = Options(arguments.limit, arguments.seconds, arguments.sample, arguments.seed)
     sizes = (*arguments.sizes, 100_000) if arguments.huge else tuple(arguments.sizes)
+    before = yardstick()
     walks, growth, rivals, wrong = [WALK_HEAD], [GROWTH_HEAD], [RIVAL_HEAD], list[str]()
     for kind in arguments.kinds:
         for size in sizes:
@@ -359,7 +367,8 @@ def main() -> None:
     text = "\n".join(
         [
             f"Synthetic decision trees, {datetime.date.today()}, Python {platform.python_version()}, "
-            f"commit {commit()}, seed {options.seed}, {options.limit:g} s a query, {options.seconds:g} s a walk.",
+            f"commit {commit()}, seed {options.seed}, {options.limit:g} s a query, {options.seconds:g} s a walk. "
+            f"CPU times; ten million additions in Python took {before:.2f} s before and {yardstick():.2f} s after.",
             "",
             *walks,
             "",

@@ -25,7 +25,7 @@ class Fact:
 
     atom: Atom
     sources: tuple[Atom, ...]
-    reason: Crossing | Rounding | Shift | Combination | Square | None = None
+    reason: Crossing | Rounding | Shift | Combination | Square | Branching | None = None
     """None for an atom of the original system."""
 
 
@@ -83,6 +83,16 @@ class Square:
     """The fact is that the square of this polynomial is not negative."""
 
     root: Polynomial
+
+
+@dataclass(frozen=True, slots=True)
+class Branching:
+    """False facts for two cases, of which one holds everywhere; the atom of its case is given to each."""
+
+    first: Atom
+    second: Atom
+    left: Fact
+    right: Fact
 
 
 @dataclass(frozen=True, slots=True)

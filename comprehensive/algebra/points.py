@@ -15,17 +15,18 @@ from math import ceil, floor
 from random import Random
 
 from comprehensive.algebra.atom import Atom, Relation
+from comprehensive.algebra.polynomial import Scalar
 from comprehensive.algebra.signs import constant_bound, split_linear
 from comprehensive.algebra.symbols import is_integer_symbol
 
-Point = dict[str, Fraction]
+Point = dict[str, Scalar]
 
 _LADDER = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096)
 _SHARES = tuple(Fraction(numerator, 16) for numerator in (0, 16, 8, 4, 12, 2, 14, 1, 15))
 _MOST_CANDIDATES = 240
 
 
-def is_integral(point: Mapping[str, Fraction]) -> bool:
+def is_integral(point: Mapping[str, Scalar]) -> bool:
     """Whether all integer symbols have integer values."""
     return all(value.denominator == 1 for name, value in point.items() if is_integer_symbol(name))
 
@@ -40,19 +41,20 @@ class Plan:
 
 
 def plan_for(atoms: Sequence[Atom]) -> Plan:
-    """Chooses the symbols to solve for: greedily, those with constant slopes first, then by name."""
+    """Chooses the symbols to solve for: greedily, shares first, then those with constant slopes, then by name."""
     at: dict[str, list[Atom]] = {}
     for atom in atoms:
         for name in atom.symbols:
             at.setdefault(name, []).append(atom)
-    linear: list[tuple[int, str]] = []
+    linear: list[tuple[bool, int, str]] = []
     for name, users in at.items():
         splits = [split_linear(atom.polynomial, name) for atom in users]
         if all(split is not None for split in splits):
-            linear.append((sum(not s.coefficient.is_constant for s in splits if s is not None), name))
+            varying = sum(not split.coefficient.is_constant for split in splits if split is not None)
+            linear.append((is_integer_symbol(name), varying, name))
     taken: set[Atom] = set()
     solved: list[tuple[str, tuple[Atom, ...]]] = []
-    for _, name in sorted(linear):
+    for _, _, name in sorted(linear):
         if not any(atom in taken for atom in at[name]):
             taken.update(at[name])
             solved.append((name, tuple(at[name])))
@@ -64,7 +66,7 @@ def plan_for(atoms: Sequence[Atom]) -> Plan:
     )
 
 
-def complete(plan: Plan, given: Mapping[str, Fraction]) -> Point | None:
+def complete(plan: Plan, given: Mapping[str, Scalar]) -> Point | None:
     """The point with given values of the free symbols, small integers preferred; None when there is none."""
     point = {name: given[name] for name in plan.free}
     if not all(atom.holds(point) for atom in plan.checks):
@@ -73,8 +75,53 @@ def complete(plan: Plan, given: Mapping[str, Fraction]) -> Point | None:
         value = _between(name, users, point)
         if value is None:
             return None
-        point[name] = value
+        point[name] = _plain(value)
     return point
+
+
+def moved(point: Mapping[str, Scalar], atoms: Sequence[Atom], added: Sequence[Atom]) -> Point | None:
+    """The integer point with one value changed, so that the added ones of the atoms hold too; None if none will do.
+
+    Only integers with a constant slope in the first added atom that fails are tried, and each as little as possible.
+    """
+    failing = next(atom for atom in added if not atom.holds(point))
+    for name in failing.symbols:
+        split = split_linear(failing.polynomial, name)
+        if split is None or not split.coefficient.is_constant or not is_integer_symbol(name):
+            continue
+        value = _nearest(name, [atom for atom in atoms if name in atom.symbols], point)
+        if value is not None:
+            changed = {**point, name: value}
+            if all(name in atom.symbols or atom.holds(changed) for atom in added):
+                return changed
+    return None
+
+
+def _nearest(name: str, users: Iterable[Atom], point: Mapping[str, Scalar]) -> int | None:
+    """The integer next to the point's at which the atoms hold, the other symbols being left alone."""
+    low: int | None = None
+    high: int | None = None
+    for atom in users:
+        split = split_linear(atom.polynomial, name)
+        if split is None:
+            return None
+        slope, rest = split.coefficient.plain_value(point), split.rest.plain_value(point)
+        strict = atom.relation is Relation.GT
+        for side in (1, -1) if atom.relation is Relation.EQ else (1,):
+            a, r = side * slope, side * rest
+            if a > 0:
+                bound = -r // a + 1 if strict else -(r // a)
+                low = bound if low is None else max(low, bound)
+            elif a < 0:
+                bound = -(-r // -a) - 1 if strict else r // -a
+                high = bound if high is None else min(high, bound)
+            elif r < 0 or (strict and r == 0):
+                return None
+    if low is not None and high is not None and low > high:
+        return None
+    value = int(point[name])
+    value = value if low is None else max(value, low)
+    return value if high is None else min(value, high)
 
 
 def candidates(atoms: Iterable[Atom], free: Sequence[str]) -> Iterator[Point]:
@@ -101,12 +148,12 @@ def candidates(atoms: Iterable[Atom], free: Sequence[str]) -> Iterator[Point]:
         size *= len(values)
     if size <= _MOST_CANDIDATES:
         for values in product(*choices):
-            yield dict(zip(free, values, strict=True))
+            yield dict[str, Scalar](zip(free, values, strict=True))
         return
     # The diagonal first, then one symbol at a time away from its smallest value, then a fixed random sample.
     for step in range(max(len(values) for values in choices)):
         yield {name: values[min(step, len(values) - 1)] for name, values in zip(free, choices, strict=True)}
-    smallest = {name: values[0] for name, values in zip(free, choices, strict=True)}
+    smallest: Point = {name: values[0] for name, values in zip(free, choices, strict=True)}
     for name, values in zip(free, choices, strict=True):
         for value in values[1:]:
             yield smallest | {name: value}
@@ -115,7 +162,7 @@ def candidates(atoms: Iterable[Atom], free: Sequence[str]) -> Iterator[Point]:
         yield {name: random.choice(values) for name, values in zip(free, choices, strict=True)}
 
 
-def _values(name: str, low: Fraction | None, high: Fraction | None) -> list[Fraction]:
+def _values(name: str, low: Fraction | None, high: Fraction | None) -> list[Scalar]:
     """Values to try between the bounds, ascending; both signs where nothing bounds from below."""
     if not is_integer_symbol(name):
         tried = list(_SHARES)
@@ -126,11 +173,20 @@ def _values(name: str, low: Fraction | None, high: Fraction | None) -> list[Frac
         tried = [Fraction(sign * step) for step in _LADDER for sign in (1, -1)]
     tried += [bound for bound in (low, high) if bound is not None]
     return sorted(
-        {value for value in tried if (low is None or value >= low) and (high is None or value <= high)}
+        {
+            _plain(value)
+            for value in tried
+            if (low is None or value >= low) and (high is None or value <= high)
+        }
     )
 
 
-def _between(name: str, users: Sequence[Atom], point: Mapping[str, Fraction]) -> Fraction | None:
+def _plain(value: Fraction) -> Scalar:
+    """An int where it is one: arithmetic with those is much faster."""
+    return value.numerator if value.denominator == 1 else value
+
+
+def _between(name: str, users: Sequence[Atom], point: Mapping[str, Scalar]) -> Fraction | None:
     """A value of `name` that satisfies the atoms at the point: an integer if it can be one and should."""
     low: tuple[Fraction, bool] | None = None
     high: tuple[Fraction, bool] | None = None

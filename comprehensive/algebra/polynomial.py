@@ -21,6 +21,7 @@ from comprehensive.algebra.notation import Term, format_terms
 
 Scalar = int | Fraction
 _Names = tuple[str, ...]
+_Integers = tuple[int, tuple[tuple[int, tuple[tuple[str, int], ...]], ...]]
 _SortKey = tuple[tuple[tuple[tuple[str, int], ...], Fraction], ...]
 
 
@@ -30,9 +31,10 @@ class Polynomial:
     Build with `constant`, `symbol` and `from_terms`; combine with `+ - * **`, also with int and Fraction.
     """
 
-    __slots__ = ("_hash", "_key", "_names", "_terms", "_value")
+    __slots__ = ("_hash", "_integers", "_key", "_names", "_terms", "_value")
 
     _hash: int | None
+    _integers: _Integers | None
     _key: _SortKey | None
     _names: _Names
     _terms: tuple[Term, ...] | None
@@ -43,6 +45,7 @@ class Polynomial:
         self._names = ()
         self._value = _context(()).constant(_to_flint(value))
         self._hash = None
+        self._integers = None
         self._key = None
         self._terms = None
 
@@ -245,15 +248,40 @@ class Polynomial:
 
     def evaluate(self, point: Mapping[str, Scalar]) -> Fraction:
         """The value at a point. KeyError names a symbol that the point does not give."""
-        return _to_fraction(self._at(point))
+        scale, value = self._at(point)
+        return Fraction(value) / scale
+
+    def plain_value(self, point: Mapping[str, Scalar]) -> Scalar:
+        """The value of a polynomial with integer coefficients: an int where the point has ints only."""
+        scale, value = self._at(point)
+        assert scale == 1, f"{self} has coefficients that are no integers"
+        return value
 
     def sign_at(self, point: Mapping[str, Scalar]) -> int:
-        """-1, 0 or 1: the sign of `evaluate(point)`, without building the Fraction."""
-        value = self._at(point)
+        """-1, 0 or 1: the sign of `evaluate(point)`."""
+        _, value = self._at(point)
         return (value > 0) - (value < 0)
 
-    def _at(self, point: Mapping[str, Scalar]) -> fmpq:
-        return self._value(*[_to_flint(point[name]) for name in self._names])
+    def _at(self, point: Mapping[str, Scalar]) -> tuple[int, Scalar]:
+        """`(scale, scale * value)`. Most points are integers; Python's are faster than the way to flint and back."""
+        scale, terms = self.integers()
+        total: Scalar = 0
+        for coefficient, powers in terms:
+            product: Scalar = coefficient
+            for name, power in powers:
+                product *= point[name] if power == 1 else point[name] ** power
+            total += product
+        return scale, total
+
+    def integers(self) -> _Integers:
+        """`(scale, terms)` with scale > 0: the terms of `scale * self`, whose coefficients are integers."""
+        if self._integers is None:
+            scale = lcm(*(term.coefficient.denominator for term in self.terms()))
+            self._integers = (
+                scale,
+                tuple((int(term.coefficient * scale), term.powers) for term in self.terms()),
+            )
+        return self._integers
 
     # --- identity and text
 
@@ -318,6 +346,7 @@ def _build(value: fmpq_mpoly, names: _Names) -> Polynomial:
     made._value = value  # pyright: ignore[reportPrivateUsage]
     made._names = names  # pyright: ignore[reportPrivateUsage]
     made._hash = None  # pyright: ignore[reportPrivateUsage]
+    made._integers = None  # pyright: ignore[reportPrivateUsage]
     made._key = None  # pyright: ignore[reportPrivateUsage]
     made._terms = None  # pyright: ignore[reportPrivateUsage]
     return made

@@ -6,14 +6,39 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from comprehensive.algebra.atom import Atom, Relation
-from comprehensive.algebra.certificate import Certificate, Given, Line, Product, Reason, Rounded, Squared, Sum
-from comprehensive.algebra.fourier import Bound, Bounds, Combination, Crossing, Fact, Rounding, Shift, Square
+from comprehensive.algebra.certificate import (
+    Cases,
+    Certificate,
+    Given,
+    Line,
+    Product,
+    Reason,
+    Rounded,
+    Squared,
+    Sum,
+)
+from comprehensive.algebra.fourier import (
+    Bound,
+    Bounds,
+    Branching,
+    Combination,
+    Crossing,
+    Fact,
+    Rounding,
+    Shift,
+    Square,
+)
 from comprehensive.algebra.polynomial import Polynomial
 from comprehensive.algebra.signs import Sign, sign_on
 
 
 def certificate(fact: Fact) -> Certificate:
     """The certificate of a fact that is false for its constant."""
+    if isinstance(fact.reason, Branching):
+        split = fact.reason
+        return Certificate(
+            (), Cases(split.first, split.second, (certificate(split.left), certificate(split.right)))
+        )
     lines = _Lines()
     lines.add(fact)
     return Certificate(tuple(lines.written))
@@ -45,6 +70,8 @@ class _Lines:
             case Combination(parts):
                 products = [Product(c, tuple(self.add(f) for f in factors)) for c, factors in parts]
                 reason = self._sum(products, atom.polynomial, atom)
+            case Branching():
+                raise AssertionError("nothing is derived from a distinction of cases")
         self.written.append(Line(atom, reason))
         number = self._numbers[fact.atom] = len(self.written) - 1
         return number

@@ -10,45 +10,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from comprehensive.algebra.atom import Atom, Relation
+from comprehensive.algebra.atom import Atom
 from comprehensive.algebra.fourier import (
     Bounds,
     Bracket,
     Fact,
-    Shift,
     bracket,
     combine,
     eliminate,
-    joined,
     least,
     originals,
-    restricted,
     rounded_fact,
-    sources_of,
 )
-from comprehensive.algebra.polynomial import Polynomial
+from comprehensive.algebra.pairs import compared, contradiction, crossing
 from comprehensive.algebra.signs import lower_bounds, refutes
 from comprehensive.algebra.symbols import is_integer_symbol
 
 # Elimination multiplies facts; past this many the caller's next step is cheaper.
 _MOST_FACTS = 120
 _HIGHEST_DEGREE = 6
-_FALSE = Atom(Polynomial(-1), Relation.GE)
 
 
 def refute_by_sign(atoms: Sequence[Atom]) -> Fact | None:
     """A contradiction of one atom, or of two bounds on a symbol, with the assumed bounds used."""
-    facts = _whole(originals(atoms))
-    bounds = least(facts)
-    for fact in facts:
-        found = _contradiction(fact, bounds)
-        if found is not None:
-            return found
-    for name in _symbols(facts):
-        found = _crossing(bracket(facts, name, {}), bounds)
-        if found is not None:
-            return found
-    return None
+    found = compared(atoms)
+    return found if isinstance(found, Fact) else None
 
 
 def contradicts_by_sign(atom: Atom, atoms: Sequence[Atom]) -> bool:
@@ -76,11 +62,16 @@ def refute_by_elimination(atoms: Sequence[Atom]) -> Fact | None:
 
     Complete for systems that are linear, over the reals, as long as their size stays within limits.
     """
-    facts = _whole(originals(atoms))
+    return refute_facts(originals(atoms))
+
+
+def refute_facts(facts: Sequence[Fact]) -> Fact | None:
+    """`refute_by_elimination` of facts that were derived before."""
+    facts = _whole(facts)
     while True:
         bounds = least(facts)
         for fact in facts:
-            found = _contradiction(fact, bounds)
+            found = contradiction(fact, bounds)
             if found is not None:
                 return found
         brackets: list[tuple[int, str, Bracket]] = []
@@ -106,23 +97,10 @@ def _whole(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     return tuple(rounded_fact(fact, is_integer_symbol) for fact in facts)
 
 
-def _contradiction(fact: Fact, bounds: Bounds) -> Fact | None:
-    if fact.atom.truth is False:
-        return fact
-    if not refutes(fact.atom, bounds):
-        return None
-    supports = restricted(bounds, fact.atom.symbols)
-    return Fact(_FALSE, joined(fact.sources, sources_of(supports)), Shift(fact, supports))
-
-
 def _crossing(found: Bracket, bounds: Bounds) -> Fact | None:
     """The contradiction of the first pair of bounds that leaves no room between them."""
-    for low in found.below:
-        for high in found.above:
-            between = _contradiction(rounded_fact(combine(low, high), is_integer_symbol), bounds)
-            if between is not None:
-                return between
-    return None
+    pairs = (crossing(low, high, bounds) for low in found.below for high in found.above)
+    return next((fact for fact in pairs if fact is not None), None)
 
 
 def _symbols(facts: Iterable[Fact]) -> tuple[str, ...]:

@@ -10,35 +10,44 @@ decide. Every point is verified exactly before it is returned, whichever step fo
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import ceil, floor
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from comprehensive.algebra import smt
 from comprehensive.algebra.atom import Atom, Relation
+from comprehensive.algebra.exhaustion import exhaust
 from comprehensive.algebra.fourier import Fact
 from comprehensive.algebra.handelman import refute_by_products
-from comprehensive.algebra.points import (
-    Plan,
-    Point,
-    candidates,
-    complete,
-    is_integral,
-    plan_for,
-)
+from comprehensive.algebra.inherited import Inherited
+from comprehensive.algebra.local_search import search
+from comprehensive.algebra.pairs import Pairs, compared
+from comprehensive.algebra.points import Plan, Point, candidates, complete, is_integral, moved, plan_for
+from comprehensive.algebra.polynomial import Scalar
 from comprehensive.algebra.refute import refute_by_elimination, refute_by_sign
 from comprehensive.algebra.rounding import rounded
 from comprehensive.algebra.signs import lower_bounds, proves
+from comprehensive.algebra.splitting import refute_by_splits, split
 from comprehensive.algebra.symbols import is_integer_symbol
 from comprehensive.algebra.system import System
 from comprehensive.algebra.verdict import Consistent, Inconsistent, Unknown, Verdict
 
-_POOL_SIZE = 32
-_MEMO_SIZE = 1 << 14
+if TYPE_CHECKING:
+    from comprehensive.algebra.point_search import PointSearch
+
+# So many systems are remembered.
+_MOST_VERDICTS = 1 << 14
+_MOST_PAIRS = 1 << 11
 # A whole point is a nicety once a rational one is known, so the search for it gets a small part.
 _WHOLE_PART = 6
+# Cases are nodes of a search; a point is moved so often; a box is gone through if it has so many points.
+_FEW_NODES = 10
+_MANY_NODES = 24
+_MOST_STEPS = 25
+_MOST_POINTS = 50_000
+_MOST_RUNS = 12
 # Of products of atoms; the program grows with a power of it.
 _DEGREES = (1, 2)
 
@@ -54,19 +63,24 @@ class Solver(Protocol):
         """Whether the atom holds at every point of the system; None when undecided."""
         ...
 
+    def minimal(self, verdict: Inconsistent) -> Inconsistent:
+        """The same contradiction with as few atoms as can be, for people to read."""
+        ...
+
 
 class PortfolioSolver:
-    """Points found before, sign comparison, candidate points, elimination, then z3.
+    """Known points, comparison of signs, columns of points, elimination, then z3; what a parent knew, a child knows.
 
-    `use_smt=False` leaves z3 out. Points found are kept to be tried first on the next system, so which point is
-    returned (never the verdict, unless z3 gives up) depends on what was asked before.
+    `use_smt=False` leaves z3 out. A system made by `System.add` starts from what is known of the one that it was made
+    from, so which point is returned (never the verdict, unless z3 gives up) depends on what was asked before.
     """
 
     def __init__(self, *, use_smt: bool = True, limits: smt.Limits | None = None) -> None:
         self._use_smt = use_smt
         self._limits = limits or smt.Limits()
-        self._pool: deque[Point] = deque(maxlen=_POOL_SIZE)
-        self._memo: dict[System, Verdict] = {}
+        self._verdicts: dict[System, Verdict] = {}
+        self._pairs = Inherited[Pairs | Fact](_pairs_of, _MOST_PAIRS)
+        self._search: PointSearch | None = None
         self._decided: Counter[str] = Counter()
 
     @property
@@ -76,18 +90,17 @@ class PortfolioSolver:
 
     def check(self, system: System) -> Verdict:
         """A point, a core, or why neither was found."""
-        known = self._memo.get(system)
-        if known is not None:
+        verdict = self._verdicts.get(system)
+        if verdict is not None:
             self._decided["memo"] += 1
-            return known
+            return verdict
         step, verdict = self._decide(system)
-        self._decided[step] += 1
-        if len(self._memo) >= _MEMO_SIZE:
-            self._memo.clear()
-        self._memo[system] = verdict
-        if isinstance(verdict, Consistent):
+        if isinstance(verdict, Consistent) and step != "parent":
             assert system.holds(verdict.point), f"step {step!r} gave a point outside of the system"
-            self._remember(dict(verdict.point))
+        self._decided[step] += 1
+        if len(self._verdicts) >= _MOST_VERDICTS:
+            self._verdicts.clear()
+        self._verdicts[system] = verdict
         return verdict
 
     def implies(self, system: System, atom: Atom) -> bool | None:
@@ -100,33 +113,72 @@ class PortfolioSolver:
             return False
         return True if all(isinstance(verdict, Inconsistent) for verdict in verdicts) else None
 
-    def _remember(self, point: Point) -> None:
-        if point in self._pool:
-            self._pool.remove(point)
-        self._pool.appendleft(point)
+    def minimal(self, verdict: Inconsistent) -> Inconsistent:
+        """The contradiction without the atoms that the step which sees it can do without, one after the other."""
+        refuters = (refute_by_sign, refute_by_elimination, _refute_by_cases, self._by_products)
+        for refute in refuters if verdict.derivation is not None else ():
+            found = refute(verdict.core)
+            if found is not None:
+                for atom in found.sources:
+                    if atom in found.sources:
+                        found = refute([other for other in found.sources if other != atom]) or found
+                return _refuted(found)
+        core = verdict.core
+        limits = self._limits.divided(_WHOLE_PART)
+        for atom in core if verdict.derivation is None and self._use_smt else ():
+            rest = [other for other in core if other != atom]
+            answer = _solve_rounded(rest, (), limits) if len(rest) < len(core) else None
+            core = answer.atoms if isinstance(answer, smt.Core) else core
+        return verdict if core == verdict.core else self._contradiction(core)
 
     def _decide(self, system: System) -> tuple[str, Verdict]:
-        atoms = system.all_atoms
-        for atom in atoms:
+        for atom in system.added or system.all_atoms:
             if atom.truth is False:
                 return "constant", _refuted(Fact(atom, (atom,)))
+        before = self._verdicts.get(system.parent) if system.parent is not None else None
+        if isinstance(before, Inconsistent):
+            return "parent", before
+        start = (
+            before.point
+            if isinstance(before, Consistent) and _speaks_of(before.point, system.added)
+            else None
+        )
+        if start is not None and is_integral(start):
+            if all(atom.holds(start) for atom in system.added):
+                return "parent", Consistent(start)
+            point = moved(start, system.all_atoms, system.added)
+            if point is not None:
+                return "moved", Consistent(point)
+        pairs = self._pairs.of(system)
+        if isinstance(pairs, Fact):
+            return "sign", _refuted(pairs)
+        point = self._pooled(system, start)
+        if point is not None:
+            return "pool", Consistent(point)
+        return self._decide_alone(system, start)
+
+    def _pooled(self, system: System, start: Mapping[str, Scalar] | None) -> Point | None:
+        if self._search is None:
+            # numpy takes time to load, and most trees of users never get here.
+            from comprehensive.algebra.point_search import PointSearch
+
+            self._search = PointSearch()
+        return self._search.find(system, start)
+
+    def _decide_alone(self, system: System, start: Mapping[str, Scalar] | None) -> tuple[str, Verdict]:
+        """The steps that take nothing but a point over from a parent."""
+        atoms = system.all_atoms
         plan = plan_for(atoms)
         rational: Point | None = None
-        for point in self._pooled(atoms, plan):
-            if is_integral(point):
-                return "pool", Consistent(point)
-            rational = rational or point
-        found = refute_by_sign(atoms)
-        if found is not None:
-            return "sign", _refuted(found)
-        for given in candidates(atoms, plan.free):
-            point = complete(plan, given)
-            if point is not None and is_integral(point):
-                return "candidates", Consistent(point)
-            rational = rational or point
-        found = refute_by_elimination(atoms)
-        if found is not None:
-            return "elimination", _refuted(_minimised(found, refute_by_elimination))
+        if not all(map(is_integer_symbol, plan.free)):
+            for given in candidates(atoms, plan.free):
+                point = complete(plan, given)
+                if point is not None and is_integral(point):
+                    return "candidates", Consistent(point)
+                rational = rational or point
+        settled = self._searched(atoms, plan, start)
+        if settled is not None:
+            return settled
         if not self._use_smt:
             if rational is not None:
                 return "candidates", Consistent(rational)
@@ -141,20 +193,27 @@ class PortfolioSolver:
             case whole:
                 return "smt", Consistent(whole)
 
-    def _pooled(self, atoms: Sequence[Atom], plan: Plan) -> Iterator[Point]:
-        """Known points, completed: symbols they do not give start at their lower bound."""
-        if not plan.free:
-            return
-        start = {name: Fraction(ceil(value)) for name, (value, _) in lower_bounds(atoms).items()}
-        tried: set[tuple[Fraction, ...]] = set()
-        for known in tuple(self._pool):
-            given = {name: known.get(name, start.get(name, Fraction(1))) for name in plan.free}
-            key = tuple(given.values())
-            if key not in tried:
-                tried.add(key)
-                point = complete(plan, given)
-                if point is not None:
-                    yield point
+    def _searched(
+        self, atoms: Sequence[Atom], plan: Plan, start: Mapping[str, Scalar] | None
+    ) -> tuple[str, Verdict] | None:
+        """Elimination, a few cases, a search for a point, all points of a small box, more cases."""
+        refuted = refute_by_elimination(atoms)
+        if refuted is not None:
+            return "elimination", _refuted(refuted)
+        found = split(atoms, _FEW_NODES)
+        if found is None:
+            point = search(atoms, plan, [{}] if start is None else [start, {}], _MOST_STEPS)
+            if point is not None:
+                return "local search", Consistent(point)
+            exhausted = exhaust(atoms, _MOST_POINTS, _MOST_RUNS)
+            if isinstance(exhausted, tuple):
+                return "exhaustion", Inconsistent(exhausted)
+            if exhausted is not None:
+                return "exhaustion", Consistent(exhausted)
+            found = split(atoms, _MANY_NODES)
+        if isinstance(found, Fact):
+            return "cases", _refuted(found)
+        return None if found is None else ("cases", Consistent(found))
 
     def _ask_smt(self, atoms: Sequence[Atom], plan: Plan) -> tuple[str, Verdict]:
         answer = _solve_rounded(atoms, (), self._limits)
@@ -199,16 +258,8 @@ class PortfolioSolver:
                 return None
 
     def _contradiction(self, core: tuple[Atom, ...]) -> Inconsistent:
-        """The core, smaller if it can be, with a derivation if there is one."""
-        found = refute_by_sign(core) or refute_by_elimination(core)
-        if found is not None:
-            return _refuted(_minimised(found, refute_by_elimination))
-        limits = self._limits.divided(_WHOLE_PART)
-        for atom in core:
-            rest = [other for other in core if other != atom]
-            answer = _solve_rounded(rest, (), limits) if len(rest) < len(core) else None
-            core = answer.atoms if isinstance(answer, smt.Core) else core
-        found = self._by_products(core)
+        """The core, with a derivation if there is one."""
+        found = refute_by_sign(core) or refute_by_elimination(core) or self._by_products(core)
         return Inconsistent(core) if found is None else _refuted(found)
 
     def _by_products(self, atoms: Sequence[Atom]) -> Fact | None:
@@ -225,16 +276,22 @@ class PortfolioSolver:
         return dict(answer.values) if isinstance(answer, smt.Model) and answer.exact else None
 
 
+def _pairs_of(system: System, above: Pairs | Fact | None) -> Pairs | Fact:
+    if above is None:
+        return compared(system.all_atoms)
+    return above.extended(system.added) if isinstance(above, Pairs) else above
+
+
+def _speaks_of(point: Mapping[str, Scalar], atoms: Iterable[Atom]) -> bool:
+    return all(name in point for atom in atoms for name in atom.symbols)
+
+
+def _refute_by_cases(atoms: Sequence[Atom]) -> Fact | None:
+    return refute_by_splits(atoms, _MANY_NODES)
+
+
 def _refuted(found: Fact) -> Inconsistent:
     return Inconsistent(found.sources, found)
-
-
-def _minimised(found: Fact, refute: Callable[[Sequence[Atom]], Fact | None]) -> Fact:
-    """A derivation that does without the atoms that the refuter can do without, one after the other."""
-    for atom in found.sources:
-        if atom in found.sources:
-            found = refute([other for other in found.sources if other != atom]) or found
-    return found
 
 
 def _solve_rounded(atoms: Sequence[Atom], integers: Sequence[str], limits: smt.Limits) -> smt.Answer:

@@ -9,8 +9,9 @@ Assumptions are what always holds (`B >= 1`, `Z_B >= 0`); the atoms are what the
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from comprehensive.algebra.atom import Atom
 from comprehensive.algebra.polynomial import Scalar
@@ -26,16 +27,29 @@ class System:
 
     assumptions: tuple[Atom, ...] = ()
     atoms: tuple[Atom, ...] = ()
+    parent: System | None = field(default=None, compare=False, repr=False)
+    """The system that `add` has made this one from."""
+    added: tuple[Atom, ...] = field(default=(), compare=False, repr=False)
+    """What the parent lacks."""
 
     def __post_init__(self) -> None:
-        assumed = {atom for atom in self.assumptions if atom.truth is not True}
-        added = {atom for atom in self.atoms if atom.truth is not True} - assumed
-        object.__setattr__(self, "assumptions", _sorted(assumed))
-        object.__setattr__(self, "atoms", _sorted(added))
+        if self.parent is None:
+            assumed = {atom for atom in self.assumptions if atom.truth is not True}
+            atoms = {atom for atom in self.atoms if atom.truth is not True} - assumed
+            object.__setattr__(self, "assumptions", _sorted(assumed))
+            object.__setattr__(self, "atoms", _sorted(atoms))
 
     def add(self, *atoms: Atom) -> System:
-        """This system and the given atoms."""
-        return System(self.assumptions, self.atoms + atoms)
+        """This system and the given atoms; this very system where they are nothing new."""
+        grown = list(self.atoms)
+        added: list[Atom] = []
+        for atom in atoms:
+            if atom.truth is not True and not _contains(self.assumptions, atom):
+                place = bisect_left(grown, atom.sort_key, key=_sort_key)
+                if place == len(grown) or grown[place] != atom:
+                    grown.insert(place, atom)
+                    added.append(atom)
+        return System(self.assumptions, tuple(grown), self, tuple(added)) if added else self
 
     def assume(self, *atoms: Atom) -> System:
         """This system with more assumptions."""
@@ -73,4 +87,13 @@ class System:
 
 
 def _sorted(atoms: Iterable[Atom]) -> tuple[Atom, ...]:
-    return tuple(sorted(atoms, key=lambda atom: atom.sort_key))
+    return tuple(sorted(atoms, key=_sort_key))
+
+
+def _sort_key(atom: Atom) -> tuple[object, ...]:
+    return atom.sort_key
+
+
+def _contains(atoms: Sequence[Atom], atom: Atom) -> bool:
+    place = bisect_left(atoms, atom.sort_key, key=_sort_key)
+    return place < len(atoms) and atoms[place] == atom

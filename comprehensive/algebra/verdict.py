@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from comprehensive.algebra.atom import Atom
 from comprehensive.algebra.certificate import Certificate
 from comprehensive.algebra.fourier import Fact
+from comprehensive.algebra.polynomial import Scalar
 from comprehensive.algebra.proof import certificate
 
 
@@ -25,7 +25,7 @@ class Consistent:
     Integers, unless the search for whole numbers was given up: then it holds over the reals at least.
     """
 
-    point: Mapping[str, Fraction]
+    point: Mapping[str, Scalar]
 
 
 @dataclass(frozen=True, slots=True)

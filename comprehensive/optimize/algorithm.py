@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import count
 from typing import Generic, Literal, TypeAlias
 
@@ -90,15 +89,15 @@ def _split(arrival: Quintuple[Fragment], known: Known, problem: Problem[Fragment
     edges = problem.edges(counter, evaluation.value)
     accepted, refused = popped.constrain(*edges.accept), popped.constrain(*edges.refuse)
     # Both verdicts stand before either branch is followed (Line 30 of Algorithm 2, done early).
-    accept_known = problem.known_after(known, edges.accept)
-    refuse_known = problem.known_after(known, edges.refuse)
+    accept_known = problem.known_after(known, accepted.system, edges.accept)
+    refuse_known = problem.known_after(known, refused.system, edges.refuse)
     tried: tuple[TriedStrategy, ...] = ()
     accept: Quintuple[Fragment] | Pruned = accepted
     if isinstance(accept_known.verdict, Inconsistent):
-        accept = _pruned(accepted.system, accept_known.verdict, "accept")
+        accept = _pruned(accepted.system, accept_known.verdict, "accept", problem)
     refuse: Quintuple[Fragment] | Pruned | System
     if isinstance(refuse_known.verdict, Inconsistent):
-        refuse = _pruned(refused.system, refuse_known.verdict, "refuse")
+        refuse = _pruned(refused.system, refuse_known.verdict, "refuse", problem)
     else:
         refuse, tried = _refuse(refused, counter, problem)
     return Split(
@@ -116,8 +115,14 @@ def _split(arrival: Quintuple[Fragment], known: Known, problem: Problem[Fragment
     )
 
 
-def _pruned(system: System, verdict: Inconsistent, edge: Literal["accept", "refuse", "root"]) -> Pruned:
-    return Pruned(system, verdict.core, verdict.certificate, edge)
+def _pruned(
+    system: System,
+    verdict: Inconsistent,
+    edge: Literal["accept", "refuse", "root"],
+    problem: Problem[Fragment],
+) -> Pruned:
+    shown = problem.solver.minimal(verdict)
+    return Pruned(system, shown.core, shown.certificate, edge)
 
 
 def _refuse(
@@ -162,7 +167,7 @@ def comprehensive_optimization(quintuple: Quintuple[Fragment], problem: Problem[
     known = problem.known(quintuple.system)
     root: Node[Fragment]
     if isinstance(known.verdict, Inconsistent):
-        root = _pruned(quintuple.system, known.verdict, "root")
+        root = _pruned(quintuple.system, known.verdict, "root", problem)
     else:
         root = growth.run(quintuple, known)
     nodes = tuple(node for node, _ in walk(root))
@@ -302,7 +307,7 @@ def _point_or_reason(verdict: Verdict) -> tuple[Point | None, str | None]:
     """The sample point of a node that is kept, or why there is none."""
     match verdict:
         case Consistent(point):
-            return dict[str, Fraction](sorted(point.items())), None
+            return dict(sorted(point.items())), None
         case Unknown(reason):
             return None, reason
         case Inconsistent():

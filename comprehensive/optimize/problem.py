@@ -21,7 +21,6 @@ from comprehensive.algebra import (
     Relation,
     Solver,
     System,
-    Unknown,
     Verdict,
     at_least,
     at_most,
@@ -29,7 +28,6 @@ from comprehensive.algebra import (
 )
 from comprehensive.algebra.comparison import DenominatorError, compared
 from comprehensive.algebra.normal import normalised
-from comprehensive.algebra.points import is_integral
 from comprehensive.algebra.sign_sets import Signs, SignSet
 from comprehensive.algebra.simplify import simplify
 from comprehensive.optimize.protocols import (
@@ -116,30 +114,14 @@ class Problem(Generic[Fragment]):
         verdict = self.solver.check(system)
         return Known(verdict, system if isinstance(verdict, Inconsistent) else simplify(system, self.solver))
 
-    def known_after(self, parent: Known, added: Sequence[Atom]) -> Known:
-        """The verdict on a parent's system plus `added`.
-
-        One of the two branches of every counter contains the parent's point, so the solver is asked about half of
-        them only; and it sees the parent's system without the atoms that the others imply.
-        """
-        system = parent.simplified.add(*added)
-        if system == parent.simplified:
+    def known_after(self, parent: Known, system: System, added: Sequence[Atom]) -> Known:
+        """The verdict on a parent's system plus `added`."""
+        if all(atom in parent.simplified.all_atoms for atom in added):
             return parent
-        verdict = parent.verdict if self._contains_point(parent.verdict, added) else self.solver.check(system)
+        verdict = self.solver.check(system)
         if isinstance(verdict, Inconsistent):
             return Known(verdict, system)
         return Known(verdict, self._without_dominated(parent.simplified, added))
-
-    def _contains_point(self, verdict: Verdict, atoms: Sequence[Atom]) -> bool:
-        """Whether the point of a verdict satisfies more atoms; a fractional one had better be sought again."""
-        match verdict:
-            case Consistent(point):
-                given = all(name in point for atom in atoms for name in atom.symbols)
-                return given and is_integral(point) and all(atom.holds(point) for atom in atoms)
-            case Inconsistent() | Unknown():
-                return False
-            case _:
-                assert_never(verdict)
 
     def _without_dominated(self, simplified: System, added: Sequence[Atom]) -> System:
         """`simplified` plus `added`, compared with what bounds the same limits; the rest was compared before."""

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Generic, Literal, TypeAlias, assert_never
 
 from comprehensive.algebra import Atom, Certificate, System
+from comprehensive.algebra.polynomial import Scalar
 from comprehensive.optimize.protocols import Counter, Evaluation, Fragment, Kind, Strategy
 
 Performance: TypeAlias = Literal["demanded", "literal"]
 """How P_i is read. ``demanded``: the level asked for, accept is ``P <= v``. ``literal``: as printed, ``v <= P``."""
 
-Point: TypeAlias = Mapping[str, Fraction]
+Point: TypeAlias = Mapping[str, Scalar]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ def walk(root: Node[Fragment]) -> Iterator[tuple[Node[Fragment], int]]:
             waiting.append((node.accept, depth + 1))
 
 
-def leaf_for(tree: Tree[Fragment], point: Mapping[str, int | Fraction]) -> Leaf[Fragment] | DeadEnd:
+def leaf_for(tree: Tree[Fragment], point: Point) -> Leaf[Fragment] | DeadEnd:
     """The case that a point belongs to, found by evaluating the edges on the way down.
 
     KeyError names a symbol that the point does not give; ValueError tells of a point that no edge admits, which

@@ -64,8 +64,9 @@ def contradiction(nest: Nest) -> Contradiction | None:
         verdict = solver.check(System(_always(stated, scope), tuple(stated)))
         if not isinstance(verdict, Inconsistent):
             return None
-        core += [stated[atom] for atom in verdict.core if atom in stated]
-        atoms += verdict.core
+        shown = solver.minimal(verdict).core
+        core += [stated[atom] for atom in shown if atom in stated]
+        atoms += shown
     return _explained(nest, scope, [condition for condition in conditions if condition in core], atoms)
 
 

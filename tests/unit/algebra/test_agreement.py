@@ -59,7 +59,8 @@ def test_no_verdict_contradicts_counting_or_z3_over_the_integers(family: str, nu
     for number in numbers:
         system = random_system(family, number)
         verdict = checked(system, solver)
-        answer = smt.solve(system.all_atoms, system.symbols, LIMITS)
+        # z3 can overrun its resources; that it has no answer in ten seconds proves nothing and fails nothing.
+        answer = smt.solve(system.all_atoms, system.symbols, smt.Limits(LIMITS.resources, seconds=10))
         if isinstance(verdict, Inconsistent):
             assert first_point(system.all_atoms, BOX) is None, (number, system)
             assert first_point(verdict.core, BOX) is None, (number, verdict.core)

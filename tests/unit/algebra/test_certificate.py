@@ -37,6 +37,7 @@ from comprehensive.algebra.certificate import (
 from comprehensive.algebra.handelman import refute_by_products
 from comprehensive.algebra.proof import certificate
 from comprehensive.algebra.rounding import rounded
+from comprehensive.algebra.splitting import refute_by_splits
 from comprehensive.algebra.symbols import is_integer_symbol
 from tests.unit.algebra.strategies import all_hold, atoms, box, free_systems, machine_systems, random_atom
 
@@ -123,6 +124,9 @@ def test_every_certificate_checks_and_each_of_its_lines_holds_where_the_given_on
 def tampered(proof: Certificate, random: Random) -> Iterator[Certificate]:
     """Certificates that are wrong in one place each."""
     lines = proof.lines
+    if proof.cases is not None:
+        yield from tampered_cases(proof, proof.cases, random)
+        return
     yield Certificate(lines[:-1])
     for position, line in enumerate(lines):
         other = random_atom(random)
@@ -148,6 +152,49 @@ def tampered(proof: Certificate, random: Random) -> Iterator[Certificate]:
                         yield Certificate(
                             (*lines[:position], Line(line.atom, changed), *lines[position + 1 :])
                         )
+
+
+def tampered_cases(proof: Certificate, cases: Cases, random: Random) -> Iterator[Certificate]:
+    left, right = cases.proofs
+    first, second = cases.first, cases.second
+    yield Certificate(proof.lines)
+    yield replace(proof, cases=replace(cases, first=Atom(first.polynomial - 1, Relation.GE)))
+    yield replace(proof, cases=replace(cases, second=Atom(second.polynomial - 1, Relation.GE)))
+    yield replace(proof, cases=replace(cases, first=equal(first.polynomial, 0)))
+    yield replace(proof, cases=replace(cases, first=second, second=first))
+    yield replace(proof, cases=replace(cases, proofs=(right, left)))
+    yield replace(proof, cases=replace(cases, proofs=(left, left)))
+    yield replace(proof, cases=replace(cases, proofs=(right, right)))
+    for wrong in tampered(left, random):
+        yield replace(proof, cases=replace(cases, proofs=(wrong, right)))
+    for wrong in tampered(right, random):
+        yield replace(proof, cases=replace(cases, proofs=(left, wrong)))
+
+
+CASES = {
+    "a tree of values": (
+        *(at_least(symbol, -1) for symbol in (B, s)),
+        *(at_most(symbol, 2) for symbol in (B, s)),
+        equal(B * B - 3 * B * s + s, -2),
+    ),
+    "an order": (*space, less(B * B, s * s), less(s * s, (B + 1) ** 2)),
+    "ranges": (*space, equal(B**3 + s**3, 1729), less(1, B), less(B, 9)),
+    "shares": (less(0, P), at_least(B, 1), at_most(P * B + B, 1)),
+}
+
+
+def test_no_proof_by_cases_survives_a_change() -> None:
+    random = Random(0)
+    rejected = 0
+    for name, example in CASES.items():
+        found = refute_by_splits(example, 200)
+        assert found is not None, name
+        assert is_proof(certificate(found), found.sources)
+        mutants = list(tampered(certificate(found), random))
+        for wrong in (*mutants[:8], *random.sample(mutants, min(100, len(mutants)))):
+            assert not is_proof(wrong, found.sources), (name, wrong)
+            rejected += 1
+    assert rejected > 300
 
 
 def test_no_certificate_survives_a_change() -> None:

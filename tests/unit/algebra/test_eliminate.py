@@ -124,7 +124,11 @@ def test_gaps_of_a_system_of_several_atoms_are_disjoint() -> None:
 
 
 def test_an_undecided_region_makes_the_answer_none() -> None:
-    square = System((), (at_least(B * B + s * s, 2 * B * s),))
+    P, Q = (
+        Polynomial.symbol("P_occ"),
+        Polynomial.symbol("P_bw"),
+    )  # shares: integers would be told apart by cases
+    square = System((), (at_least(P * P + Q * Q, 2 * P * Q),))
     assert uncovered(System(), [square], PortfolioSolver(use_smt=False)) is None
     assert uncovered(System(), [square], PortfolioSolver()) == ()
 

@@ -78,7 +78,9 @@ def test_a_product_that_would_have_a_million_terms_is_not_expanded() -> None:
     a = symbols[0]
     assumed = [at_least(symbol, 3) for symbol in symbols]
     tall = product_of(symbol**5 for symbol in symbols)
-    verdict = PortfolioSolver().check(System(tuple(assumed), (less(tall, 3 * Z * Z - a), at_most(Z, 2))))
+    verdict = PortfolioSolver().check(
+        System(tuple(assumed), (less(tall, 3 * Z * Z - a), at_most(Z, 2), at_least(Z, 0)))
+    )
     assert not isinstance(verdict, Consistent)
 
 

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from comprehensive.algebra import (
     Atom,
@@ -29,6 +30,7 @@ from comprehensive.algebra.points import is_integral
 from comprehensive.algebra.refute import refute_by_elimination, refute_by_sign
 from comprehensive.algebra.signs import Sign, lower_bounds, sign_on
 from comprehensive.algebra.symbols import is_integer_symbol
+from tests.unit.algebra.random_systems import HIGH, LOW, random_system
 from tests.unit.algebra.strategies import (
     assumed,
     box,
@@ -40,7 +42,7 @@ from tests.unit.algebra.strategies import (
     random_atom,
 )
 
-B, s, x, Z, R, P = (Polynomial.symbol(name) for name in ("B", "s", "x", "Z_B", "R_B", "P_occ"))
+B, s, x, Z, R, P, Q = (Polynomial.symbol(name) for name in ("B", "s", "x", "Z_B", "R_B", "P_occ", "P_bw"))
 space = System((at_least(s, 1), at_least(B, 1), at_least(Z, 0), at_least(R, 0)))
 few = settings(max_examples=50, deadline=None)
 # A watchdog that never fires here: verdicts then depend on the resources alone, however slow the machine is.
@@ -194,12 +196,19 @@ def test_performance_parameters_are_rational() -> None:
 
 def test_z3_decides_what_needs_a_square() -> None:
     solver = PortfolioSolver()
+    square = System((), (less(P * P + Q * Q, 2 * P * Q),))
+    assert isinstance(solver.check(square), Inconsistent)
+    assert solver.decided_by == {"smt": 1}
+    assert isinstance(PortfolioSolver(use_smt=False).check(square), Unknown)
+
+
+def test_cases_prove_what_needs_an_order_of_integers_without_z3() -> None:
+    solver = PortfolioSolver(use_smt=False)
     verdict = solver.check(System((), (less(x * x + B * B, 2 * x * B),)))
     assert isinstance(verdict, Inconsistent)
-    assert solver.decided_by == {"smt": 1}
-    assert isinstance(
-        PortfolioSolver(use_smt=False).check(System((), (less(x * x + B * B, 2 * x * B),))), Unknown
-    )
+    assert solver.decided_by == {"cases": 1}
+    assert verdict.certificate is not None
+    assert proves_contradiction(verdict.certificate, verdict.core, is_integer_symbol)
 
 
 def test_an_irrational_region_gets_a_rational_point_if_it_has_one() -> None:
@@ -233,7 +242,7 @@ def test_what_holds_by_sign_is_implied_at_once() -> None:
     assert solver.implies(space, at_most(2, B)) is False
     assert solver.implies(space.add(at_most(Z, 5)), less(Z, 6)) is True
     assert solver.implies(space, equal(B, B)) is True
-    assert solver.implies(System((), ()), at_least(x * x + B * B, 2 * x * B)) is None
+    assert solver.implies(System((), ()), at_least(P * P + Q * Q, 2 * P * Q)) is None
     assert PortfolioSolver().implies(System((), ()), at_least(x * x + B * B, 2 * x * B)) is True
 
 
@@ -254,13 +263,13 @@ def test_z3_is_loaded_only_when_a_question_reaches_it(use: str) -> None:
     program = """
 import sys
 from comprehensive.algebra import *
-B, Z, x = (Polynomial.symbol(n) for n in ("B", "Z_B", "x"))
+B, Z, P, Q = (Polynomial.symbol(n) for n in ("B", "Z_B", "P_occ", "P_bw"))
 solver = PortfolioSolver()
 space = System((at_least(B, 1), at_least(Z, 0)))
 solver.check(space.add(at_most(2 * B, Z)))
 solver.check(space.add(at_most(2 * B, Z), less(Z, B)))
 if sys.argv[1] == "z3":
-    solver.check(System((), (less(x * x + B * B, 2 * x * B),)))
+    solver.check(System((), (less(P * P + Q * Q, 2 * P * Q),)))
 print("z3" in sys.modules)
 """
     run = subprocess.run([sys.executable, "-c", program, use], capture_output=True, text=True, check=True)
@@ -276,3 +285,27 @@ def test_a_sat_without_a_model_is_undecided(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(z3.Solver, "model", interrupted)
     assert smt.solve([at_least(B, 1)]) == smt.Undecided("model is not available")
+
+
+@few
+@given(st.integers(0, 10_000))
+def test_a_minimal_core_is_a_contradiction_of_fewer_atoms(number: int) -> None:
+    system = random_system("boxed", number)
+    solver = PortfolioSolver(use_smt=False)
+    verdict = solver.check(system)
+    if isinstance(verdict, Inconsistent):
+        shown = solver.minimal(verdict)
+        assert set(shown.core) <= set(verdict.core)
+        assert first_point(shown.core, range(LOW - 1, HIGH + 2)) is None
+        assert shown.certificate is None or proves_contradiction(
+            shown.certificate, shown.core, is_integer_symbol
+        )
+
+
+def test_atoms_that_have_nothing_to_do_with_it_are_left_out_of_the_minimal_core() -> None:
+    x, y, z = (Polynomial.symbol(name) for name in "xyz")
+    needed = (at_least(x, 1), at_least(y, 1), at_most(x * x + y, 1))
+    solver = PortfolioSolver()
+    verdict = solver.check(System((), (*needed, at_most(z * z, 50), at_least(z * x, -7), at_most(y * y, 30))))
+    assert isinstance(verdict, Inconsistent)
+    assert set(solver.minimal(verdict).core) == set(needed)
