@@ -59,7 +59,7 @@ bench-trees: $(STAMP)  ## time the solver on synthetic decision trees, beside z3
 	$(PY) benchmarks/trees.py
 
 agreement: $(STAMP)  ## verdicts beside counting, z3 and cvc5; OTHER=python with another z3
-	$(PY) benchmarks/agreement.py $(if $(OTHER),--other $(OTHER))
+	$(PY) -m benchmarks.agreement $(if $(OTHER),--other $(OTHER))
 
 clean:  ## remove outputs and caches, keep the environment
 	rm -rf build dist out .hypothesis .pytest_cache .ruff_cache *.egg-info

@@ -1,6 +1,6 @@
 """The portfolio beside counting, z3, cvc5 and itself on another z3: a table of who decided what, and who disagreed.
 
-    python benchmarks/agreement.py [--count 300] [--other PYTHON] [-o FILE]
+    python -m benchmarks.agreement [--count 300] [--other PYTHON] [-o FILE]
 
 Systems are those of `tests/unit/algebra/random_systems.py`, and those of the bank for the portfolio itself. Each is
 decided here and by every `--other` interpreter, which may have another version of z3. A rival that gives up agrees
@@ -20,18 +20,16 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from benchmarks.tree_rivals import answers, available
+from comprehensive.algebra import Consistent, Inconsistent, PortfolioSolver, System, Verdict, smt
+from comprehensive.algebra.certificate import proves_contradiction
+from comprehensive.algebra.points import is_integral
+from comprehensive.algebra.symbols import is_integer_symbol
+from tests.bank import cad, inequalities, integers, triangular
+from tests.unit.algebra.random_systems import FAMILIES, HIGH, LIMITS, LOW, random_system
+from tests.unit.algebra.strategies import all_hold, first_point
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from benchmarks.tree_rivals import answers, available  # noqa: E402
-from comprehensive.algebra import Consistent, Inconsistent, PortfolioSolver, System, Verdict, smt  # noqa: E402
-from comprehensive.algebra.certificate import proves_contradiction  # noqa: E402
-from comprehensive.algebra.points import is_integral  # noqa: E402
-from comprehensive.algebra.symbols import is_integer_symbol  # noqa: E402
-from tests.bank import cad, inequalities, integers, triangular  # noqa: E402
-from tests.unit.algebra.random_systems import FAMILIES, HIGH, LIMITS, LOW, random_system  # noqa: E402
-from tests.unit.algebra.strategies import all_hold, first_point  # noqa: E402
-
 BANK = (*cad.PROBLEMS, *triangular.PROBLEMS, *inequalities.PROBLEMS, *integers.PROBLEMS)
 # z3 overruns its resources a hundredfold on some problems of the bank.
 BANK_LIMITS = smt.Limits(resources=300_000, seconds=2)
@@ -128,7 +126,7 @@ def cvc5_alone(count: int) -> Verdicts:
 
 def elsewhere(python: str, count: int) -> tuple[str, Verdicts]:
     """What another interpreter's libraries make of it."""
-    command = [python, __file__, "--count", str(count), "--verdicts"]
+    command = [python, "-m", "benchmarks.agreement", "--count", str(count), "--verdicts"]
     run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     told = json.loads(run.stdout)
     return told["versions"], told["verdicts"]

@@ -183,6 +183,11 @@ def rounded_fact(fact: Fact, is_integer: Callable[[str], bool]) -> Fact:
     return fact if atom is fact.atom else Fact(atom, fact.sources, Rounding(fact))
 
 
+def rounded_facts(facts: Iterable[Fact], is_integer: Callable[[str], bool]) -> tuple[Fact, ...]:
+    """The facts at their integer points."""
+    return tuple(rounded_fact(fact, is_integer) for fact in facts)
+
+
 def eliminate(found: Bracket) -> tuple[Fact, ...]:
     """The facts without the symbol: exact, a point of the result extends to a real value of the symbol.
 

@@ -20,7 +20,7 @@ from comprehensive.algebra.fourier import (
     eliminate,
     least,
     originals,
-    rounded_fact,
+    rounded_facts,
 )
 from comprehensive.algebra.pairs import compared, contradiction, crossing
 from comprehensive.algebra.signs import lower_bounds, refutes
@@ -67,7 +67,7 @@ def refute_by_elimination(atoms: Sequence[Atom]) -> Fact | None:
 
 def refute_facts(facts: Sequence[Fact]) -> Fact | None:
     """`refute_by_elimination` of facts that were derived before."""
-    facts = _whole(facts)
+    facts = rounded_facts(facts, is_integer_symbol)
     while True:
         bounds = least(facts)
         for fact in facts:
@@ -88,13 +88,9 @@ def refute_facts(facts: Sequence[Fact]) -> Fact | None:
         growth, _, chosen = min(brackets, key=lambda item: item[:2])
         if growth + len(facts) > _MOST_FACTS:
             return None
-        facts = _whole(eliminate(chosen))
+        facts = rounded_facts(eliminate(chosen), is_integer_symbol)
         if any(fact.atom.polynomial.total_degree > _HIGHEST_DEGREE for fact in facts):
             return None
-
-
-def _whole(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    return tuple(rounded_fact(fact, is_integer_symbol) for fact in facts)
 
 
 def _crossing(found: Bracket, bounds: Bounds) -> Fact | None:

@@ -11,7 +11,7 @@ nodes is bounded and no clock is read, so that the answer is the same in every r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
@@ -28,7 +28,7 @@ from comprehensive.algebra.fourier import (
     joined,
     least,
     originals,
-    rounded_fact,
+    rounded_facts,
 )
 from comprehensive.algebra.pairs import FALSE
 from comprehensive.algebra.points import Plan, Point, complete, is_integral, plan_for
@@ -70,7 +70,7 @@ _FEW_FACTS = 12
 def split(atoms: Sequence[Atom], most_nodes: int) -> Fact | Point | None:
     """A contradiction, an integer point, or None where so many nodes do not settle it."""
     search = _Search(plan_for(atoms), most_nodes)
-    facts = tuple(_whole(originals(atoms)))
+    facts = rounded_facts(originals(atoms), is_integer_symbol)
     false = next((fact for fact in facts if fact.atom.truth is False), None)
     return false or search.visit(_root(_projected(facts)))
 
@@ -81,7 +81,7 @@ def whole_box(atoms: Sequence[Atom]) -> tuple[dict[str, tuple[int, int]], tuple[
     The atoms are without the symbols that can be eliminated exactly.  None where a range is not finite, or a symbol is
     no integer; an empty range is no contradiction with a proof, for which there is `split`.
     """
-    node, _ = _cut_down(_root(_projected(tuple(_whole(originals(atoms))))))
+    node, _ = _cut_down(_root(_projected(rounded_facts(originals(atoms), is_integer_symbol))))
     names = sorted({name for fact in node.facts for name in fact.atom.symbols} | set(node.box))
     ranges: dict[str, tuple[int, int]] = {}
     for name in names:
@@ -232,10 +232,6 @@ def _complement(first: Atom) -> Atom:
     return rounded(first.negate(), is_integer_symbol)
 
 
-def _whole(facts: Iterable[Fact]) -> Iterator[Fact]:
-    return (rounded_fact(fact, is_integer_symbol) for fact in facts)
-
-
 def _projected(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
     """The facts without the symbols whose slopes are all constants of size 1: exact for integers."""
     names = sorted({name for fact in facts for name in fact.atom.symbols})
@@ -246,7 +242,7 @@ def _projected(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
         if seen.unclear or any(slope != 1 for slope in slopes):
             continue
         seen = replace(seen, below=_strongest(seen.below, lowest), above=_strongest(seen.above, lowest))
-        after = tuple(_whole(eliminate(seen)))
+        after = rounded_facts(eliminate(seen), is_integer_symbol)
         if len(after) <= max(_MOST_FACTS, len(facts)):
             facts = after
     return facts
