@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import islice
 from math import ceil, floor
 from typing import TYPE_CHECKING, Protocol
 
 from comprehensive.algebra import smt
 from comprehensive.algebra.atom import Atom, Relation
+from comprehensive.algebra.cores import Cores
 from comprehensive.algebra.exhaustion import exhaust
 from comprehensive.algebra.fourier import Fact
 from comprehensive.algebra.handelman import refute_by_products
@@ -40,11 +42,13 @@ if TYPE_CHECKING:
 # So many systems are remembered.
 _MOST_VERDICTS = 1 << 14
 _MOST_PAIRS = 1 << 11
-# A whole point is a nicety once a rational one is known, so the search for it gets a small part.
-_WHOLE_PART = 6
-# Cases are nodes of a search; a point is moved so often; a box is gone through if it has so many points.
-_FEW_NODES = 10
-_MANY_NODES = 24
+# Of the budget, for what is a nicety or not likely: a whole point where a rational one is known, an interior point.
+_SMALL_PART = 6
+# Of cases, in terms that are looked at.
+_LITTLE_WORK = 1_500
+_MUCH_WORK = 30_000
+# Simple points are tried, a point is moved so often, and a box is gone through if it has so many points.
+_FEW_POINTS = 24
 _MOST_STEPS = 25
 _MOST_POINTS = 50_000
 _MOST_RUNS = 12
@@ -81,6 +85,7 @@ class PortfolioSolver:
         self._verdicts: dict[System, Verdict] = {}
         self._pairs = Inherited[Pairs | Fact](_pairs_of, _MOST_PAIRS)
         self._search: PointSearch | None = None
+        self._cores = Cores()
         self._decided: Counter[str] = Counter()
 
     @property
@@ -124,7 +129,7 @@ class PortfolioSolver:
                         found = refute([other for other in found.sources if other != atom]) or found
                 return _refuted(found)
         core = verdict.core
-        limits = self._limits.divided(_WHOLE_PART)
+        limits = self._limits.divided(_SMALL_PART)
         for atom in core if verdict.derivation is None and self._use_smt else ():
             rest = [other for other in core if other != atom]
             answer = _solve_rounded(rest, (), limits) if len(rest) < len(core) else None
@@ -152,10 +157,21 @@ class PortfolioSolver:
         pairs = self._pairs.of(system)
         if isinstance(pairs, Fact):
             return "sign", _refuted(pairs)
+        known = self._cores.within(system)
+        if known is not None:
+            return "core", known
+        point = _simple(system)
+        if point is not None:
+            return "simple", Consistent(point)
         point = self._pooled(system, start)
         if point is not None:
             return "pool", Consistent(point)
-        return self._decide_alone(system, start)
+        # What is undecided mostly stays so with one more atom, and z3 has been asked for long.
+        limits = self._limits.divided(_SMALL_PART) if isinstance(before, Unknown) else self._limits
+        step, verdict = self._decide_alone(system, start, limits)
+        if isinstance(verdict, Inconsistent):
+            self._cores.enter(verdict)
+        return step, verdict
 
     def _pooled(self, system: System, start: Mapping[str, Scalar] | None) -> Point | None:
         if self._search is None:
@@ -165,7 +181,9 @@ class PortfolioSolver:
             self._search = PointSearch()
         return self._search.find(system, start)
 
-    def _decide_alone(self, system: System, start: Mapping[str, Scalar] | None) -> tuple[str, Verdict]:
+    def _decide_alone(
+        self, system: System, start: Mapping[str, Scalar] | None, limits: smt.Limits
+    ) -> tuple[str, Verdict]:
         """The steps that take nothing but a point over from a parent."""
         atoms = system.all_atoms
         plan = plan_for(atoms)
@@ -184,8 +202,8 @@ class PortfolioSolver:
                 return "candidates", Consistent(rational)
             return "undecided", Unknown("no cheap step decides the system and the SMT solver is switched off")
         if rational is None:
-            return self._ask_smt(atoms, plan)
-        match self._whole_point(atoms, plan):
+            return self._ask_smt(atoms, plan, limits)
+        match _whole_point(atoms, plan, limits):
             case smt.Core(core):
                 return "smt", self._contradiction(core)
             case None:
@@ -200,7 +218,7 @@ class PortfolioSolver:
         refuted = refute_by_elimination(atoms)
         if refuted is not None:
             return "elimination", _refuted(refuted)
-        found = split(atoms, _FEW_NODES)
+        found = split(atoms, _LITTLE_WORK)
         if found is None:
             point = search(atoms, plan, [{}] if start is None else [start, {}], _MOST_STEPS)
             if point is not None:
@@ -210,13 +228,13 @@ class PortfolioSolver:
                 return "exhaustion", Inconsistent(exhausted)
             if exhausted is not None:
                 return "exhaustion", Consistent(exhausted)
-            found = split(atoms, _MANY_NODES)
+            found = split(atoms, _MUCH_WORK)
         if isinstance(found, Fact):
             return "cases", _refuted(found)
         return None if found is None else ("cases", Consistent(found))
 
-    def _ask_smt(self, atoms: Sequence[Atom], plan: Plan) -> tuple[str, Verdict]:
-        answer = _solve_rounded(atoms, (), self._limits)
+    def _ask_smt(self, atoms: Sequence[Atom], plan: Plan, limits: smt.Limits) -> tuple[str, Verdict]:
+        answer = _solve_rounded(atoms, (), limits)
         if isinstance(answer, smt.Core):
             return "smt", self._contradiction(answer.atoms)
         near = answer.values if isinstance(answer, smt.Model) else None
@@ -229,12 +247,12 @@ class PortfolioSolver:
                 if point is not None and is_integral(point):
                     return "smt", Consistent(point)
                 rational = rational or point
-        whole = self._whole_point(atoms, plan)
+        whole = _whole_point(atoms, plan, limits)
         if isinstance(whole, smt.Core):
             return "smt", self._contradiction(whole.atoms)
         if whole is not None:
             return "smt", Consistent(whole)
-        rational = rational or self._interior_point(atoms)
+        rational = rational or _interior_point(atoms, limits)
         if rational is not None:
             return "smt", Consistent(rational)
         found = self._by_products(atoms)
@@ -244,36 +262,15 @@ class PortfolioSolver:
             return "undecided", Unknown(f"the SMT solver gave up: {answer.reason}")
         return "undecided", Unknown("the points that were found have irrational coordinates")
 
-    def _whole_point(self, atoms: Sequence[Atom], plan: Plan) -> Point | smt.Core | None:
-        """A point with integers where they belong, atoms that have none, or None when neither is found."""
-        names = {name for atom in atoms for name in atom.symbols}
-        whole = [name for name in names if is_integer_symbol(name)]
-        answer = _solve_rounded(atoms, whole, self._limits.divided(_WHOLE_PART))
-        match answer:
-            case smt.Core():
-                return answer
-            case smt.Model(values, exact):
-                return dict(values) if exact else complete(plan, values)
-            case smt.Undecided():
-                return None
-
     def _contradiction(self, core: tuple[Atom, ...]) -> Inconsistent:
         """The core, with a derivation if there is one."""
         found = refute_by_sign(core) or refute_by_elimination(core) or self._by_products(core)
         return Inconsistent(core) if found is None else _refuted(found)
 
     def _by_products(self, atoms: Sequence[Atom]) -> Fact | None:
-        limits = self._limits.divided(_WHOLE_PART)
+        limits = self._limits.divided(_SMALL_PART)
         found = (refute_by_products(atoms, degree, limits) for degree in _DEGREES)
         return next((fact for fact in found if fact is not None), None)
-
-    def _interior_point(self, atoms: Sequence[Atom]) -> Point | None:
-        """A point where inequalities hold strictly: an open set has rational points, and z3 takes those."""
-        strict = [
-            atom if atom.relation is Relation.EQ else Atom(atom.polynomial, Relation.GT) for atom in atoms
-        ]
-        answer = smt.solve(strict, limits=self._limits)
-        return dict(answer.values) if isinstance(answer, smt.Model) and answer.exact else None
 
 
 def _pairs_of(system: System, above: Pairs | Fact | None) -> Pairs | Fact:
@@ -286,8 +283,15 @@ def _speaks_of(point: Mapping[str, Scalar], atoms: Iterable[Atom]) -> bool:
     return all(name in point for atom in atoms for name in atom.symbols)
 
 
+def _simple(system: System) -> Point | None:
+    """An integer point with small values of the free symbols."""
+    plan = plan_for(system.all_atoms)
+    points = (complete(plan, given) for given in islice(candidates(system.all_atoms, plan.free), _FEW_POINTS))
+    return next((point for point in points if point is not None and is_integral(point)), None)
+
+
 def _refute_by_cases(atoms: Sequence[Atom]) -> Fact | None:
-    return refute_by_splits(atoms, _MANY_NODES)
+    return refute_by_splits(atoms, _MUCH_WORK)
 
 
 def _refuted(found: Fact) -> Inconsistent:
@@ -299,6 +303,27 @@ def _solve_rounded(atoms: Sequence[Atom], integers: Sequence[str], limits: smt.L
     given = {rounded(atom, is_integer_symbol): atom for atom in reversed(atoms)}
     answer = smt.solve(list(reversed(given)), integers, limits)
     return smt.Core(tuple(given[atom] for atom in answer.atoms)) if isinstance(answer, smt.Core) else answer
+
+
+def _whole_point(atoms: Sequence[Atom], plan: Plan, limits: smt.Limits) -> Point | smt.Core | None:
+    """A point with integers where they belong, atoms that have none, or None when neither is found."""
+    names = {name for atom in atoms for name in atom.symbols}
+    whole = [name for name in names if is_integer_symbol(name)]
+    answer = _solve_rounded(atoms, whole, limits.divided(_SMALL_PART))
+    match answer:
+        case smt.Core():
+            return answer
+        case smt.Model(values, exact):
+            return dict(values) if exact else complete(plan, values)
+        case smt.Undecided():
+            return None
+
+
+def _interior_point(atoms: Sequence[Atom], limits: smt.Limits) -> Point | None:
+    """A point where inequalities hold strictly: an open set has rational points, and z3 takes those."""
+    strict = [atom if atom.relation is Relation.EQ else Atom(atom.polynomial, Relation.GT) for atom in atoms]
+    answer = smt.solve(strict, limits=limits.divided(_SMALL_PART))
+    return dict(answer.values) if isinstance(answer, smt.Model) and answer.exact else None
 
 
 def _roundings(values: Mapping[str, Fraction], free: Sequence[str]) -> Iterator[Point]:

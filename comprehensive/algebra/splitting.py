@@ -5,8 +5,8 @@
 
 A node is closed by the range of a single fact in its box (`ranges.py`) or by elimination.  What single facts rule out
 at the ends of ranges is cut off first.  Then the node is divided: by the sign of a factor of a polynomial, of a slope
-or of a difference of two symbols where that closes one of the sides, else by the value of a symbol.  The number of
-nodes is bounded and no clock is read, so that the answer is the same in every run.
+or of a difference of two symbols where that closes one of the sides, else by the value of a symbol.  Work is counted
+in terms of polynomials and bounded, and no clock is read, so that the answer is the same in every run.
 """
 
 from __future__ import annotations
@@ -63,13 +63,15 @@ _MOST_CUTS = 24
 _MOST_SIGNS = 24
 _MOST_ORDERS = 4
 _MOST_FRAMES = 8
+# What a node costs besides its terms.
+_NODE_WORK = 300
 # Elimination is tried on so many facts.
 _FEW_FACTS = 12
 
 
-def split(atoms: Sequence[Atom], most_nodes: int) -> Fact | Point | None:
-    """A contradiction, an integer point, or None where so many nodes do not settle it."""
-    search = _Search(plan_for(atoms), most_nodes)
+def split(atoms: Sequence[Atom], most_work: int) -> Fact | Point | None:
+    """A contradiction, an integer point, or None where so much work (terms looked at) does not settle it."""
+    search = _Search(plan_for(atoms), most_work)
     facts = rounded_facts(originals(atoms), is_integer_symbol)
     false = next((fact for fact in facts if fact.atom.truth is False), None)
     return false or search.visit(_root(_projected(facts)))
@@ -92,9 +94,9 @@ def whole_box(atoms: Sequence[Atom]) -> tuple[dict[str, tuple[int, int]], tuple[
     return ranges, tuple(fact.atom for fact in node.facts)
 
 
-def refute_by_splits(atoms: Sequence[Atom], most_nodes: int) -> Fact | None:
+def refute_by_splits(atoms: Sequence[Atom], most_work: int) -> Fact | None:
     """The contradiction alone."""
-    found = split(atoms, most_nodes)
+    found = split(atoms, most_work)
     return found if isinstance(found, Fact) else None
 
 
@@ -153,17 +155,17 @@ def _root(facts: Iterable[Fact]) -> _Node:
 
 @dataclass(slots=True)
 class _Search:
-    """What all nodes share: how to complete points, and how many nodes are left."""
+    """What all nodes share: how to complete points, and how much work is left."""
 
     plan: Plan
-    nodes: int
+    work: int
 
     def visit(self, node: _Node) -> Fact | Point | None:
         """Settles the node."""
-        if self.nodes <= 0:
+        if self.work <= 0:
             return None
-        self.nodes -= 1
         node, cuts = _cut_down(node)
+        self.work -= _NODE_WORK + (1 + len(cuts)) * sum(map(_terms, node.facts.values()))
         found = (
             _closed(node)
             or _closed_in_order(node)
@@ -188,7 +190,9 @@ class _Search:
             for first in _signs(node):
                 second = _complement(first)
                 sides = [Fact(atom, (atom,)) for atom in (first, second)]
-                closed = [_closed_by(node, frames, side) for side in sides]
+                closed = [self._closed_by(node, frames, side) for side in sides]
+                if self.work <= 0:
+                    return None
                 if any(closed):
                     left, right = (
                         proof or self.visit(node.joined(side))
@@ -204,6 +208,28 @@ class _Search:
             return left
         right = self.visit(node.joined(Fact(second, (second,))))
         return _either(first, second, left, right)
+
+    def _closed_by(self, node: _Node, frames: Iterable[Frame], fact: Fact) -> Fact | None:
+        """A contradiction that the fact brings, as a bound or as an order."""
+        if constant_bound(fact.atom) is not None:
+            narrower = node.narrowed(fact)
+            self.work -= sum(map(_terms, narrower.facts.values()))
+            return _closed(narrower)
+        for frame in frames:
+            for name in fact.atom.symbols:
+                measured = measured_from(frame, name, fact)
+                for other in node.facts if measured is not None and self.work > 0 else ():
+                    if measured is not None and name in other.atom.symbols:
+                        form = moved(other.atom.polynomial, measured)
+                        self.work -= _terms(form)
+                        found = None if form is None else refuted(other, form, measured)
+                        if found is not None:
+                            return found
+        return None
+
+
+def _terms(form: Form | None) -> int:
+    return 1 if form is None else len(form)
 
 
 def _either(
@@ -303,22 +329,6 @@ def _frames(node: _Node) -> list[Frame]:
                 if measured is not None and len(frames) < _MOST_FRAMES:
                     frames.append(measured)
     return frames
-
-
-def _closed_by(node: _Node, frames: Iterable[Frame], fact: Fact) -> Fact | None:
-    """A contradiction that the fact brings, as a bound or as an order."""
-    if constant_bound(fact.atom) is not None:
-        return _closed(node.narrowed(fact))
-    for frame in frames:
-        for name in fact.atom.symbols:
-            measured = measured_from(frame, name, fact)
-            for other in node.facts if measured is not None else ():
-                if measured is not None and name in other.atom.symbols:
-                    form = moved(other.atom.polynomial, measured)
-                    found = None if form is None else refuted(other, form, measured)
-                    if found is not None:
-                        return found
-    return None
 
 
 def _eliminated(node: _Node) -> Fact | None:

@@ -187,7 +187,7 @@ def test_no_proof_by_cases_survives_a_change() -> None:
     random = Random(0)
     rejected = 0
     for name, example in CASES.items():
-        found = refute_by_splits(example, 200)
+        found = refute_by_splits(example, 100_000)
         assert found is not None, name
         assert is_proof(certificate(found), found.sources)
         mutants = list(tampered(certificate(found), random))

@@ -51,7 +51,7 @@ def is_proof(found: Fact) -> bool:
 
 @pytest.mark.parametrize("name", NEED_CASES)
 def test_contradictions_that_need_ranges_or_cases_are_found_with_a_proof(name: str) -> None:
-    found = refute_by_splits(NEED_CASES[name], 60)
+    found = refute_by_splits(NEED_CASES[name], 40_000)
     assert found is not None
     assert set(found.sources) <= set(NEED_CASES[name])
     assert is_proof(found)
@@ -65,11 +65,11 @@ def test_some_of_these_are_decided_by_nothing_else() -> None:
         if refute_by_sign(given) is None and refute_by_elimination(given) is None
     ]
     assert len(hard) >= 5
-    assert isinstance(split(NEED_CASES["no square between"], 60), Fact)
+    assert isinstance(split(NEED_CASES["no square between"], 40_000), Fact)
 
 
 def test_a_proof_by_cases_has_both_of_them_and_its_core_has_neither() -> None:
-    found = refute_by_splits(NEED_CASES["no square between"], 60)
+    found = refute_by_splits(NEED_CASES["no square between"], 40_000)
     assert found is not None
     assert isinstance(found.reason, Branching)
     assert certificate(found).cases is not None
@@ -82,7 +82,7 @@ def test_a_proof_by_cases_has_both_of_them_and_its_core_has_neither() -> None:
 @given(machine_systems | free_systems)
 def test_answers_agree_with_brute_force(system: System) -> None:
     given_atoms = system.all_atoms
-    found = split(given_atoms, 12)
+    found = split(given_atoms, 4_000)
     if isinstance(found, Fact):
         assert found.atom.truth is False
         assert set(found.sources) <= set(given_atoms)
@@ -94,19 +94,19 @@ def test_answers_agree_with_brute_force(system: System) -> None:
         assert set(found) == set(system.symbols)
 
 
-def test_boxes_are_always_decided_when_there_are_nodes_enough() -> None:
+def test_boxes_are_always_decided_when_there_is_work_enough() -> None:
     wall = [atom for symbol in (x, y) for atom in (at_least(symbol, -2), at_most(symbol, 3))]
     for number in range(-12, 13):
         atoms_ = (*wall, equal(x**2 - 3 * x * y + y, number))
         witness = first_point(atoms_, range(-2, 4))
-        found = split(atoms_, 400)
+        found = split(atoms_, 200_000)
         assert found is not None
         assert isinstance(found, Fact) is (witness is None)
 
 
-def test_few_nodes_decide_nothing_wrongly_and_none_are_ever_exceeded() -> None:
-    for nodes in range(6):
-        found = split((*low, equal(x**2 + y**2, 3 * z**2 + 5 * x * y + 1), at_least(x, 50)), nodes)
+def test_little_work_decides_nothing_wrongly() -> None:
+    for work in range(0, 3_000, 500):
+        found = split((*low, equal(x**2 + y**2, 3 * z**2 + 5 * x * y + 1), at_least(x, 50)), work)
         assert found is None or not isinstance(found, Fact) or is_proof(found)
     assert split(NEED_CASES["no square between"], 0) is None
 
