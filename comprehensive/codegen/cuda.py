@@ -11,13 +11,16 @@ from typing import assert_never
 
 from comprehensive.codegen.environment import render_template
 from comprehensive.codegen.kernel import (
+    Await,
     Barrier,
     Comment,
+    Commit,
     Kernel,
     KernelParameter,
     KernelStmt,
     Plain,
     SharedTile,
+    Stage,
     UniformFor,
     UniformIf,
 )
@@ -38,7 +41,9 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
         "cuda/kernel.cu.j2",
         name=kernel.name,
         register_cap=kernel.register_cap,
-        parameters=[print_parameter(p) for p in kernel.parameters],
+        parameters=[print_parameter(p, restrict=bool(kernel.constants)) for p in kernel.parameters],
+        constants=kernel.constants,
+        threads=" * ".join(map(print_expr, kernel.block)),
         shared_words=kernel.shared_words_text if kernel.uses_shared_memory else None,
         body="\n".join(part for line in _lines(kernel.body, 1, marked) for part in wrapped(line)),
     )
@@ -49,11 +54,18 @@ def kernel_unit(kernel: Kernel) -> str:
     return render_template("cuda/unit.cu.j2", kernel=print_kernel(kernel))
 
 
-def print_parameter(parameter: KernelParameter) -> str:
-    """``const float *a`` or ``int n``"""
+def print_parameter(parameter: KernelParameter, *, restrict: bool = False) -> str:
+    """``const float *a`` or ``int n``; data does not overlap, and ``restrict`` tells the compiler so."""
     qualifier = "const " if parameter.pointer and parameter.const else ""
-    star = "*" if parameter.pointer else ""
+    star = ("*__restrict__ " if restrict else "*") if parameter.pointer else ""
     return f"{qualifier}{parameter.type.value} {star}{parameter.name}"
+
+
+def _stage(stage: Stage) -> str:
+    sizes = (stage.rows, stage.columns, stage.pitch, stage.threads)
+    rest = (stage.stride, stage.valid_rows, stage.valid_columns, stage.thread)
+    constants, numbers = (", ".join(map(print_expr, group)) for group in (sizes, rest))
+    return f"cf_stage<{constants}>({print_expr(stage.shared)}, &{print_expr(stage.source)}, {numbers});"
 
 
 def _lines(body: Iterable[KernelStmt], depth: int, marked: bool) -> list[str]:
@@ -69,6 +81,12 @@ def _lines(body: Iterable[KernelStmt], depth: int, marked: bool) -> list[str]:
                 lines.append(f"{margin}__syncthreads();")
             case Comment():
                 lines.append(f"{margin}// {statement.text}")
+            case Stage():
+                lines.append(margin + _stage(statement))
+            case Commit():
+                lines.append(f"{margin}cf_commit();")
+            case Await():
+                lines.append(f"{margin}cf_await<{print_expr(statement.pending)}>();")
             case SharedTile():
                 offset = statement.offset_words
                 base = "cf_shared" if offset == IntLiteral(0) else f"(cf_shared + 4 * ({print_expr(offset)}))"

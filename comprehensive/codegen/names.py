@@ -10,11 +10,14 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from comprehensive.codegen.kernel import (
+    Await,
     Barrier,
     Comment,
+    Commit,
     KernelStmt,
     Plain,
     SharedTile,
+    Stage,
     UniformFor,
     UniformIf,
 )
@@ -27,6 +30,7 @@ from comprehensive.metafork.ast import (
     Continue,
     Declare,
     DoWhile,
+    Expr,
     For,
     If,
     MetaFor,
@@ -93,11 +97,31 @@ def names_in_kernel(body: Iterable[KernelStmt]) -> frozenset[str]:
                 names |= names_in_kernel(statement.then) | names_in_kernel(statement.otherwise)
             case SharedTile():
                 names |= names_read(statement.offset_words)
-            case Barrier() | Comment():
+            case Stage():
+                names |= frozenset[str]().union(*map(names_read, stage_expressions(statement)))
+            case Await():
+                names |= names_read(statement.pending)
+            case Barrier() | Comment() | Commit():
                 pass
             case _:
                 assert_never(statement)
     return frozenset(names)
+
+
+def stage_expressions(stage: Stage) -> tuple[Expr, ...]:
+    """Everything that a stage computes."""
+    return (
+        stage.shared,
+        stage.source,
+        stage.rows,
+        stage.columns,
+        stage.pitch,
+        stage.stride,
+        stage.valid_rows,
+        stage.valid_columns,
+        stage.thread,
+        stage.threads,
+    )
 
 
 def names_in_body(body: Iterable[Stmt]) -> frozenset[str]:

@@ -16,11 +16,14 @@ from dataclasses import replace
 from typing import assert_never
 
 from comprehensive.codegen.kernel import (
+    Await,
     Barrier,
     Comment,
+    Commit,
     KernelStmt,
     Plain,
     SharedTile,
+    Stage,
     UniformFor,
     UniformIf,
 )
@@ -64,7 +67,7 @@ def _remaining(statement: KernelStmt, later: frozenset[str]) -> KernelStmt | Non
             return replace(statement, then=then, otherwise=otherwise)
         case SharedTile():
             return statement if statement.name in later else None
-        case Barrier() | Comment():
+        case Barrier() | Comment() | Stage() | Commit() | Await():
             return statement
         case _:
             assert_never(statement)

@@ -14,12 +14,15 @@ from typing import assert_never
 
 from comprehensive.algebra import Polynomial
 from comprehensive.codegen.kernel import (
+    Await,
     Barrier,
     Comment,
+    Commit,
     Kernel,
     KernelStmt,
     Plain,
     SharedTile,
+    Stage,
     UniformFor,
     UniformIf,
 )
@@ -82,7 +85,7 @@ def has_unrolled_loop(body: tuple[KernelStmt, ...]) -> bool:
             case UniformIf():
                 if has_unrolled_loop(statement.then) or has_unrolled_loop(statement.otherwise):
                     return True
-            case Barrier() | Comment() | SharedTile():
+            case Barrier() | Comment() | SharedTile() | Stage() | Commit() | Await():
                 pass
             case _:
                 assert_never(statement)
