@@ -44,9 +44,7 @@ def outputs(compilation: Compilation) -> Mapping[str, str]:
     plan = compilation.plan
     regions = [region for function in plan.functions for region in function.regions]
     kernels = {
-        leaf.kernel.name: print_kernel(leaf.kernel, marked=True)
-        for region in regions
-        for leaf in region.leaves
+        kernel.name: print_kernel(kernel, marked=True) for region in regions for kernel in region.kernels
     }
     texts = {
         f"{plan.stem}.h": header_text(plan, __version__),
@@ -124,7 +122,7 @@ def stage_text(compilation: Compilation, stage: str) -> str:
             return "\n".join(print_nest(nest) for nest in compilation.nests)
         case "kernel":
             regions = [region for function in compilation.plan.functions for region in function.regions]
-            kernels = {leaf.kernel.name: leaf.kernel for region in regions for leaf in region.leaves}
+            kernels = {kernel.name: kernel for region in regions for kernel in region.kernels}
             return "\n".join(print_kernel(kernel) for kernel in kernels.values())
         case _:
             raise ValueError(f"no stage is called {stage}")

@@ -23,6 +23,7 @@ from comprehensive.codegen.kernel import (
     Stage,
     UniformFor,
     UniformIf,
+    copies_in_stages,
 )
 from comprehensive.codegen.source_lines import GENERATED_LINE, mark
 from comprehensive.codegen.wrap import wrapped
@@ -51,7 +52,9 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
 
 def kernel_unit(kernel: Kernel) -> str:
     """A translation unit with this kernel alone, for what only compiles: PTX, register counts."""
-    return render_template("cuda/unit.cu.j2", kernel=print_kernel(kernel))
+    return render_template(
+        "cuda/unit.cu.j2", kernel=print_kernel(kernel), has_stages=copies_in_stages(kernel.body)
+    )
 
 
 def print_parameter(parameter: KernelParameter, *, restrict: bool = False) -> str:

@@ -161,3 +161,18 @@ class Kernel:
     @property
     def uses_shared_memory(self) -> bool:
         return self.shared_words != Polynomial.constant(0)
+
+
+def copies_in_stages(body: tuple[KernelStmt, ...]) -> bool:
+    """Whether there is a :class:`Stage` in the body."""
+    for statement in body:
+        match statement:
+            case Stage():
+                return True
+            case UniformFor() if copies_in_stages(statement.body):
+                return True
+            case UniformIf() if copies_in_stages((*statement.then, *statement.otherwise)):
+                return True
+            case _:
+                pass
+    return False

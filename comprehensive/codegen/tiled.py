@@ -10,7 +10,6 @@ In: a :class:`Variant` with a tile.  Out: a :class:`Kernel`: points with a long 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 
 from comprehensive.algebra import Polynomial
 from comprehensive.codegen.frame import Frame, is_same_for_all_points
@@ -49,7 +48,6 @@ def tile_obstacle(nest: Nest, tile: RegisterTile) -> str | None:
     return None
 
 
-@lru_cache(maxsize=256)
 def lower_tile(variant: Variant, name: str) -> Kernel:
     """The kernel ``name`` of a variant over tiles that has one."""
     nest, tile = variant.nest, variant.tile
