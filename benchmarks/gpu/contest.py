@@ -68,7 +68,7 @@ def contest(peer: str, problem: Problem, attempts: Iterable[Attempt]) -> Outcome
     ready = best.make()
     ready.run()
     times = clock.samples(ready.run, SAMPLING_MS)
-    return Outcome(name, peer, times, " ".join(filter(None, (best.label, ready.what()))), note)
+    return Outcome(name, peer, times, "; ".join(filter(None, (best.label, ready.what()))), note)
 
 
 def words(error: BaseException) -> str:

@@ -80,8 +80,10 @@ def _function(spec: str) -> ctypes._NamedFuncPointer:
 
 
 def _leaf(spec: str, number: int) -> str:
-    """The leaf that ran, with what it keeps in shared memory; of several regions the last one's."""
+    """The leaf that ran, by its decisions and what it caches; of several regions the last one's."""
     manifest = json.loads((native.GENERATED / spec / f"{spec}.json").read_text(encoding="utf-8"))
-    leaves = manifest["functions"][0]["regions"][-1]["leaves"]
-    cached = next((leaf["cached"] for leaf in leaves if leaf["index"] == number), [])
-    return f"(leaf {number}, {'cached ' + ', '.join(cached) if cached else 'nothing cached'})"
+    for leaf in manifest["functions"][0]["regions"][-1]["leaves"]:
+        if leaf["index"] == number:
+            decisions = dict.fromkeys(f"({each['text']})" for each in leaf["decisions"] if each["text"])
+            return f"leaf {number} {' '.join(decisions)}, cached: {', '.join(leaf['cached']) or 'nothing'}"
+    return f"leaf {number}"

@@ -39,6 +39,7 @@ def test_speeds_are_relative_to_the_fastest_peer_that_ran() -> None:
             ran(PRODUCT.name, "ours", 0.5, "B0=16 (leaf 0)", "10 of 11 ran"),
             ran(PRODUCT.name, "cublas", 0.25, "sgemm"),
             ran(PRODUCT.name, "naive", 1.0),
+            ran(PRODUCT.name, "figure4", 2.0),
             failed(PRODUCT.name, "triton", "no such thing"),
         )
     )
@@ -47,6 +48,7 @@ def test_speeds_are_relative_to_the_fastest_peer_that_ran() -> None:
         "cuBLAS",
         "0.250",
         "0.50",
+        "4.00",
         "B0=16 (leaf 0)",
     ]
     assert _row(text, PRODUCT.name, "ours")[2:4] == ["0.500", "0.450..0.600"]
@@ -58,12 +60,12 @@ def test_speeds_are_relative_to_the_fastest_peer_that_ran() -> None:
 
 def test_a_case_that_ours_lacks_says_why_beside_its_fastest_peer() -> None:
     text = report(results(failed(TALL.name, "ours", "no spec"), ran(TALL.name, "torch", 0.4)))
-    assert _row(text, TALL.name, "did not run")[5:] == ["torch, eager", "0.400", "", "no spec"]
+    assert _row(text, TALL.name, "did not run")[5:] == ["torch, eager", "0.400", "", "", "no spec"]
 
 
 def test_ours_alone_has_no_peer_to_compare_with() -> None:
     text = report(results(ran(SWEEPS.name, "ours", 3.0)))
-    assert _row(text, SWEEPS.name, "3.000")[5:8] == ["", "", ""]
+    assert _row(text, SWEEPS.name, "3.000")[5:9] == ["", "", "", ""]
 
 
 def test_bars_inside_a_cell_do_not_end_it() -> None:
