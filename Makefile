@@ -49,8 +49,9 @@ gpu-prepare: $(STAMP)  ## generate what gpu-test and gpu-bench compile, into bui
 gpu-test:  ## compile build/gpu on this machine and compare with the serial C
 	python3 tests/gpu/run.py
 
-gpu-bench:  ## time the generated kernels on this machine's GPU
-	python3 benchmarks/gpu.py
+# The same machine, with torch and Triton beside that python3.
+gpu-bench:  ## time build/gpu on this machine's GPU beside cuBLAS, torch, Triton and plain kernels
+	python3 -m benchmarks.gpu
 
 bench: $(STAMP)  ## time the generator itself
 	$(PY) benchmarks/host.py
