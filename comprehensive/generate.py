@@ -24,6 +24,7 @@ from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Variant
 from comprehensive.loops.printer import print_nest
 from comprehensive.metafork.printer import print_program
+from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.report.tree_json import tree_to_json
 from comprehensive.report.tree_text import ASCII, UNICODE, render_tree
 from comprehensive.toolchain.find import Missing, find_tool
@@ -49,7 +50,7 @@ def outputs(compilation: Compilation) -> Mapping[str, str]:
     texts = {
         f"{plan.stem}.h": header_text(plan, __version__),
         f"{plan.stem}.cu": source_text(plan, kernels, __version__),
-        f"{plan.stem}.json": _json(manifest(plan, compilation.trees, __version__)),
+        f"{plan.stem}.json": _json(manifest(plan, compilation.trees, compilation.tiles, __version__)),
         f"{plan.stem}.tree.json": _json(tree_document(compilation)),
     }
     for number, region in enumerate(regions):
@@ -129,21 +130,33 @@ def stage_text(compilation: Compilation, stage: str) -> str:
 
 
 def tree_document(compilation: Compilation) -> dict[str, Any]:
-    """All trees as one JSON document."""
+    """All trees as one JSON document; ``tile`` is that of the kernel over register tiles, null where there is none."""
     return {
         "schema": 1,
         "regions": [
-            {"name": nest.name, "tree": tree_to_json(tree, fragment_to_json)}
-            for nest, tree in zip(compilation.nests, compilation.trees, strict=True)
+            {
+                "name": nest.name,
+                "tree": tree_to_json(tree, fragment_to_json),
+                "tile": None if isinstance(tile, NotApplicable) else tree_to_json(tile, fragment_to_json),
+            }
+            for nest, tree, tile in zip(compilation.nests, compilation.trees, compilation.tiles, strict=True)
         ],
     }
 
 
 def tree_text(compilation: Compilation, *, pruned: bool = False, ascii_only: bool = False) -> str:
-    """All trees for a terminal, a heading each."""
+    """All trees for a terminal, a heading each; below each what is known of register tiles."""
     parts: list[str] = []
-    for nest, tree in zip(compilation.nests, compilation.trees, strict=True):
+    strokes = ASCII if ascii_only else UNICODE
+    for nest, tree, tile in zip(compilation.nests, compilation.trees, compilation.tiles, strict=True):
         where = f"{compilation.source.path}:{nest.span.position[0]}"
         parts.append(f"{nest.name} ({where})\n")
-        parts.append(render_tree(tree, pruned, describe, ASCII if ascii_only else UNICODE) + "\n\n")
+        parts.append(render_tree(tree, pruned, describe, strokes) + "\n\n")
+        if isinstance(tile, NotApplicable):
+            parts.append(f"{nest.name} has no register tiles: {tile.reason}\n\n")
+        else:
+            parts.append(
+                f"{nest.name} over register tiles, whatever the parameters: tried first without them\n"
+            )
+            parts.append(render_tree(tile, pruned, describe, strokes) + "\n\n")
     return "".join(parts).removesuffix("\n")

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 Point = Mapping[str, int]
+MOST_TILES = 4
+"""Register tiles of a kernel that are tried one by one; a spec with fewer refuses the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,13 @@ class Launch:
 
     spec: str
     scalars: Mapping[str, int | float]
-    points: tuple[Point, ...]
+    blocks: tuple[Point, ...]
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """The launcher's choice of a register tile, each of the first few, then kernels with run-time blocks."""
+        tiles = tuple({**self.blocks[0], "tile": tile} for tile in (-1, *range(1, MOST_TILES + 1)))
+        return (*tiles, *({**block, "tile": 0} for block in self.blocks))
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,9 +48,9 @@ STATUS_OK = 0
 
 @dataclass(frozen=True, slots=True)
 class LeafRuns:
-    """Points run on one leaf: ``failures`` has a line for each that differs from the serial C.
+    """Points run on one leaf or register tile: ``failures`` has a line for each that differs from the serial C.
 
-    ``reason`` says why there are none, and is empty where there are some.
+    ``reason`` says why there are none, and is empty where there are some.  ``tile`` is 0 for a leaf.
     """
 
     region: str
@@ -58,6 +58,12 @@ class LeafRuns:
     runs: int
     failures: tuple[str, ...]
     reason: str = ""
+    tile: int = 0
+
+    @property
+    def name(self) -> str:
+        """``matmul leaf 3`` or ``matmul register tile 1``."""
+        return f"{self.region} register tile {self.tile}" if self.tile else f"{self.region} leaf {self.leaf}"
 
     @property
     def state(self) -> State:
@@ -119,7 +125,7 @@ def run_leaves(
             reason = str(error)
         if reason is not None:
             found += [
-                LeafRuns(region.name, number, 0, (), reason)
+                LeafRuns(region.name, number, 0, (), reason, region.instance_of(number))
                 for region in plan.regions
                 for number in region.numbers
             ]
@@ -176,6 +182,7 @@ def _run_function(
             runs[r, leaf],
             tuple(failures[r, leaf]),
             "" if runs[r, leaf] else unreached,
+            plan.regions[r].instance_of(leaf),
         )
         for r, leaf in cases
     ]

@@ -12,7 +12,7 @@ coordinate around a whole body are limits.  Every point is visited exactly once,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.loops.access import assigned_names, names_read
@@ -38,7 +38,7 @@ from comprehensive.loops.rewrite import (
     unswitch,
 )
 from comprehensive.loops.traverse import fresh
-from comprehensive.loops.types import environment_of, exact_product
+from comprehensive.loops.types import environment_of, exact_product, promote, type_of
 from comprehensive.metafork.ast import (
     Binary,
     Conditional,
@@ -106,7 +106,7 @@ def _points(nest: Nest) -> Points:
         free.remove(high)
         names.append(name)
         limits.append(exact_product(high.extent, loop.extent, environment_of(nest)))
-    bodies, limits = _limited(bodies, names, limits)
+    bodies, limits = _limited(bodies, names, limits, environment_of(nest))
     return Points(
         tuple(names),
         tuple(limits),
@@ -244,28 +244,31 @@ def _reads(body: tuple[Stmt, ...], names: Sequence[str]) -> bool:
 
 
 def _limited(
-    bodies: Sequence[tuple[Stmt, ...]], names: Sequence[str], limits: Sequence[Expr]
+    bodies: Sequence[tuple[Stmt, ...]],
+    names: Sequence[str],
+    limits: Sequence[Expr],
+    types: Mapping[str, ScalarType],
 ) -> tuple[list[tuple[Stmt, ...]], list[Expr]]:
     """The bodies without a condition that is around each of them, which is in the limits."""
     result, bounded = list(bodies), list(limits)
     while True:
-        conditions = {body[0].condition for body in result if len(body) == 1 and _is_guard(body[0])}
-        if len(conditions) != 1 or not all(len(body) == 1 and _is_guard(body[0]) for body in result):
+        guards = [guard for body in result for guard in [_guard(body)] if guard is not None]
+        if len(guards) < len(result) or any(guard.condition != guards[0].condition for guard in guards):
             return result, bounded
-        for conjunct in _conjuncts(conditions.pop()):
-            place, bound = _bound(conjunct, names)
+        for conjunct in _conjuncts(guards[0].condition):
+            place, bound = _bound(conjunct, names, types)
             if bound != bounded[place]:
                 bounded[place] = Conditional(Binary("<", bounded[place], bound), bounded[place], bound)
-        result = [_then(body[0]) for body in result]
+        result = [guard.then for guard in guards]
 
 
-def _is_guard(statement: Stmt) -> bool:
-    return isinstance(statement, If) and not statement.otherwise
-
-
-def _then(statement: Stmt) -> tuple[Stmt, ...]:
-    assert isinstance(statement, If)
-    return statement.then
+def _guard(body: tuple[Stmt, ...]) -> If | None:
+    """The condition around the whole body, if there is one."""
+    match body:
+        case (If(otherwise=()) as guard,):
+            return guard
+        case _:
+            return None
 
 
 def _conjuncts(condition: Expr) -> list[Expr]:
@@ -276,10 +279,12 @@ def _conjuncts(condition: Expr) -> list[Expr]:
             return [condition]
 
 
-def _bound(condition: Expr, names: Sequence[str]) -> tuple[int, Expr]:
-    """The coordinate and the bound that it is less than where the condition holds."""
+def _bound(condition: Expr, names: Sequence[str], types: Mapping[str, ScalarType]) -> tuple[int, Expr]:
+    """The coordinate and the bound that it is less than where the condition holds, if C compares as mathematics."""
     match condition:
-        case Binary(operator="<" | "<=" | ">" | ">=" as relation, left=left, right=right):
+        case Binary(operator="<" | "<=" | ">" | ">=" as relation, left=left, right=right) if all(
+            promote(type_of(side, types)) in (ScalarType.INT, ScalarType.LONG) for side in (left, right)
+        ):
             ring = Ring()
             small, large = (left, right) if relation in ("<", "<=") else (right, left)
             room = ring.read(large) - ring.read(small) + (1 if relation in ("<=", ">=") else 0)

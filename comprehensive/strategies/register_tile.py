@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from comprehensive.codegen.reduction import serial_loop
 from comprehensive.loops.integers import ONE, ZERO, multiply
 from comprehensive.loops.ir import Coordinate, Loop, Nest, RegisterTile, Role, Scalar, Threads, Variant
 from comprehensive.loops.rewrite import all_names
@@ -43,6 +44,8 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
         for number, (point, limit) in enumerate(zip(points.names, points.limits, strict=True))
     )
     tile = RegisterTile(coordinates, points.alternatives, name("D"), name("S"))
+    has_loop = any(serial_loop(alternative.body) is not None for alternative in tile.alternatives)
+    constants = tile.constants if has_loop else tile.constants[:-2]
     blocks = [name(f"i{number}") for number in range(len(coordinates))]
     threads = [name(f"t{number}") for number in range(len(coordinates))]
     values = [name(f"r{number}") for number in range(len(coordinates))]
@@ -55,7 +58,7 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
         nest,
         scalars=(
             *nest.scalars,
-            *(Scalar(constant, ScalarType.INT, Role.TILE) for constant in tile.constants),
+            *(Scalar(constant, ScalarType.INT, Role.TILE) for constant in constants),
         ),
         grid=tuple(
             Loop(block, blocks_along(coordinate))

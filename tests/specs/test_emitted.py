@@ -59,6 +59,7 @@ def test_nvcc_compiles_the_kernels_without_a_warning(written: Path, arch: str, n
     manifest = json.loads((written / f"{written.name}.json").read_text(encoding="utf-8"))
     regions = [region for function in manifest["functions"] for region in function["regions"]]
     kernels = {leaf["kernel"]["name"] for region in regions for leaf in region["leaves"]}
+    kernels |= {region["tile"]["kernel"]["name"] for region in regions}
     assert kernels == {usage.name for usage in compiled.usage.values()}
 
 
