@@ -48,7 +48,7 @@ def launcher(header: str, function: str) -> Launcher:
     if call is None:
         raise ValueError(f"{function}_launch_explained is not declared")
     _, *arguments, _, _, _ = (declared(text) for text in call[1].split(","))
-    texts = members[1].split(";") if members else []
+    texts = re.sub(r"/\*.*?\*/", "", members[1], flags=re.DOTALL).split(";") if members else []
     return Launcher(function, tuple(arguments), tuple(declared(text) for text in texts if text.strip()))
 
 
