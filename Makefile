@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format nvcc gpu-prepare gpu-test gpu-bench bench bench-trees agreement clean
+.PHONY: help demo test test-all lint format nvcc gpu-prepare gpu-test gpu-bench bench bench-trees quotients bank agreement clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -58,6 +58,12 @@ bench: $(STAMP)  ## time the generator itself
 
 bench-trees: $(STAMP)  ## time the solver on synthetic decision trees, beside z3 and cvc5
 	$(PY) benchmarks/trees.py
+
+quotients: $(STAMP)  ## floors and minima in the solver, beside case splits and z3
+	$(PY) -m benchmarks.quotients
+
+bank: $(STAMP)  ## how many problems of the literature are solved, beside z3
+	$(PY) -m benchmarks.bank
 
 agreement: $(STAMP)  ## verdicts beside counting, z3 and cvc5; OTHER=python with another z3
 	$(PY) -m benchmarks.agreement $(if $(OTHER),--other $(OTHER))
