@@ -102,13 +102,16 @@ def _square(n: int) -> Case:
     return _product(str(n), n, n, n, Launch("matmul", {"n": n}, dividing(n)))
 
 
-_NO_RECTANGLES = "no spec yet: matmul takes one order n for all three matrices"
+def _rectangle(shape: str, m: int, n: int, k: int) -> Case:
+    ours = Launch("gemm", {"m": m, "n": n, "k": k}, points("B0 B1", (8, 32), (16, 16), (32, 32), (4, 64)))
+    return _product(f"{shape} {m}x{n}x{k}", m, n, k, ours)
+
 
 PRODUCTS = (
     *(_square(n) for n in (1024, 2048, 4096, 8192, 1000, 4095)),
-    _product("tall 16384x512x1024", 16384, 512, 1024, _NO_RECTANGLES),
-    _product("flat 512x16384x1024", 512, 16384, 1024, _NO_RECTANGLES),
-    _product("deep 512x512x16384", 512, 512, 16384, _NO_RECTANGLES),
+    _rectangle("tall", 16384, 512, 1024),
+    _rectangle("flat", 512, 16384, 1024),
+    _rectangle("deep", 512, 512, 16384),
 )
 
 

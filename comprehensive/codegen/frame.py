@@ -34,6 +34,8 @@ from comprehensive.metafork.ast import (
 
 ZERO, ONE = IntLiteral(0), IntLiteral(1)
 
+PATCH = (4, 8)
+"""Threads of a warp along the two coordinates of a reduction."""
 GROUP = 8
 """Rows of tiles that neighbouring blocks share, so that what they read is in the second-level cache."""
 
@@ -52,7 +54,7 @@ class Frame:
     @staticmethod
     def of(nest: Nest, tile: RegisterTile, loop: For | None) -> Frame:
         taken = {s.name for s in nest.scalars} | {a.name for a in nest.arrays}
-        taken |= {c.name for c in tile.coordinates}
+        taken |= {c.name for c in tile.coordinates} | {tile.blocks}
         for alternative in tile.alternatives:
             taken |= {s.name for s in statements_in(alternative.body) if isinstance(s, Declare)}
             taken |= {s.iterator for s in statements_in(alternative.body) if isinstance(s, For)}
@@ -88,8 +90,8 @@ class Frame:
             "height",
         ]
         for number in range(len(tile.coordinates)):
-            wanted += [f"{base}{number}" for base in ("i", "o", "t", "r", "blocks")]
-        wanted += [f"{base}_{a.name}" for a in nest.arrays for base in ("shared", "piece", "private")]
+            wanted += [f"{base}{number}" for base in ("i", "o", "e", "t", "r", "blocks")]
+        wanted += [f"{base}_{a.name}" for a in nest.arrays for base in ("shared", "piece", "private", "held")]
         return Frame(nest, tile, limits, strides, {base: name(base) for base in wanted})
 
     def extent(self, c: Coordinate) -> Expr:
@@ -120,16 +122,37 @@ class Frame:
         coordinates = self.tile.coordinates
         last = len(coordinates) - 1
         declared: list[Stmt] = [_int(self.names["block"], Name("blockIdx.x"))]
+        declared += self._patches() if grouped else []
         for number, c in enumerate(coordinates):
             extent = self.extent(c)
             blocks = Binary("/", Binary("+", self.limit(number), Binary("-", extent, ONE)), extent)
-            declared.append(_int(self.names[f"t{number}"], Name(f"threadIdx.{AXES[last - number]}")))
+            if not grouped:
+                declared.append(_int(self.names[f"t{number}"], Name(f"threadIdx.{AXES[last - number]}")))
             declared.append(_int(self.names[f"blocks{number}"], blocks))
         declared += self._grouped() if grouped else self._in_order()
         for number, c in enumerate(coordinates):
             origin = Binary("*", self.name(f"i{number}"), self.extent(c))
             declared.append(_int(self.names[f"o{number}"], origin))
         return Plain(tuple(declared))
+
+    def _patches(self) -> list[Stmt]:
+        """Threads of a warp as a patch: what it reads of rows and of columns of the tile is then the least."""
+        second = Name(self.tile.coordinates[1].threads)
+        rows, columns = IntLiteral(PATCH[0]), IntLiteral(PATCH[1])
+        thread = self.name("thread")
+        warp, lane = (
+            Binary("/", thread, product([rows, columns])),
+            Binary("%", thread, product([rows, columns])),
+        )
+        across = Binary("/", second, columns)
+        place0 = Binary("*", Binary("/", warp, across), rows)
+        place1 = Binary("*", Binary("%", warp, across), columns)
+        number = Binary("+", Binary("*", Name("threadIdx.y"), second), Name("threadIdx.x"))
+        return [
+            _int(thread.identifier, number),
+            _int(self.names["t0"], Binary("+", place0, Binary("/", lane, columns))),
+            _int(self.names["t1"], Binary("+", place1, Binary("%", lane, columns))),
+        ]
 
     def _in_order(self) -> list[Stmt]:
         declared: list[Stmt] = []

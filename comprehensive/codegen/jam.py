@@ -42,6 +42,8 @@ class Jam:
     scalars: frozenset[str]
     places: tuple[Expr, ...]
     reference: Callable[[Expr], Expr]
+    origins: tuple[Expr, ...] | None = None
+    """Of the tile, by coordinate, where they are not those of the frame."""
 
     def all(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
         """The statements for all points, inside of the limits or not."""
@@ -99,7 +101,8 @@ class Jam:
         frame, inner = self.frame, tuple(body)
         for number in reversed(range(len(self.places))):
             c = frame.tile.coordinates[number]
-            place = Binary("+", frame.name(f"o{number}"), self.places[number])
+            origin = frame.name(f"o{number}") if self.origins is None else self.origins[number]
+            place = Binary("+", origin, self.places[number])
             if guarded:
                 inner = (If(Binary("<", Name(c.name), frame.limit(number)), inner),)
             inner = (

@@ -113,6 +113,34 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
+class Fetch:
+    """All threads of the block read ``rows`` x ``columns`` elements into registers, the array ``held`` of each."""
+
+    held: str
+    source: Index
+    rows: Expr
+    columns: Expr
+    stride: Expr
+    valid_rows: Expr
+    valid_columns: Expr
+    thread: Expr
+    threads: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """What has been fetched goes to shared memory, columns as rows, ``pitch`` elements apart."""
+
+    shared: Expr
+    held: str
+    rows: Expr
+    columns: Expr
+    pitch: Expr
+    thread: Expr
+    threads: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Commit:
     """What has been begun since the last one is one step of the pipeline."""
 
@@ -125,7 +153,7 @@ class Await:
 
 
 KernelStmt: TypeAlias = (
-    Plain | Barrier | Comment | UniformFor | UniformIf | SharedTile | Stage | Commit | Await
+    Plain | Barrier | Comment | UniformFor | UniformIf | SharedTile | Stage | Fetch | Put | Commit | Await
 )
 
 
@@ -151,6 +179,15 @@ class Kernel:
     register_cap: int | None = None
     constants: tuple[str, ...] = ()
     """Names of integers that are constants of each instance: a kernel that has some is a template."""
+    blocks: str | None = None
+    """The constant that says how many blocks a multiprocessor shall have room for, which bounds registers."""
+    demands: tuple[Expr, ...] = ()
+    """Conditions that the constants must meet."""
+    staged: tuple[tuple[str, Expr], ...] = ()
+    """The arrays that are copied to shared memory while the threads go on, each with the column where rows begin.
+
+    In vectors, where the array, its rows and these columns are aligned.
+    """
     limits: tuple[tuple[str, Expr], ...] = ()
     """Bounds over scalars of the nest, by the names of the parameters that hold them."""
 
@@ -161,18 +198,3 @@ class Kernel:
     @property
     def uses_shared_memory(self) -> bool:
         return self.shared_words != Polynomial.constant(0)
-
-
-def copies_in_stages(body: tuple[KernelStmt, ...]) -> bool:
-    """Whether there is a :class:`Stage` in the body."""
-    for statement in body:
-        match statement:
-            case Stage():
-                return True
-            case UniformFor() if copies_in_stages(statement.body):
-                return True
-            case UniformIf() if copies_in_stages((*statement.then, *statement.otherwise)):
-                return True
-            case _:
-                pass
-    return False

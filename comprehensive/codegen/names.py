@@ -7,6 +7,7 @@ parameters that a kernel needs.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import assert_never
 
 from comprehensive.codegen.kernel import (
@@ -14,8 +15,10 @@ from comprehensive.codegen.kernel import (
     Barrier,
     Comment,
     Commit,
+    Fetch,
     KernelStmt,
     Plain,
+    Put,
     SharedTile,
     Stage,
     UniformFor,
@@ -30,7 +33,6 @@ from comprehensive.metafork.ast import (
     Continue,
     Declare,
     DoWhile,
-    Expr,
     For,
     If,
     MetaFor,
@@ -97,8 +99,10 @@ def names_in_kernel(body: Iterable[KernelStmt]) -> frozenset[str]:
                 names |= names_in_kernel(statement.then) | names_in_kernel(statement.otherwise)
             case SharedTile():
                 names |= names_read(statement.offset_words)
-            case Stage():
-                names |= frozenset[str]().union(*map(names_read, stage_expressions(statement)))
+            case Stage() | Fetch() | Put():
+                values = (getattr(statement, field.name) for field in fields(statement))
+                names |= frozenset[str]().union(*(names_read(v) for v in values if not isinstance(v, str)))
+                names |= {v for v in (getattr(statement, "held", None),) if v is not None}
             case Await():
                 names |= names_read(statement.pending)
             case Barrier() | Comment() | Commit():
@@ -106,22 +110,6 @@ def names_in_kernel(body: Iterable[KernelStmt]) -> frozenset[str]:
             case _:
                 assert_never(statement)
     return frozenset(names)
-
-
-def stage_expressions(stage: Stage) -> tuple[Expr, ...]:
-    """Everything that a stage computes."""
-    return (
-        stage.shared,
-        stage.source,
-        stage.rows,
-        stage.columns,
-        stage.pitch,
-        stage.stride,
-        stage.valid_rows,
-        stage.valid_columns,
-        stage.thread,
-        stage.threads,
-    )
 
 
 def names_in_body(body: Iterable[Stmt]) -> frozenset[str]:

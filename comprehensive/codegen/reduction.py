@@ -16,17 +16,19 @@ registers too.  Every sum keeps its order, so that the result is the same to the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from comprehensive.algebra import Polynomial
-from comprehensive.codegen.frame import ONE, ZERO, Frame
+from comprehensive.codegen.frame import ONE, PATCH, ZERO, Frame
 from comprehensive.codegen.jam import Jam, scalars_of
 from comprehensive.codegen.kernel import (
     Await,
     Barrier,
     Commit,
+    Fetch,
     KernelStmt,
     Plain,
+    Put,
     SharedTile,
     Stage,
     UniformFor,
@@ -41,6 +43,7 @@ from comprehensive.loops.rewrite import expressions_in, map_expr, statements_in,
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
+    Call,
     Declare,
     Expr,
     For,
@@ -54,7 +57,7 @@ from comprehensive.metafork.ast import (
 VECTOR_BYTES = 16
 """The largest access of a thread; rows of a piece are so much longer than what they hold, against bank conflicts."""
 VECTOR = 4
-"""Neighbouring points of a thread along the last coordinate: their operands are one access to shared memory."""
+"""Neighbouring points of a thread, whose operands are one access to shared memory; elements fetched together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +206,17 @@ class Reduction:
         return Polynomial.symbol(self.frame.tile.stages) * self._elements(name) * size
 
     def _elements(self, name: str) -> Polynomial:
-        return self._extent(self.pieces[name].rows) * self._pitch(name)
+        piece = self.pieces[name]
+        return self._extent(piece.columns if self._is_turned(piece) else piece.rows) * self._pitch(name)
+
+    def _is_turned(self, piece: _Piece) -> bool:
+        """Whether columns become rows in shared memory: points that are neighbours then find neighbours."""
+        along = (piece.rows.variable, piece.columns.variable)
+        return self._is_patched and along[0] is not None and along[1] == self.loop.iterator
+
+    @property
+    def _is_patched(self) -> bool:
+        return len(self.frame.tile.coordinates) == 2
 
     def _extent(self, axis: _Axis) -> Polynomial:
         tile = self.frame.tile
@@ -216,12 +229,26 @@ class Reduction:
 
     def _pitch(self, name: str) -> Polynomial:
         piece = self.pieces[name]
+        if self._is_turned(piece):
+            return self._extent(piece.rows) + VECTOR
         columns = self._extent(piece.columns)
         is_padded = piece.rows.variable is not None and piece.columns.variable == self.loop.iterator
         return columns + VECTOR_BYTES // self.frame.nest.array(name).type.size_bytes if is_padded else columns
 
     def _text(self, polynomial: Polynomial) -> Expr:
-        return expression(polynomial, (*self.frame.tile.constants,))
+        return expression(polynomial, (*self.frame.tile.sizes, self.frame.tile.depth, self.frame.tile.stages))
+
+    def demands(self) -> tuple[Expr, ...]:
+        """What the shapes below need of the sizes."""
+        tile = self.frame.tile
+        counts = [(tile.depth, VECTOR)]
+        if self._is_patched:
+            counts += [(c.threads, patch) for c, patch in zip(tile.coordinates, PATCH, strict=True)]
+            counts += [(c.each, VECTOR) for c in tile.coordinates]
+        multiples: list[Expr] = [
+            Binary("==", Binary("%", Name(name), IntLiteral(count)), ZERO) for name, count in counts
+        ]
+        return (*multiples, Binary(">=", Name(tile.stages), IntLiteral(2)))
 
     # --- the body
 
@@ -233,31 +260,45 @@ class Reduction:
         )
         return (
             *self._tiles(),
-            Plain((_int(frame.names["thread"], self._thread()), _int(frame.names["steps"], steps))),
+            Plain((*self._thread(), _int(frame.names["steps"], steps), *self._held_pieces())),
             Plain((*jam.all(self.before), *self._loaded(jam))),
             *self._first_pieces(),
             self._main_loop(),
-            Plain((*jam.at_points((*map(jam.one, self.after), *self._stores(jam)), guarded=True),)),
+            Plain(self._stored_points(jam)),
         )
 
     def _limit(self) -> Expr:
         return self.frame.limit(len(self.frame.tile.coordinates))
 
-    def _thread(self) -> Expr:
-        if len(self.frame.tile.coordinates) == 1:
-            return self.frame.name("t0")
-        row = Binary("*", self.frame.name("t0"), Name(self.frame.tile.coordinates[1].threads))
-        return Binary("+", row, self.frame.name("t1"))
+    def _thread(self) -> tuple[Stmt, ...]:
+        return () if self._is_patched else (_int(self.frame.names["thread"], self.frame.name("t0")),)
+
+    def _threads(self) -> Expr:
+        return product([Name(c.threads) for c in self.frame.tile.coordinates])
+
+    def _held_pieces(self) -> tuple[Stmt, ...]:
+        """The registers of a thread for its part of each piece that is turned, in groups of so many elements."""
+        held: list[Stmt] = []
+        for name, piece in self.pieces.items():
+            if self._is_turned(piece):
+                elements = self._text(self._extent(piece.rows) * self._extent(piece.columns))
+                groups = Binary("/", elements, IntLiteral(VECTOR))
+                turns = Binary("/", Binary("+", groups, Binary("-", self._threads(), ONE)), self._threads())
+                size = Binary("*", turns, IntLiteral(VECTOR))
+                held.append(
+                    Declare(self.frame.nest.array(name).type, self.frame.names[f"held_{name}"], (size,))
+                )
+        return tuple(held)
 
     def _places(self) -> tuple[Expr, ...]:
-        """Rows a block's threads apart; along the last of two coordinates in vectors, those so far apart."""
+        """One coordinate: a block's threads apart. Two: in vectors, those a block's threads apart."""
         frame = self.frame
-        first, *others = frame.tile.coordinates
-        places: list[Expr] = [
-            Binary("+", Binary("*", frame.name("r0"), Name(first.threads)), frame.name("t0"))
-        ]
-        for c in others:
-            value, thread, vector = frame.name("r1"), frame.name("t1"), IntLiteral(VECTOR)
+        first = frame.tile.coordinates[0]
+        if not self._is_patched:
+            return (Binary("+", Binary("*", frame.name("r0"), Name(first.threads)), frame.name("t0")),)
+        places: list[Expr] = []
+        for number, c in enumerate(frame.tile.coordinates):
+            value, thread, vector = frame.name(f"r{number}"), frame.name(f"t{number}"), IntLiteral(VECTOR)
             apart = Binary("*", Binary("/", value, vector), Binary("*", vector, Name(c.threads)))
             places.append(
                 Binary("+", Binary("+", apart, Binary("*", vector, thread)), Binary("%", value, vector))
@@ -284,6 +325,15 @@ class Reduction:
             result += jam.at_points((Assign(element, "=", self.frame.flat(reference)),), guarded=True)
         return tuple(result)
 
+    def _stored_points(self, jam: Jam) -> tuple[Stmt, ...]:
+        """What follows the loop; addresses are not kept from before it, since registers are dear there."""
+        origins = range(len(self.frame.tile.coordinates))
+        again = tuple(
+            _int(self.frame.names[f"e{n}"], Call("cf_again", (self.frame.name(f"o{n}"),))) for n in origins
+        )
+        ends = replace(jam, origins=tuple(self.frame.name(f"e{n}") for n in origins))
+        return (*again, *ends.at_points((*map(jam.one, self.after), *self._stores(jam)), guarded=True))
+
     def _stores(self, jam: Jam) -> tuple[Stmt, ...]:
         stores: list[Stmt] = []
         for name, reference in self.held.items():
@@ -298,7 +348,10 @@ class Reduction:
         begun = UniformIf(Binary("<", ahead, frame.name("steps")), self._stages(ahead, ahead))
         last = Binary("-", Name(frame.tile.stages), ONE)
         header = For(ScalarType.INT, ahead.identifier, ZERO, "<", last, ONE, (), unrolled=True)
-        return (UniformFor(header, (begun, Commit())),)
+        first = UniformIf(Binary("<", ZERO, frame.name("steps")), (*self._fetches(ZERO), *self._puts(ZERO)))
+        second = UniformIf(Binary("<", ONE, frame.name("steps")), self._fetches(ONE))
+        turned = (first, second) if first.then else ()
+        return (UniformFor(header, (begun, Commit())), *turned)
 
     def _main_loop(self) -> KernelStmt:
         frame, tile = self.frame, self.frame.tile
@@ -323,10 +376,72 @@ class Reduction:
                 Plain((_int(ahead.identifier, Binary("+", step, Binary("-", Name(tile.stages), ONE))),)),
                 begun,
                 Commit(),
+                *self._turned_ahead(step),
                 Plain((_int(frame.names["slot"], Binary("%", step, Name(tile.stages))), *pointers)),
                 whole,
             ),
         )
+
+    def _turned_ahead(self, step: Expr) -> tuple[KernelStmt, ...]:
+        """The next pieces that are turned leave their registers, and those after them come in."""
+        frame = self.frame
+        following, second = Binary("+", step, ONE), Binary("+", step, IntLiteral(2))
+        puts = self._puts(Binary("%", following, Name(frame.tile.stages)))
+        if not puts:
+            return ()
+        return (
+            UniformIf(Binary("<", following, frame.name("steps")), puts),
+            UniformIf(Binary("<", second, frame.name("steps")), self._fetches(second)),
+        )
+
+    def _fetches(self, step: Expr) -> tuple[KernelStmt, ...]:
+        frame = self.frame
+        return tuple(
+            Fetch(
+                frame.names[f"held_{name}"],
+                self._source(piece, step),
+                self._text(self._extent(piece.rows)),
+                self._text(self._extent(piece.columns)),
+                self._stride(piece),
+                self._valid(piece.rows, step),
+                self._valid(piece.columns, step),
+                frame.name("thread"),
+                self._threads(),
+            )
+            for name, piece in self.pieces.items()
+            if self._is_turned(piece)
+        )
+
+    def _puts(self, slot: Expr) -> tuple[KernelStmt, ...]:
+        frame = self.frame
+        return tuple(
+            Put(
+                self._slot(name, slot),
+                frame.names[f"held_{name}"],
+                self._text(self._extent(piece.rows)),
+                self._text(self._extent(piece.columns)),
+                self._text(self._pitch(name)),
+                frame.name("thread"),
+                self._threads(),
+            )
+            for name, piece in self.pieces.items()
+            if self._is_turned(piece)
+        )
+
+    def _slot(self, name: str, slot: Expr) -> Expr:
+        """Where a piece of an array begins in shared memory."""
+        at = ZERO if slot == ZERO else times(slot, self._text(self._elements(name)))
+        return plus(self.frame.name(f"shared_{name}"), at)
+
+    def _source(self, piece: _Piece, step: Expr) -> Index:
+        """The first element of a piece."""
+        origin = Index(piece.array, tuple(self._origin(a, step) for a in self._subscripts(piece)))
+        source = self.frame.flat(origin)
+        assert isinstance(source, Index)
+        return source
+
+    def _stride(self, piece: _Piece) -> Expr:
+        return piece.stride or Name(self.frame.strides[piece.array][0].name)
 
     def _pointer(self, name: str) -> Stmt:
         """Where the piece of this step begins, as an offset into the shared memory of its array."""
@@ -339,23 +454,20 @@ class Reduction:
         frame = self.frame
         stages: list[KernelStmt] = []
         for name, piece in self.pieces.items():
-            origin = Index(name, tuple(self._origin(a, step) for a in self._subscripts(piece)))
-            source = frame.flat(origin)
-            assert isinstance(source, Index)
-            stride = piece.stride or Name(frame.strides[name][0].name)
-            at = times(slot, self._text(self._elements(name)))
+            if self._is_turned(piece):
+                continue
             stages.append(
                 Stage(
-                    plus(frame.name(f"shared_{name}"), at),
-                    source,
+                    self._slot(name, slot),
+                    self._source(piece, step),
                     self._text(self._extent(piece.rows)),
                     self._text(self._extent(piece.columns)),
                     self._text(self._pitch(name)),
-                    stride,
+                    self._stride(piece),
                     self._valid(piece.rows, step),
                     self._valid(piece.columns, step),
                     frame.name("thread"),
-                    product([Name(c.threads) for c in frame.tile.coordinates]),
+                    self._threads(),
                 )
             )
         return tuple(stages)
@@ -417,6 +529,8 @@ class Reduction:
             if piece is None:
                 return self.frame.flat(e)
             row, column = self._place(piece.rows), self._place(piece.columns)
+            if self._is_turned(piece):
+                row, column = column, row
             inside = plus(times(row, self._text(self._pitch(e.array))) if row != ZERO else ZERO, column)
             return Index(
                 self.frame.names[f"shared_{e.array}"], (plus(self.frame.name(f"piece_{e.array}"), inside),)

@@ -19,7 +19,7 @@ from comprehensive.codegen.c_expr import c_comment, c_string, count, is_wide, po
 from comprehensive.codegen.dispatch import MACHINE_FIELDS, Dispatch, Guard, dispatch, guard
 from comprehensive.codegen.header_view import data_sizes, function_view
 from comprehensive.codegen.interface import Argument, Interface, interface
-from comprehensive.codegen.kernel import Kernel, KernelParameter, Source, copies_in_stages
+from comprehensive.codegen.kernel import Kernel, KernelParameter, Source
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TilePlan
 from comprehensive.codegen.source_lines import GENERATED_LINE, source_line
 from comprehensive.diagnostics import GENERATED, Span
@@ -84,6 +84,8 @@ class TileSource:
     """The launcher of a kernel over register tiles, a template over the constants as the kernel is."""
 
     constants: tuple[str, ...]
+    aligned: str
+    """Whether rows of what is copied in stages begin at multiples of 16 bytes; empty where nothing is."""
     launch: KernelLaunch
     instances: tuple[TileInstance, ...]
 
@@ -156,7 +158,7 @@ def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
         stem=plan.stem,
         outside=tuple(map(_outside, file_scope([function.function for function in plan.functions]))),
         kernels=tuple(kernels_text[name].rstrip("\n") for name in names),
-        has_stages=any(copies_in_stages(kernel.body) for kernel in tiles),
+        has_stages=any(kernel.staged for kernel in tiles),
         functions=tuple(_function(function) for function in plan.functions),
     )
 
@@ -315,7 +317,24 @@ def _tile(tile: TilePlan, available: Sequence[Argument]) -> TileSource:
                 instance.weight * prod(each),
             )
         )
-    return TileSource(kernel.constants, _launch(kernel, tile.nest, available, types), tuple(instances))
+    launch = _launch(kernel, tile.nest, available, types)
+    return TileSource(kernel.constants, _aligned(kernel, tile.nest), launch, tuple(instances))
+
+
+def _aligned(kernel: Kernel, nest: Nest) -> str:
+    types = {s.name: s.type for s in nest.scalars}
+    conditions: list[str] = []
+    for name, column in kernel.staged:
+        elements = 16 // nest.array(name).type.size_bytes
+        conditions.append(f"cf_begins({name})")
+        conditions += [
+            f"cf_{p.name} % {elements} == 0"
+            for p in kernel.parameters
+            if p.source is Source.STRIDE and p.of == name
+        ]
+        if column != IntLiteral(0):
+            conditions.append(f"{wide(column, types)} % {elements} == 0")
+    return " && ".join(conditions)
 
 
 def _fits(system: System, sizes: Mapping[str, int]) -> str:

@@ -55,13 +55,14 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
     assert tile_obstacle(nest, tile) is None
     loop = serial_loop(tile.alternatives[0].body)
     frame = Frame.of(nest, tile, loop)
-    sizes = tuple(c.threads for c in tile.coordinates) + tuple(c.each for c in tile.coordinates)
     if loop is None:
-        body, constants = _streams(frame), sizes
+        body, constants, demands, staged = _streams(frame), tile.sizes, (), ()
         words = Polynomial.constant(0) if turned_store(nest, tile) is None else turned_words(frame)
     else:
         reduction = Reduction.of(frame, tile.alternatives[0].body, loop)
-        body, words, constants = reduction.body(), reduction.words(), (*sizes, tile.depth, tile.stages)
+        body, words, demands = reduction.body(), reduction.words(), reduction.demands()
+        staged = tuple((name, piece.columns.rest) for name, piece in reduction.pieces.items())
+        constants = (*tile.sizes, tile.depth, tile.stages)
     body = without_unused((frame.places(grouped=loop is not None and len(tile.coordinates) == 2), *body))
     return Kernel(
         name=name,
@@ -71,7 +72,10 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         shared_words=words,
         order=(*reading_order(nest), *constants),
         body=body,
-        constants=constants,
+        constants=(*constants, tile.blocks),
+        blocks=tile.blocks,
+        demands=demands,
+        staged=staged,
         limits=tuple(frame.limits.items()),
     )
 

@@ -74,7 +74,7 @@ def turned(frame: Frame, jam: Jam, store: Assign) -> tuple[KernelStmt, ...]:
     first, last = frame.tile.coordinates
     _, pitch = _shape(frame)
     inside = [Binary("-", Name(c.name), frame.name(f"o{number}")) for number, c in enumerate((first, last))]
-    row = Binary("*", inside[1], expression(pitch, frame.tile.constants))
+    row = Binary("*", inside[1], expression(pitch, frame.tile.sizes))
     element = Index(shared, (Binary("+", row, inside[0]),))
     held = jam.at_points((Assign(element, "=", frame.flat(store.value), store.span),))
     target = frame.flat(store.target)

@@ -20,8 +20,10 @@ from comprehensive.codegen.kernel import (
     Barrier,
     Comment,
     Commit,
+    Fetch,
     KernelStmt,
     Plain,
+    Put,
     SharedTile,
     Stage,
     UniformFor,
@@ -67,7 +69,7 @@ def _remaining(statement: KernelStmt, later: frozenset[str]) -> KernelStmt | Non
             return replace(statement, then=then, otherwise=otherwise)
         case SharedTile():
             return statement if statement.name in later else None
-        case Barrier() | Comment() | Stage() | Commit() | Await():
+        case Barrier() | Comment() | Stage() | Fetch() | Put() | Commit() | Await():
             return statement
         case _:
             assert_never(statement)

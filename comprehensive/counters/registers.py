@@ -18,9 +18,11 @@ from comprehensive.codegen.kernel import (
     Barrier,
     Comment,
     Commit,
+    Fetch,
     Kernel,
     KernelStmt,
     Plain,
+    Put,
     SharedTile,
     Stage,
     UniformFor,
@@ -88,7 +90,7 @@ def has_unrolled_loop(body: tuple[KernelStmt, ...]) -> bool:
             case UniformIf():
                 if has_unrolled_loop(statement.then) or has_unrolled_loop(statement.otherwise):
                     return True
-            case Barrier() | Comment() | SharedTile() | Stage() | Commit() | Await():
+            case Barrier() | Comment() | SharedTile() | Stage() | Fetch() | Put() | Commit() | Await():
                 pass
             case _:
                 assert_never(statement)

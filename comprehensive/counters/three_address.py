@@ -19,9 +19,11 @@ from comprehensive.codegen.kernel import (
     Barrier,
     Comment,
     Commit,
+    Fetch,
     Kernel,
     KernelStmt,
     Plain,
+    Put,
     SharedTile,
     Stage,
     UniformFor,
@@ -202,7 +204,7 @@ class _Builder:
                     self._for(statement.header, statement.body)
                 case UniformIf():
                     self._if(statement.condition, statement.then, statement.otherwise)
-                case Stage() | Commit() | Await():
+                case Stage() | Fetch() | Put() | Commit() | Await():
                     raise ValueError("kernels over register tiles have a model of their own")
                 case _:
                     assert_never(statement)
@@ -218,6 +220,8 @@ class _Builder:
                     | UniformFor()
                     | UniformIf()
                     | Stage()
+                    | Fetch()
+                    | Put()
                     | Commit()
                     | Await()
                 ):
@@ -483,7 +487,7 @@ def _assigned(body: _Body) -> frozenset[str]:
                     names.add(statement.header.iterator)
             case UniformIf():
                 names |= _assigned(statement.then) | _assigned(statement.otherwise)
-            case Comment() | SharedTile() | Stage() | Commit() | Await():
+            case Comment() | SharedTile() | Stage() | Fetch() | Put() | Commit() | Await():
                 pass
             case _:
                 names |= assigned_names((statement,))

@@ -198,19 +198,20 @@ class RegisterTile:
     """A region as statements over points, and the names of the constants that cut the points into tiles.
 
     ``coordinates`` are outermost first; neighbours along the last one are neighbours in memory.  A serial loop of the
-    bodies runs in steps of ``depth`` with ``stages`` of them in flight.  Points may run in any order.
+    bodies runs in steps of ``depth`` with ``stages`` of them in flight.  A multiprocessor shall have room for so many
+    ``blocks``.  Points may run in any order.
     """
 
     coordinates: tuple[Coordinate, ...]
     alternatives: tuple[Alternative, ...]
     depth: str
     stages: str
+    blocks: str
 
     @property
-    def constants(self) -> tuple[str, ...]:
-        """Names of the sizes: threads, values a thread, and where there is a serial loop depth and stages."""
-        sizes = [c.threads for c in self.coordinates] + [c.each for c in self.coordinates]
-        return (*sizes, self.depth, self.stages)
+    def sizes(self) -> tuple[str, ...]:
+        """Names of the sizes of a tile: threads, then values of a thread, along each coordinate."""
+        return (*(c.threads for c in self.coordinates), *(c.each for c in self.coordinates))
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,9 +43,9 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
         Coordinate(point, limit, name(f"T{number}"), name(f"U{number}"))
         for number, (point, limit) in enumerate(zip(points.names, points.limits, strict=True))
     )
-    tile = RegisterTile(coordinates, points.alternatives, name("D"), name("S"))
+    tile = RegisterTile(coordinates, points.alternatives, name("D"), name("S"), name("M"))
     has_loop = any(serial_loop(alternative.body) is not None for alternative in tile.alternatives)
-    constants = tile.constants if has_loop else tile.constants[:-2]
+    constants = (*tile.sizes, tile.depth, tile.stages) if has_loop else tile.sizes
     blocks = [name(f"i{number}") for number in range(len(coordinates))]
     threads = [name(f"t{number}") for number in range(len(coordinates))]
     values = [name(f"r{number}") for number in range(len(coordinates))]

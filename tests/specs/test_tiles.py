@@ -25,6 +25,11 @@ from tests.specs.test_soundness import SPECS, compiled, compilers
 # Larger than a tile in every direction, dividing nothing, and barely: both kinds of tiles occur.
 SIZES: dict[str, list[dict[str, int | float]]] = {
     "blur5x5": [{"h": 23, "w": 270, "B0": 2, "B1": 16}, {"h": 12, "w": 132, "B0": 1, "B1": 1}],
+    "gemm": [
+        {"m": 261, "n": 67, "k": 29, "B0": 9, "B1": 4},
+        {"m": 130, "n": 260, "k": 64, "B0": 4, "B1": 4},
+        {"m": 3, "n": 140, "k": 1, "B0": 8, "B1": 8},
+    ],
     "heat3d": [
         {"T": 1, "n": 42, "r": 0.1, "B0": 2, "B1": 4, "B2": 8},
         {"T": 2, "n": 19, "r": 0.3, "B0": 3, "B1": 3, "B2": 5},
@@ -107,12 +112,14 @@ def buffers(spec: str, arguments: dict[str, int | float]) -> dict[str, Any]:
         if not parameter.is_data:
             continue
         n = int(arguments.get("n", arguments.get("N", 0)))
+        m, k = (int(arguments.get(name, 0)) for name in ("m", "k"))
         shapes = {
             "blur5x5": (int(arguments.get("h", 0)) * int(arguments.get("w", 0)),),
+            "gemm": {"a": (m, k), "b": (k, n), "c": (m, n)},
             "heat3d": (n, n, n),
             "jacobi1d": (2 * n,),
             "reverse": (n,),
-            "matvec": {"a": (int(arguments.get("m", 0)), n), "x": (n,), "y": (int(arguments.get("m", 0)),)},
+            "matvec": {"a": (m, n), "x": (n,), "y": (m,)},
             "transpose": {"a": (n, n), "c": (n * n,)},
         }
         shape = shapes.get(spec, (n, n))
