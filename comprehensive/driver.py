@@ -193,7 +193,8 @@ def tile_plan(nest: Nest, tile: Tree[Variant] | NotApplicable, first: int) -> Ti
         return None
     (leaf,) = tile.leaves
     kernel = lower(leaf.fragment, f"{nest.name}_tile")
-    return TilePlan(kernel, leaf.fragment.nest, leaf.simplified, first, instances(kernel))
+    assert leaf.fragment.tile is not None
+    return TilePlan(kernel, leaf.fragment.nest, leaf.simplified, first, instances(kernel, leaf.fragment.tile))
 
 
 def decision_lines(leaf: Leaf[Variant]) -> tuple[str, ...]:

@@ -102,7 +102,7 @@ class RegionSource:
     extents: tuple[Extent, ...]
     """Of the grid as written: where one is zero there is nothing to do."""
     params: tuple[str, ...]
-    """A value for every program parameter of the function."""
+    """A value for every member of the parameters; of no register tile."""
     size_arguments: str
     launches: tuple[KernelLaunch, ...]
     leaves: tuple[tuple[tuple[int, ...], KernelLaunch], ...]
@@ -122,6 +122,8 @@ class FunctionSource:
     launch_arguments: str
     """The same names, for the wrappers."""
     defaults_arguments: str
+    sizes: tuple[Argument, ...]
+    """What defaults depend on, besides the machine."""
     tile: str | None
     smallest: tuple[Guard, ...]
     regions: tuple[RegionSource, ...]
@@ -201,6 +203,7 @@ def _function(plan: FunctionPlan) -> FunctionSource:
         launch_parameters=view.launch_parameters,
         launch_arguments=", ".join((*(a.name for a in host.arguments), names.params, names.stream)),
         defaults_arguments="".join(f"{a.name}, " for a in view.sizes),
+        sizes=view.sizes,
         tile=host.tile,
         smallest=tuple(smallest),
         regions=regions,
@@ -267,6 +270,7 @@ def _region(region: RegionPlan, host: Interface) -> RegionSource:
     selection: Dispatch = dispatch(region, host)
     extents = tuple(_extent(loop.extent, types) for loop in nest.grid)
     params = tuple(a.name if a.name in types else "1" for a in host.program)
+    params += () if host.tile is None else ("0",)
     leaves: dict[str, list[int]] = {}
     launches: dict[str, KernelLaunch] = {}
     for leaf in region.leaves:
