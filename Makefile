@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format nvcc gpu-prepare gpu-test gpu-bench bench bench-trees agreement clean
+.PHONY: help demo test test-all lint format nvcc gpu-prepare gpu-test gpu-bench bench bench-trees quotients bank agreement clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -49,14 +49,21 @@ gpu-prepare: $(STAMP)  ## generate what gpu-test and gpu-bench compile, into bui
 gpu-test:  ## compile build/gpu on this machine and compare with the serial C
 	python3 tests/gpu/run.py
 
-gpu-bench:  ## time the generated kernels on this machine's GPU
-	python3 benchmarks/gpu.py
+# The same machine, with torch and Triton beside that python3.
+gpu-bench:  ## time build/gpu on this machine's GPU beside cuBLAS, torch, Triton and plain kernels
+	python3 -m benchmarks.gpu
 
 bench: $(STAMP)  ## time the generator itself
 	$(PY) benchmarks/host.py
 
 bench-trees: $(STAMP)  ## time the solver on synthetic decision trees, beside z3 and cvc5
 	$(PY) benchmarks/trees.py
+
+quotients: $(STAMP)  ## floors and minima in the solver, beside case splits and z3
+	$(PY) -m benchmarks.quotients
+
+bank: $(STAMP)  ## how many problems of the literature are solved, beside z3
+	$(PY) -m benchmarks.bank
 
 agreement: $(STAMP)  ## verdicts beside counting, z3 and cvc5; OTHER=python with another z3
 	$(PY) -m benchmarks.agreement $(if $(OTHER),--other $(OTHER))

@@ -18,21 +18,19 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from pathlib import Path
 
+from benchmarks import bank
 from benchmarks.tree_rivals import answers, available
 from comprehensive.algebra import Consistent, Inconsistent, PortfolioSolver, System, Verdict, smt
 from comprehensive.algebra.certificate import proves_contradiction
 from comprehensive.algebra.points import is_integral
 from comprehensive.algebra.symbols import is_integer_symbol
-from tests.bank import cad, inequalities, integers, triangular
 from tests.unit.algebra.random_systems import FAMILIES, HIGH, LIMITS, LOW, random_system
 from tests.unit.algebra.strategies import all_hold, first_point
 
 ROOT = Path(__file__).resolve().parent.parent
-BANK = (*cad.PROBLEMS, *triangular.PROBLEMS, *inequalities.PROBLEMS, *integers.PROBLEMS)
-# z3 overruns its resources a hundredfold on some problems of the bank.
-BANK_LIMITS = smt.Limits(resources=300_000, seconds=2)
 BOX = range(LOW, HIGH + 1)
 SECONDS_OF_CVC5 = 0.2
 
@@ -63,7 +61,7 @@ def drawn(count: int) -> Iterator[tuple[str, str, System]]:
 def systems(count: int) -> Iterator[tuple[str, str, System]]:
     """The random ones and the bank."""
     yield from drawn(count)
-    for problem in BANK:
+    for problem in chain.from_iterable(bank.BANK.values()):
         yield "bank", problem.name, problem.system
 
 
@@ -72,7 +70,7 @@ def decided(count: int) -> Verdicts:
     solvers = {family: PortfolioSolver(limits=LIMITS) for family in FAMILIES}
     found: Verdicts = {}
     for family, name, system in systems(count):
-        solver = solvers.get(family) or PortfolioSolver(limits=BANK_LIMITS)
+        solver = solvers.get(family) or PortfolioSolver(limits=bank.LIMITS)
         found[name] = word(system, solver.check(system))
     return found
 

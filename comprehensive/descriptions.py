@@ -11,6 +11,9 @@ from comprehensive.optimize.tree import Leaf
 
 def describe(variant: Variant) -> str:
     """One line about a leaf's code."""
+    if variant.tile is not None:
+        sizes = " x ".join(f"{c.threads}*{c.each}" for c in variant.tile.coordinates)
+        return f"tiles of {sizes} points, {' x '.join(c.each for c in variant.tile.coordinates)} a thread in registers"
     cached = f"cached: {', '.join(variant.nest.cached)}" if variant.nest.cached else "nothing cached"
     cap = "" if variant.register_cap is None else f"; at most {variant.register_cap} registers"
     return cached + cap

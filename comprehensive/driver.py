@@ -13,8 +13,10 @@ from typing import Literal
 
 from comprehensive.algebra import Atom, Polynomial, PortfolioSolver, at_least
 from comprehensive.codegen.cuda import kernel_unit
+from comprehensive.codegen.instances import instances
 from comprehensive.codegen.lower import lower
-from comprehensive.codegen.plan import FunctionPlan, LeafPlan, ProgramPlan, RegionPlan
+from comprehensive.codegen.plan import FunctionPlan, LeafPlan, ProgramPlan, RegionPlan, TilePlan
+from comprehensive.codegen.tiled import tile_obstacle
 from comprehensive.counters.feasible import warn_of_hopeless
 from comprehensive.counters.registers import PtxasRegisters, Registers
 from comprehensive.diagnostics import CompileError, Diagnostic, DiagnosticSink, Severity, SourceFile
@@ -27,11 +29,12 @@ from comprehensive.metafork.parse import parse
 from comprehensive.metafork.read import read_source
 from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.problem import Problem
-from comprehensive.optimize.protocols import Counter, CounterError
+from comprehensive.optimize.protocols import Counter, CounterError, NotApplicable, Strategy
 from comprehensive.optimize.tree import Leaf, Performance, Tree
 from comprehensive.poly.report import check
 from comprehensive.registry import default_counters, default_strategies
 from comprehensive.strategies.caching import initial_caching
+from comprehensive.strategies.register_tile import register_tile
 from comprehensive.toolchain.registers import register_compiler
 
 RegisterSource = Literal["auto", "estimate", "ptxas"]
@@ -60,6 +63,8 @@ class Compilation:
     program: Program
     nests: tuple[Nest, ...]
     trees: tuple[Tree[Variant], ...]
+    tiles: tuple[Tree[Variant] | NotApplicable, ...]
+    """For every region the tree of its kernel over register tiles, which is tried first; or why it has none."""
     plan: ProgramPlan
     diagnostics: tuple[Diagnostic, ...]
 
@@ -83,8 +88,11 @@ def compile_file(path: Path, options: Options) -> Compilation:
     for nest, tree in zip(nests, trees, strict=True):
         warn_of_hopeless(nest, tree, sink)
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
-    plan = plan_of(source, program, nests, trees)  # leaves -> kernels, grouped by host function
-    return Compilation(source, program, nests, trees, plan, sink.diagnostics)
+    tiles = tuple(
+        grow_tile(nest, options) for nest in nests
+    )  # loop nest -> register tiles, a tree of their own
+    plan = plan_of(source, program, nests, trees, tiles)  # leaves -> kernels, grouped by host function
+    return Compilation(source, program, nests, trees, tiles, plan, sink.diagnostics)
 
 
 def grow(nest: Nest, options: Options) -> Tree[Variant]:
@@ -99,11 +107,27 @@ def grow(nest: Nest, options: Options) -> Tree[Variant]:
         raise CompileError((diagnostic,)) from error
 
 
-def problem_of(nest: Nest, options: Options) -> Problem[Variant]:
-    """What Algorithm 1 is given for a nest: counters, strategies, assumptions."""
+def grow_tile(nest: Nest, options: Options) -> Tree[Variant] | NotApplicable:
+    """The tree of a nest over register tiles: what fits is its leaf; where it does not fit, the other tree decides."""
+    tiled = register_tile(nest)
+    if isinstance(tiled, NotApplicable):
+        return tiled
+    variant = tiled.fragment
+    assert variant.tile is not None
+    obstacle = tile_obstacle(variant.nest, variant.tile)
+    if obstacle is not None:
+        return NotApplicable(obstacle)
+    problem = problem_of(variant.nest, options, ())
+    return comprehensive_optimization(problem.initial(variant), problem)
+
+
+def problem_of(
+    nest: Nest, options: Options, strategies: tuple[Strategy[Variant], ...] | None = None
+) -> Problem[Variant]:
+    """What Algorithm 1 is given for a nest: counters, strategies (all that there are unless given), assumptions."""
     return Problem(
         counters(options),
-        default_strategies(),
+        default_strategies() if strategies is None else strategies,
         assumptions(nest),
         PortfolioSolver(),
         performance=options.performance,
@@ -112,9 +136,9 @@ def problem_of(nest: Nest, options: Options) -> Problem[Variant]:
 
 
 def assumptions(nest: Nest) -> tuple[Atom, ...]:
-    """Bounds on the integer scalars: program parameters are at least 1, everything else is not negative."""
+    """Bounds on the integer scalars: program parameters and sizes of tiles are at least 1, all else is not negative."""
     return tuple(
-        at_least(Polynomial.symbol(s.name), 1 if s.role is Role.PROGRAM else 0)
+        at_least(Polynomial.symbol(s.name), 1 if s.role in (Role.PROGRAM, Role.TILE) else 0)
         for s in nest.scalars
         if s.type.is_integer
     )
@@ -132,10 +156,16 @@ def counters(options: Options) -> tuple[Counter[Variant], ...]:
 
 
 def plan_of(
-    source: SourceFile, program: Program, nests: tuple[Nest, ...], trees: tuple[Tree[Variant], ...]
+    source: SourceFile,
+    program: Program,
+    nests: tuple[Nest, ...],
+    trees: tuple[Tree[Variant], ...],
+    tiles: tuple[Tree[Variant] | NotApplicable, ...],
 ) -> ProgramPlan:
     """Kernels and systems of all leaves, grouped as the host sees them."""
-    regions = iter(region_plan(nest, tree) for nest, tree in zip(nests, trees, strict=True))
+    regions = iter(
+        region_plan(nest, tree, tile) for nest, tree, tile in zip(nests, trees, tiles, strict=True)
+    )
     functions = tuple(
         FunctionPlan(function, tuple(next(regions) for _ in function.regions))
         for function in program.functions
@@ -145,15 +175,26 @@ def plan_of(
     return ProgramPlan(path.stem, path.name, digest, functions)
 
 
-def region_plan(nest: Nest, tree: Tree[Variant]) -> RegionPlan:
-    """A kernel for every leaf; leaves with the same code share one."""
+def region_plan(nest: Nest, tree: Tree[Variant], tile: Tree[Variant] | NotApplicable) -> RegionPlan:
+    """A kernel for every leaf, leaves with the same code sharing one, and that over register tiles."""
     leaves: list[LeafPlan] = []
     names: dict[Variant, str] = {}
     for leaf in tree.leaves:
         name = names.setdefault(leaf.fragment, f"{nest.name}_leaf{leaf.index}")
         kernel = lower(leaf.fragment, name)
         leaves.append(LeafPlan(leaf.index, kernel, leaf.fragment.nest, leaf.simplified, decision_lines(leaf)))
-    return RegionPlan(nest.name, nest, tuple(leaves), tuple(d.simplified for d in tree.dead_ends))
+    dead_ends = tuple(d.simplified for d in tree.dead_ends)
+    return RegionPlan(nest.name, nest, tuple(leaves), dead_ends, tile_plan(nest, tile, len(leaves)))
+
+
+def tile_plan(nest: Nest, tile: Tree[Variant] | NotApplicable, first: int) -> TilePlan | None:
+    """The kernel over register tiles, if there is one; its instances are numbered from ``first`` on."""
+    if isinstance(tile, NotApplicable):
+        return None
+    (leaf,) = tile.leaves
+    kernel = lower(leaf.fragment, f"{nest.name}_tile")
+    assert leaf.fragment.tile is not None
+    return TilePlan(kernel, leaf.fragment.nest, leaf.simplified, first, instances(kernel, leaf.fragment.tile))
 
 
 def decision_lines(leaf: Leaf[Variant]) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Variant
 from comprehensive.loops.printer import print_nest
 from comprehensive.metafork.printer import print_program
+from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.report.tree_json import tree_to_json
 from comprehensive.report.tree_text import ASCII, UNICODE, render_tree
 from comprehensive.toolchain.find import Missing, find_tool
@@ -44,14 +45,12 @@ def outputs(compilation: Compilation) -> Mapping[str, str]:
     plan = compilation.plan
     regions = [region for function in plan.functions for region in function.regions]
     kernels = {
-        leaf.kernel.name: print_kernel(leaf.kernel, marked=True)
-        for region in regions
-        for leaf in region.leaves
+        kernel.name: print_kernel(kernel, marked=True) for region in regions for kernel in region.kernels
     }
     texts = {
         f"{plan.stem}.h": header_text(plan, __version__),
         f"{plan.stem}.cu": source_text(plan, kernels, __version__),
-        f"{plan.stem}.json": _json(manifest(plan, compilation.trees, __version__)),
+        f"{plan.stem}.json": _json(manifest(plan, compilation.trees, compilation.tiles, __version__)),
         f"{plan.stem}.tree.json": _json(tree_document(compilation)),
     }
     for number, region in enumerate(regions):
@@ -124,28 +123,40 @@ def stage_text(compilation: Compilation, stage: str) -> str:
             return "\n".join(print_nest(nest) for nest in compilation.nests)
         case "kernel":
             regions = [region for function in compilation.plan.functions for region in function.regions]
-            kernels = {leaf.kernel.name: leaf.kernel for region in regions for leaf in region.leaves}
+            kernels = {kernel.name: kernel for region in regions for kernel in region.kernels}
             return "\n".join(print_kernel(kernel) for kernel in kernels.values())
         case _:
             raise ValueError(f"no stage is called {stage}")
 
 
 def tree_document(compilation: Compilation) -> dict[str, Any]:
-    """All trees as one JSON document."""
+    """All trees as one JSON document; ``tile`` is that of the kernel over register tiles, null where there is none."""
     return {
         "schema": 1,
         "regions": [
-            {"name": nest.name, "tree": tree_to_json(tree, fragment_to_json)}
-            for nest, tree in zip(compilation.nests, compilation.trees, strict=True)
+            {
+                "name": nest.name,
+                "tree": tree_to_json(tree, fragment_to_json),
+                "tile": None if isinstance(tile, NotApplicable) else tree_to_json(tile, fragment_to_json),
+            }
+            for nest, tree, tile in zip(compilation.nests, compilation.trees, compilation.tiles, strict=True)
         ],
     }
 
 
 def tree_text(compilation: Compilation, *, pruned: bool = False, ascii_only: bool = False) -> str:
-    """All trees for a terminal, a heading each."""
+    """All trees for a terminal, a heading each; below each what is known of register tiles."""
     parts: list[str] = []
-    for nest, tree in zip(compilation.nests, compilation.trees, strict=True):
+    strokes = ASCII if ascii_only else UNICODE
+    for nest, tree, tile in zip(compilation.nests, compilation.trees, compilation.tiles, strict=True):
         where = f"{compilation.source.path}:{nest.span.position[0]}"
         parts.append(f"{nest.name} ({where})\n")
-        parts.append(render_tree(tree, pruned, describe, ASCII if ascii_only else UNICODE) + "\n\n")
+        parts.append(render_tree(tree, pruned, describe, strokes) + "\n\n")
+        if isinstance(tile, NotApplicable):
+            parts.append(f"{nest.name} has no register tiles: {tile.reason}\n\n")
+        else:
+            parts.append(
+                f"{nest.name} over register tiles, whatever the parameters: tried first without them\n"
+            )
+            parts.append(render_tree(tile, pruned, describe, strokes) + "\n\n")
     return "".join(parts).removesuffix("\n")

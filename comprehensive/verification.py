@@ -267,9 +267,7 @@ def run_lines(runs: tuple[LeafRuns, ...]) -> list[str]:
     for leaf in runs:
         passed = leaf.runs - len(leaf.failures)
         told = leaf.reason or f"{passed} of {leaf.runs} points equal"
-        lines.append(
-            f"  {_MARKS[leaf.state]} {leaf.region} leaf {leaf.leaf}: {_unless_checked(leaf.state)}{told}"
-        )
+        lines.append(f"  {_MARKS[leaf.state]} {leaf.name}: {_unless_checked(leaf.state)}{told}")
         lines += [f"       {failure}" for failure in leaf.failures[:3]]
     return lines
 
@@ -301,6 +299,7 @@ def to_json(report: Report) -> dict[str, Any]:
             {
                 "region": r.region,
                 "leaf": r.leaf,
+                "tile": r.tile,
                 "state": r.state.value,
                 "runs": r.runs,
                 "reason": r.reason,

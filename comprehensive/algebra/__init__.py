@@ -11,8 +11,10 @@ from comprehensive.algebra.back_substitution import back_substitute
 from comprehensive.algebra.certificate import Certificate, proves_contradiction
 from comprehensive.algebra.domains import box, divisors, multiples, powers_of_two
 from comprehensive.algebra.enumeration import Points, blocks, feasible
+from comprehensive.algebra.least import Case, least_of
 from comprehensive.algebra.loop_nest import as_loops
 from comprehensive.algebra.polynomial import Polynomial, product_of, sum_of
+from comprehensive.algebra.quotients import Defined, ceiling_of, floor_of, remainder_of, rounded_up
 from comprehensive.algebra.rational import RationalFunction
 from comprehensive.algebra.solver import PortfolioSolver, Solver
 from comprehensive.algebra.symbols import is_integer_symbol
@@ -22,8 +24,10 @@ from comprehensive.algebra.verdict import Consistent, Inconsistent, Unknown, Ver
 
 __all__ = [
     "Atom",
+    "Case",
     "Certificate",
     "Consistent",
+    "Defined",
     "Inconsistent",
     "Points",
     "Polynomial",
@@ -41,15 +45,20 @@ __all__ = [
     "back_substitute",
     "blocks",
     "box",
+    "ceiling_of",
     "divisors",
     "equal",
     "feasible",
+    "floor_of",
     "is_integer_symbol",
+    "least_of",
     "less",
     "multiples",
     "powers_of_two",
     "product_of",
     "proves_contradiction",
+    "remainder_of",
+    "rounded_up",
     "sum_of",
     "triangularize",
 ]

@@ -386,7 +386,7 @@ def _signs(node: _Node) -> list[Atom]:
         atom
         for polynomial in found
         if any(polynomial.degree(name) == 1 for name in polynomial.symbols)
-        for atom in [at_least(polynomial, 0)]
+        for atom in [rounded(at_least(polynomial, 0), is_integer_symbol)]
         if atom not in known and _complement(atom) not in known and _is_open(atom, node.frame)
     ][:_MOST_SIGNS]
 

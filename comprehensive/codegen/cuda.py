@@ -11,13 +11,18 @@ from typing import assert_never
 
 from comprehensive.codegen.environment import render_template
 from comprehensive.codegen.kernel import (
+    Await,
     Barrier,
     Comment,
+    Commit,
+    Fetch,
     Kernel,
     KernelParameter,
     KernelStmt,
     Plain,
+    Put,
     SharedTile,
+    Stage,
     UniformFor,
     UniformIf,
 )
@@ -27,6 +32,8 @@ from comprehensive.metafork.ast import IntLiteral
 from comprehensive.metafork.printer import print_expr, print_stmts
 
 INDENT = "  "
+ALIGNED = "cf_aligned"
+"""The constant of kernels that copy in stages: whether rows in global memory begin at multiples of 16 bytes."""
 
 
 def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
@@ -38,7 +45,14 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
         "cuda/kernel.cu.j2",
         name=kernel.name,
         register_cap=kernel.register_cap,
-        parameters=[print_parameter(p) for p in kernel.parameters],
+        parameters=[print_parameter(p, restrict=bool(kernel.constants)) for p in kernel.parameters],
+        constants=[
+            *(f"int {name}" for name in kernel.constants),
+            *([f"bool {ALIGNED}"] if kernel.staged else []),
+        ],
+        threads=" * ".join(map(print_expr, kernel.block)),
+        blocks=kernel.blocks,
+        demands=[print_expr(demand) for demand in kernel.demands],
         shared_words=kernel.shared_words_text if kernel.uses_shared_memory else None,
         body="\n".join(part for line in _lines(kernel.body, 1, marked) for part in wrapped(line)),
     )
@@ -46,14 +60,33 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
 
 def kernel_unit(kernel: Kernel) -> str:
     """A translation unit with this kernel alone, for what only compiles: PTX, register counts."""
-    return render_template("cuda/unit.cu.j2", kernel=print_kernel(kernel))
+    return render_template("cuda/unit.cu.j2", kernel=print_kernel(kernel), has_stages=bool(kernel.staged))
 
 
-def print_parameter(parameter: KernelParameter) -> str:
-    """``const float *a`` or ``int n``"""
+def print_parameter(parameter: KernelParameter, *, restrict: bool = False) -> str:
+    """``const float *a`` or ``int n``; data does not overlap, and ``restrict`` tells the compiler so."""
     qualifier = "const " if parameter.pointer and parameter.const else ""
-    star = "*" if parameter.pointer else ""
+    star = ("*__restrict__ " if restrict else "*") if parameter.pointer else ""
     return f"{qualifier}{parameter.type.value} {star}{parameter.name}"
+
+
+def _stage(stage: Stage) -> str:
+    sizes = (stage.rows, stage.columns, stage.pitch, stage.threads)
+    rest = (stage.stride, stage.valid_rows, stage.valid_columns, stage.thread)
+    constants, numbers = (", ".join(map(print_expr, group)) for group in (sizes, rest))
+    return f"cf_stage<{ALIGNED}, {constants}>({print_expr(stage.shared)}, &{print_expr(stage.source)}, {numbers});"
+
+
+def _fetch(fetch: Fetch) -> str:
+    sizes = (fetch.rows, fetch.columns, fetch.threads)
+    rest = (fetch.stride, fetch.valid_rows, fetch.valid_columns, fetch.thread)
+    constants, numbers = (", ".join(map(print_expr, group)) for group in (sizes, rest))
+    return f"cf_fetch<{ALIGNED}, {constants}>({fetch.held}, &{print_expr(fetch.source)}, {numbers});"
+
+
+def _put(put: Put) -> str:
+    constants = ", ".join(map(print_expr, (put.rows, put.columns, put.pitch, put.threads)))
+    return f"cf_put<{constants}>({print_expr(put.shared)}, {put.held}, {print_expr(put.thread)});"
 
 
 def _lines(body: Iterable[KernelStmt], depth: int, marked: bool) -> list[str]:
@@ -69,6 +102,16 @@ def _lines(body: Iterable[KernelStmt], depth: int, marked: bool) -> list[str]:
                 lines.append(f"{margin}__syncthreads();")
             case Comment():
                 lines.append(f"{margin}// {statement.text}")
+            case Stage():
+                lines.append(margin + _stage(statement))
+            case Fetch():
+                lines.append(margin + _fetch(statement))
+            case Put():
+                lines.append(margin + _put(statement))
+            case Commit():
+                lines.append(f"{margin}cf_commit();")
+            case Await():
+                lines.append(f"{margin}cf_await<{print_expr(statement.pending)}>();")
             case SharedTile():
                 offset = statement.offset_words
                 base = "cf_shared" if offset == IntLiteral(0) else f"(cf_shared + 4 * ({print_expr(offset)}))"

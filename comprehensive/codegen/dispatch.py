@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from comprehensive.algebra import Atom, Relation, System
 from comprehensive.codegen.c_expr import count, is_wide, wide
 from comprehensive.codegen.interface import Argument, Interface, fresh
-from comprehensive.codegen.plan import LeafPlan, RegionPlan
+from comprehensive.codegen.plan import LeafPlan, RegionPlan, TilePlan
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, Role, Scalar
 from comprehensive.loops.reading_order import reading_order
@@ -177,7 +177,10 @@ def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
         dead_ends=tuple(_system_text(system, order) for system in region.dead_ends),
         shapes=_shapes(region.leaves, known),
         shape_names=tuple(a for a in (*sizes, *program) if a.name in shape_names),
-        explanations=tuple((leaf.index, _explanation(leaf, order)) for leaf in region.leaves),
+        explanations=(
+            *((leaf.index, _explanation(leaf, order)) for leaf in region.leaves),
+            *(() if region.tile is None else _tile_explanations(region.tile, order)),
+        ),
         host_values=_host_values(nest, chosen, (a.name for a in host.everything)),
         names=names_beside((*names, *host.program_names)),
     )
@@ -283,6 +286,15 @@ def _system_text(system: System, order: Sequence[str]) -> str:
 
 def _explanation(leaf: LeafPlan, order: Sequence[str]) -> str:
     return "; ".join((_system_text(leaf.system, order), *leaf.decisions))
+
+
+def _tile_explanations(tile: TilePlan, order: Sequence[str]) -> tuple[tuple[int, str], ...]:
+    system = _system_text(tile.system, (*order, *tile.kernel.constants))
+    found: list[tuple[int, str]] = []
+    for number, instance in enumerate(tile.instances):
+        sizes = ", ".join(f"{n} = {v}" for n, v in zip(tile.kernel.constants, instance.sizes, strict=True))
+        found.append((tile.first + number, f"{system}; register tile: {sizes}"))
+    return tuple(found)
 
 
 def _shapes(leaves: Sequence[LeafPlan], types: Mapping[str, ScalarType]) -> tuple[Shape, ...]:

@@ -88,6 +88,8 @@ class FunctionView:
     name: str
     params_type: str
     program: tuple[Argument, ...]
+    tile: str | None
+    """The member that chooses register tiles."""
     sizes: tuple[Argument, ...]
     """The integer arguments that default parameters depend on."""
     regions: tuple[RegionView, ...]
@@ -148,6 +150,7 @@ def function_view(plan: FunctionPlan) -> FunctionView:
         name=host.name,
         params_type=f"{host.name}_params",
         program=host.program,
+        tile=host.tile,
         sizes=sizes,
         regions=regions,
         names=names,

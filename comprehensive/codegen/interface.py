@@ -41,6 +41,8 @@ class Interface:
     name: str
     everything: tuple[Argument, ...]
     program_names: frozenset[str]
+    tile: str | None = None
+    """The member of the parameters that chooses register tiles, where a region has some."""
 
     @property
     def program(self) -> tuple[Argument, ...]:
@@ -89,7 +91,8 @@ def interface(plan: FunctionPlan) -> Interface:
         )
         for parameter in function.parameters
     )
-    return Interface(function.name, everything, program)
+    has_tiles = any(region.tile is not None for region in plan.regions)
+    return Interface(function.name, everything, program, fresh("tile", program) if has_tiles else None)
 
 
 def fresh(name: str, taken: frozenset[str]) -> str:

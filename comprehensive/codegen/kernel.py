@@ -18,7 +18,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from comprehensive.algebra import Polynomial
-from comprehensive.metafork.ast import Expr, For, ScalarType, Stmt
+from comprehensive.metafork.ast import Expr, For, Index, ScalarType, Stmt
 
 
 class Source(Enum):
@@ -32,6 +32,8 @@ class Source(Enum):
     """The extent of the grid loop with iterator ``of`` (host: ``Kernel.grid``)."""
     STRIDE = "stride"
     """Elements between neighbours along dimension ``dimension`` of the array ``of`` (row strides, never the last)."""
+    LIMIT = "limit"
+    """The limit ``of`` (host: ``Kernel.limits``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,70 @@ class SharedTile:
     """In 4-byte words, an expression over scalars of the nest."""
 
 
-KernelStmt: TypeAlias = Plain | Barrier | Comment | UniformFor | UniformIf | SharedTile
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """All threads of the block begin to copy ``rows`` x ``columns`` elements from global to shared memory.
+
+    Of them only the first ``valid_rows`` and ``valid_columns`` are there.  ``pitch`` and ``stride`` are elements from
+    one row to the next in shared and in global memory; what is constant is over ``Kernel.constants``.
+    """
+
+    shared: Expr
+    source: Index
+    rows: Expr
+    columns: Expr
+    pitch: Expr
+    stride: Expr
+    valid_rows: Expr
+    valid_columns: Expr
+    thread: Expr
+    threads: Expr
+    """Of the block, each with its number ``thread``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """All threads of the block read ``rows`` x ``columns`` elements into registers, the array ``held`` of each."""
+
+    held: str
+    source: Index
+    rows: Expr
+    columns: Expr
+    stride: Expr
+    valid_rows: Expr
+    valid_columns: Expr
+    thread: Expr
+    threads: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """What has been fetched goes to shared memory, columns as rows, ``pitch`` elements apart."""
+
+    shared: Expr
+    held: str
+    rows: Expr
+    columns: Expr
+    pitch: Expr
+    thread: Expr
+    threads: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """What has been begun since the last one is one step of the pipeline."""
+
+
+@dataclass(frozen=True, slots=True)
+class Await:
+    """The thread's own copies are there, but for those of the last ``pending`` steps."""
+
+    pending: Expr
+
+
+KernelStmt: TypeAlias = (
+    Plain | Barrier | Comment | UniformFor | UniformIf | SharedTile | Stage | Fetch | Put | Commit | Await
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +177,19 @@ class Kernel:
     """The scalars of the nest in reading order."""
     body: tuple[KernelStmt, ...]
     register_cap: int | None = None
+    constants: tuple[str, ...] = ()
+    """Names of integers that are constants of each instance: a kernel that has some is a template."""
+    blocks: str | None = None
+    """The constant that says how many blocks a multiprocessor shall have room for, which bounds registers."""
+    demands: tuple[Expr, ...] = ()
+    """Conditions that the constants must meet."""
+    staged: tuple[tuple[str, Expr], ...] = ()
+    """The arrays that are copied to shared memory while the threads go on, each with the column where rows begin.
+
+    In vectors, where the array, its rows and these columns are aligned.
+    """
+    limits: tuple[tuple[str, Expr], ...] = ()
+    """Bounds over scalars of the nest, by the names of the parameters that hold them."""
 
     @property
     def shared_words_text(self) -> str:

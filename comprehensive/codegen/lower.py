@@ -43,6 +43,7 @@ from comprehensive.codegen.kernel import (
 )
 from comprehensive.codegen.names import declared_names, names_in_kernel
 from comprehensive.codegen.terms import expression, widen
+from comprehensive.codegen.tiled import lower_tile
 from comprehensive.codegen.tiles import PlacedTile, Placement, place_tiles
 from comprehensive.codegen.unused import without_unused
 from comprehensive.loops.access import Context, Mode, accesses, rewrite_references
@@ -79,6 +80,8 @@ from comprehensive.poly.model import Tile
 @lru_cache(maxsize=4096)
 def lower(variant: Variant, name: str) -> Kernel:
     """The kernel ``name`` that computes the variant."""
+    if variant.tile is not None:
+        return lower_tile(variant, name)
     nest = drop_implied_guards(unswitch(variant.nest))
     taken = declared_names(nest)
     placement = place_tiles(nest, taken)

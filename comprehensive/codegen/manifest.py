@@ -10,21 +10,28 @@ In: a :class:`ProgramPlan` and the trees.  Out: one JSON document, independent o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from comprehensive.algebra import System
 from comprehensive.codegen.kernel import Kernel
-from comprehensive.codegen.plan import LeafPlan, ProgramPlan, RegionPlan
+from comprehensive.codegen.plan import LeafPlan, ProgramPlan, RegionPlan, TilePlan
 from comprehensive.loops.ir import Role, Variant
 from comprehensive.metafork.printer import print_expr
+from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Leaf, Tree
 
 SCHEMA = 1
 
 
-def manifest(plan: ProgramPlan, trees: tuple[Tree[Variant], ...], version: str) -> dict[str, Any]:
-    """The document; ``trees`` are those of the regions in program order."""
-    remaining = iter(trees)
+def manifest(
+    plan: ProgramPlan,
+    trees: Sequence[Tree[Variant]],
+    tiles: Sequence[Tree[Variant] | NotApplicable],
+    version: str,
+) -> dict[str, Any]:
+    """The document; ``trees`` and ``tiles`` are those of the regions in program order."""
+    remaining = iter(zip(trees, tiles, strict=True))
     return {
         "schema": SCHEMA,
         "tool": f"comprehensive {version}",
@@ -35,7 +42,7 @@ def manifest(plan: ProgramPlan, trees: tuple[Tree[Variant], ...], version: str) 
             {
                 "name": function.function.name,
                 "parameters": _program_parameters(function.regions),
-                "regions": [_region(region, next(remaining)) for region in function.regions],
+                "regions": [_region(region, *next(remaining)) for region in function.regions],
             }
             for function in plan.functions
         ],
@@ -47,7 +54,7 @@ def _program_parameters(regions: tuple[RegionPlan, ...]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _region(region: RegionPlan, tree: Tree[Variant]) -> dict[str, Any]:
+def _region(region: RegionPlan, tree: Tree[Variant], tile: Tree[Variant] | NotApplicable) -> dict[str, Any]:
     nest = region.nest
     return {
         "name": region.name,
@@ -77,6 +84,28 @@ def _region(region: RegionPlan, tree: Tree[Variant]) -> dict[str, Any]:
             _leaf(planned, leaf, tree) for planned, leaf in zip(region.leaves, tree.leaves, strict=True)
         ],
         "dead_ends": [_system(d, tree) for d in region.dead_ends],
+        "tile": None if region.tile is None or isinstance(tile, NotApplicable) else _tile(region.tile, tile),
+        "no_tile": tile.reason if isinstance(tile, NotApplicable) else None,
+    }
+
+
+def _tile(planned: TilePlan, tree: Tree[Variant]) -> dict[str, Any]:
+    (leaf,) = tree.leaves
+    constants = planned.kernel.constants
+    return {
+        "constants": list(constants),
+        "system": _system(planned.system, tree),
+        "counters": _counters(leaf, tree),
+        "kernel": _kernel(planned.kernel),
+        "instances": [
+            {
+                "number": number + 1,
+                "leaf": planned.first + number,
+                "sizes": dict(zip(constants, instance.sizes, strict=True)),
+                "weight": instance.weight,
+            }
+            for number, instance in enumerate(planned.instances)
+        ],
     }
 
 
@@ -89,22 +118,26 @@ def _leaf(planned: LeafPlan, leaf: Leaf[Variant], tree: Tree[Variant]) -> dict[s
         "decisions": [
             {"strategy": d.strategy, "taken": d.taken, "text": d.text, "note": d.note} for d in leaf.decisions
         ],
-        "counters": [
-            {
-                "name": c.name,
-                "limit": c.limit,
-                "value": evaluation.value.format(tree.order),
-                "source": evaluation.source,
-            }
-            for c in tree.counters
-            for evaluation in (c.evaluate(leaf.fragment),)
-        ],
+        "counters": _counters(leaf, tree),
         "cached": list(planned.nest.cached),
-        "kernel": _kernel(planned.kernel, tree),
+        "kernel": _kernel(planned.kernel),
     }
 
 
-def _kernel(kernel: Kernel, tree: Tree[Variant]) -> dict[str, Any]:
+def _counters(leaf: Leaf[Variant], tree: Tree[Variant]) -> list[dict[str, str]]:
+    return [
+        {
+            "name": c.name,
+            "limit": c.limit,
+            "value": evaluation.value.format(tree.order),
+            "source": evaluation.source,
+        }
+        for c in tree.counters
+        for evaluation in (c.evaluate(leaf.fragment),)
+    ]
+
+
+def _kernel(kernel: Kernel) -> dict[str, Any]:
     return {
         "name": kernel.name,
         "parameters": [

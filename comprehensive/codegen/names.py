@@ -7,14 +7,20 @@ parameters that a kernel needs.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import assert_never
 
 from comprehensive.codegen.kernel import (
+    Await,
     Barrier,
     Comment,
+    Commit,
+    Fetch,
     KernelStmt,
     Plain,
+    Put,
     SharedTile,
+    Stage,
     UniformFor,
     UniformIf,
 )
@@ -93,7 +99,13 @@ def names_in_kernel(body: Iterable[KernelStmt]) -> frozenset[str]:
                 names |= names_in_kernel(statement.then) | names_in_kernel(statement.otherwise)
             case SharedTile():
                 names |= names_read(statement.offset_words)
-            case Barrier() | Comment():
+            case Stage() | Fetch() | Put():
+                values = (getattr(statement, field.name) for field in fields(statement))
+                names |= frozenset[str]().union(*(names_read(v) for v in values if not isinstance(v, str)))
+                names |= {v for v in (getattr(statement, "held", None),) if v is not None}
+            case Await():
+                names |= names_read(statement.pending)
+            case Barrier() | Comment() | Commit():
                 pass
             case _:
                 assert_never(statement)

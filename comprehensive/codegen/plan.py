@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from comprehensive.algebra import System
+from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.kernel import Kernel
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Function
@@ -29,6 +30,22 @@ class LeafPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class TilePlan:
+    """The kernel of a region over register tiles, for any program parameters; tried before the leaves.
+
+    Its instances are numbered as leaves are, from ``first`` on.
+    """
+
+    kernel: Kernel
+    nest: Nest
+    """Over tiles; the constants of the kernel are scalars of it."""
+    system: System
+    """Over machine parameters and the constants."""
+    first: int
+    instances: tuple[Instance, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RegionPlan:
     """A region: ``name`` prefixes everything generated for it (``matmul``, or ``heat_1``, ``heat_2``)."""
 
@@ -38,6 +55,24 @@ class RegionPlan:
     leaves: tuple[LeafPlan, ...]
     dead_ends: tuple[System, ...]
     """Where no strategy is left: the dispatcher refuses and cites the system."""
+    tile: TilePlan | None = None
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Of the leaves, and of the instances of the kernel over register tiles."""
+        tiles = (
+            () if self.tile is None else range(self.tile.first, self.tile.first + len(self.tile.instances))
+        )
+        return (*(leaf.index for leaf in self.leaves), *tiles)
+
+    def instance_of(self, number: int) -> int:
+        """Which register tile a number is, from 1 on; 0 for a leaf."""
+        return 0 if self.tile is None or number < self.tile.first else number - self.tile.first + 1
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Of the leaves in order, some more than once, then the one over register tiles."""
+        return (*(leaf.kernel for leaf in self.leaves), *(() if self.tile is None else (self.tile.kernel,)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
-from comprehensive.codegen.c_expr import c_comment, c_string, is_wide, polynomial, wide
-from comprehensive.codegen.dispatch import Dispatch, Guard, dispatch, guard
+from comprehensive.algebra import System
+from comprehensive.codegen.c_expr import c_comment, c_string, count, is_wide, polynomial, wide
+from comprehensive.codegen.dispatch import MACHINE_FIELDS, Dispatch, Guard, dispatch, guard
 from comprehensive.codegen.header_view import data_sizes, function_view
 from comprehensive.codegen.interface import Argument, Interface, interface
 from comprehensive.codegen.kernel import Kernel, KernelParameter, Source
-from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan
+from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TilePlan
 from comprehensive.codegen.source_lines import GENERATED_LINE, source_line
 from comprehensive.diagnostics import GENERATED, Span
+from comprehensive.loops.access import substitute
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.types import exact_product
 from comprehensive.metafork.ast import Expr, HostAssert, IntLiteral, MetaSchedule, ScalarType
@@ -62,6 +65,32 @@ class KernelLaunch:
 
 
 @dataclass(frozen=True, slots=True)
+class TileInstance:
+    """One instance of a kernel over register tiles; the texts are C."""
+
+    leaf: int
+    number: int
+    """As callers ask for it, from 1 on."""
+    sizes: str
+    fits: str
+    """Whether the machine has what it needs."""
+    blocks: Extent
+    cost: int
+    """Of a tile: the weight of a point times the points."""
+
+
+@dataclass(frozen=True, slots=True)
+class TileSource:
+    """The launcher of a kernel over register tiles, a template over the constants as the kernel is."""
+
+    constants: tuple[str, ...]
+    aligned: str
+    """Whether rows of what is copied in stages begin at multiples of 16 bytes; empty where nothing is."""
+    launch: KernelLaunch
+    instances: tuple[TileInstance, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RegionSource:
     """The launcher of a region: selection, then the launcher of the leaf."""
 
@@ -73,10 +102,11 @@ class RegionSource:
     extents: tuple[Extent, ...]
     """Of the grid as written: where one is zero there is nothing to do."""
     params: tuple[str, ...]
-    """A value for every program parameter of the function."""
+    """A value for every member of the parameters; of no register tile."""
     size_arguments: str
     launches: tuple[KernelLaunch, ...]
     leaves: tuple[tuple[tuple[int, ...], KernelLaunch], ...]
+    tile: TileSource | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +122,9 @@ class FunctionSource:
     launch_arguments: str
     """The same names, for the wrappers."""
     defaults_arguments: str
+    sizes: tuple[Argument, ...]
+    """What defaults depend on, besides the machine."""
+    tile: str | None
     smallest: tuple[Guard, ...]
     regions: tuple[RegionSource, ...]
     host_type: str
@@ -109,13 +142,17 @@ class SourceView:
     outside: tuple[str, ...]
     """What the host code needs of the rest of the file."""
     kernels: tuple[str, ...]
+    has_stages: bool
+    """Whether a kernel copies to shared memory in stages."""
     functions: tuple[FunctionSource, ...]
 
 
 def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str) -> SourceView:
     """The view of a program. KeyError for a kernel without a text."""
     regions = [region for function in plan.functions for region in function.regions]
+    tiles = [region.tile.kernel for region in regions if region.tile is not None]
     names = dict.fromkeys(leaf.kernel.name for region in regions for leaf in region.leaves)
+    names |= dict.fromkeys(kernel.name for kernel in tiles)
     return SourceView(
         version=version,
         input_name=c_comment(plan.source_path),
@@ -123,6 +160,7 @@ def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
         stem=plan.stem,
         outside=tuple(map(_outside, file_scope([function.function for function in plan.functions]))),
         kernels=tuple(kernels_text[name].rstrip("\n") for name in names),
+        has_stages=any(kernel.staged for kernel in tiles),
         functions=tuple(_function(function) for function in plan.functions),
     )
 
@@ -165,6 +203,8 @@ def _function(plan: FunctionPlan) -> FunctionSource:
         launch_parameters=view.launch_parameters,
         launch_arguments=", ".join((*(a.name for a in host.arguments), names.params, names.stream)),
         defaults_arguments="".join(f"{a.name}, " for a in view.sizes),
+        sizes=view.sizes,
+        tile=host.tile,
         smallest=tuple(smallest),
         regions=regions,
         host_type=host_type,
@@ -230,18 +270,21 @@ def _region(region: RegionPlan, host: Interface) -> RegionSource:
     selection: Dispatch = dispatch(region, host)
     extents = tuple(_extent(loop.extent, types) for loop in nest.grid)
     params = tuple(a.name if a.name in types else "1" for a in host.program)
+    params += () if host.tile is None else ("0",)
     leaves: dict[str, list[int]] = {}
     launches: dict[str, KernelLaunch] = {}
     for leaf in region.leaves:
         leaves.setdefault(leaf.kernel.name, []).append(leaf.index)
         if leaf.kernel.name not in launches:
             launches[leaf.kernel.name] = _launch(leaf.kernel, leaf.nest, available, types)
+    tile = None if region.tile is None else _tile(region.tile, available)
     read = " ".join(
         (
             *(extent.value for extent in extents),
             *params,
             *(a.name for a in selection.sizes),
             *(launch.arguments for launch in launches.values()),
+            *(() if tile is None else (tile.launch.arguments, *(i.blocks.value for i in tile.instances))),
         )
     )
     arguments = ", ".join(("cf_state", *(a.name for a in available)))
@@ -255,7 +298,60 @@ def _region(region: RegionPlan, host: Interface) -> RegionSource:
         size_arguments="".join(f"{a.name}, " for a in selection.sizes),
         launches=tuple(launches.values()),
         leaves=tuple((tuple(numbers), launches[name]) for name, numbers in leaves.items()),
+        tile=tile,
     )
+
+
+def _tile(tile: TilePlan, available: Sequence[Argument]) -> TileSource:
+    kernel = tile.kernel
+    types = {s.name: s.type for s in tile.nest.scalars}
+    instances: list[TileInstance] = []
+    for number, instance in enumerate(tile.instances):
+        sizes = dict(zip(kernel.constants, instance.sizes, strict=True))
+        literals: Mapping[str, Expr] = {name: IntLiteral(size) for name, size in sizes.items()}
+        ((_, blocks),) = kernel.grid
+        each = [sizes[name] for name in kernel.constants[: 2 * len(kernel.block)]]
+        instances.append(
+            TileInstance(
+                tile.first + number,
+                number + 1,
+                ", ".join(map(str, instance.sizes)),
+                _fits(tile.system, sizes),
+                _extent(substitute(blocks, literals), types),
+                instance.weight * prod(each),
+            )
+        )
+    launch = _launch(kernel, tile.nest, available, types)
+    return TileSource(kernel.constants, _aligned(kernel, tile.nest), launch, tuple(instances))
+
+
+def _aligned(kernel: Kernel, nest: Nest) -> str:
+    types = {s.name: s.type for s in nest.scalars}
+    conditions: list[str] = []
+    for name, column in kernel.staged:
+        elements = 16 // nest.array(name).type.size_bytes
+        conditions.append(f"cf_begins({name})")
+        conditions += [
+            f"cf_{p.name} % {elements} == 0"
+            for p in kernel.parameters
+            if p.source is Source.STRIDE and p.of == name
+        ]
+        if column != IntLiteral(0):
+            conditions.append(f"{wide(column, types)} % {elements} == 0")
+    return " && ".join(conditions)
+
+
+def _fits(system: System, sizes: Mapping[str, int]) -> str:
+    """The conditions on the machine, those that hold for these sizes anyway left out."""
+    conditions: list[str] = []
+    for atom in (a.substitute(sizes) for a in system.atoms):
+        needed, there = atom.positive_sides()
+        for symbol in there.symbols:
+            text = re.sub(
+                rf"\b{symbol}\b", f"cf_amount(cf_state.machine->{MACHINE_FIELDS[symbol]})", count(there)
+            )
+            conditions.append(f"{count(needed)} <= {text}")
+    return " && ".join(conditions) or "1"
 
 
 def _launch(
@@ -302,6 +398,9 @@ def _computed(
             return Extent(parameter.of, parameter.of)
         case Source.EXTENT:
             return _extent(dict(kernel.grid)[parameter.of], types)
+        case Source.LIMIT:
+            limit = _extent(dict(kernel.limits)[parameter.of], types)
+            return Extent(f"cf_limit({limit.value})", limit.comment)
         case Source.STRIDE:
             dims = nest.array(parameter.of).dims or ()
             stride: Expr = IntLiteral(1)

@@ -16,11 +16,16 @@ from dataclasses import replace
 from typing import assert_never
 
 from comprehensive.codegen.kernel import (
+    Await,
     Barrier,
     Comment,
+    Commit,
+    Fetch,
     KernelStmt,
     Plain,
+    Put,
     SharedTile,
+    Stage,
     UniformFor,
     UniformIf,
 )
@@ -64,7 +69,7 @@ def _remaining(statement: KernelStmt, later: frozenset[str]) -> KernelStmt | Non
             return replace(statement, then=then, otherwise=otherwise)
         case SharedTile():
             return statement if statement.name in later else None
-        case Barrier() | Comment():
+        case Barrier() | Comment() | Stage() | Fetch() | Put() | Commit() | Await():
             return statement
         case _:
             assert_never(statement)

@@ -12,14 +12,19 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import assert_never
 
-from comprehensive.algebra import Polynomial
+from comprehensive.algebra import Polynomial, product_of, sum_of
 from comprehensive.codegen.kernel import (
+    Await,
     Barrier,
     Comment,
+    Commit,
+    Fetch,
     Kernel,
     KernelStmt,
     Plain,
+    Put,
     SharedTile,
+    Stage,
     UniformFor,
     UniformIf,
 )
@@ -56,7 +61,10 @@ class Registers:
     def evaluate(self, fragment: Variant) -> Evaluation:
         from comprehensive.codegen.lower import lower
 
-        return Evaluation(Polynomial.constant(_estimate(lower(fragment, KERNEL_NAME))), "estimate")
+        kernel = lower(fragment, KERNEL_NAME)
+        if kernel.constants:
+            return tile_registers(fragment)
+        return Evaluation(Polynomial.constant(_estimate(kernel)), "estimate")
 
 
 @lru_cache(maxsize=4096)
@@ -82,11 +90,22 @@ def has_unrolled_loop(body: tuple[KernelStmt, ...]) -> bool:
             case UniformIf():
                 if has_unrolled_loop(statement.then) or has_unrolled_loop(statement.otherwise):
                     return True
-            case Barrier() | Comment() | SharedTile():
+            case Barrier() | Comment() | SharedTile() | Stage() | Fetch() | Put() | Commit() | Await():
                 pass
             case _:
                 assert_never(statement)
     return False
+
+
+def tile_registers(fragment: Variant) -> Evaluation:
+    """The model for kernels over register tiles: a register for each point of a thread, and what points share.
+
+    The launch bounds of an instance make the compiler keep to what its block can have, so that this is for ranking.
+    """
+    assert fragment.tile is not None
+    each = [Polynomial.symbol(c.each) for c in fragment.tile.coordinates]
+    shared = sum_of(each) if len(each) > 1 else Polynomial.constant(0)
+    return Evaluation(product_of(each) + 4 * shared + 40, "model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,5 +124,8 @@ class PtxasRegisters:
     def evaluate(self, fragment: Variant) -> Evaluation:
         from comprehensive.codegen.lower import lower
 
-        registers = self.compile(lower(fragment, KERNEL_NAME))
+        kernel = lower(fragment, KERNEL_NAME)
+        if kernel.constants:
+            return tile_registers(fragment)
+        registers = self.compile(kernel)
         return Evaluation(Polynomial.constant(registers), f"ptxas {self.arch}")

@@ -15,12 +15,17 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
 from comprehensive.codegen.kernel import (
+    Await,
     Barrier,
     Comment,
+    Commit,
+    Fetch,
     Kernel,
     KernelStmt,
     Plain,
+    Put,
     SharedTile,
+    Stage,
     UniformFor,
     UniformIf,
 )
@@ -199,13 +204,27 @@ class _Builder:
                     self._for(statement.header, statement.body)
                 case UniformIf():
                     self._if(statement.condition, statement.then, statement.otherwise)
+                case Stage() | Fetch() | Put() | Commit() | Await():
+                    raise ValueError("kernels over register tiles have a model of their own")
                 case _:
                     assert_never(statement)
 
     def _any_body(self, body: _Body) -> None:
         for statement in body:
             match statement:
-                case Plain() | Barrier() | Comment() | SharedTile() | UniformFor() | UniformIf():
+                case (
+                    Plain()
+                    | Barrier()
+                    | Comment()
+                    | SharedTile()
+                    | UniformFor()
+                    | UniformIf()
+                    | Stage()
+                    | Fetch()
+                    | Put()
+                    | Commit()
+                    | Await()
+                ):
                     self.kernel_body((statement,))
                 case _:
                     self.body((statement,))
@@ -468,7 +487,7 @@ def _assigned(body: _Body) -> frozenset[str]:
                     names.add(statement.header.iterator)
             case UniformIf():
                 names |= _assigned(statement.then) | _assigned(statement.otherwise)
-            case Comment() | SharedTile():
+            case Comment() | SharedTile() | Stage() | Fetch() | Put() | Commit() | Await():
                 pass
             case _:
                 names |= assigned_names((statement,))

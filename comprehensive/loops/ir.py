@@ -34,6 +34,8 @@ class Role(Enum):
     """Any other argument of the function (``float alpha``, a size of data behind a pointer)."""
     HOST = "host"
     """A scalar of the surrounding host code (``dim0``, the variable of a time loop)."""
+    TILE = "tile"
+    """A size of a register tile that the tool has added: a constant of each instance of the kernel, at least 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +176,45 @@ class Nest:
 
 
 @dataclass(frozen=True, slots=True)
+class Coordinate:
+    """``0 <= name < limit``, in parallel.  A block has ``threads`` threads along it, and each does ``each`` values."""
+
+    name: str
+    limit: Expr
+    threads: str
+    each: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """What is done for every point where ``condition``, which is the same for all points, holds; None is always."""
+
+    condition: Expr | None
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterTile:
+    """A region as statements over points, and the names of the constants that cut the points into tiles.
+
+    ``coordinates`` are outermost first; neighbours along the last one are neighbours in memory.  A serial loop of the
+    bodies runs in steps of ``depth`` with ``stages`` of them in flight.  A multiprocessor shall have room for so many
+    ``blocks``.  Points may run in any order.
+    """
+
+    coordinates: tuple[Coordinate, ...]
+    alternatives: tuple[Alternative, ...]
+    depth: str
+    stages: str
+    blocks: str
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """Names of the sizes of a tile: threads, then values of a thread, along each coordinate."""
+        return (*(c.threads for c in self.coordinates), *(c.each for c in self.coordinates))
+
+
+@dataclass(frozen=True, slots=True)
 class Variant:
     """A nest with the procedures to be applied to its IR: G_C together with lambda defines the IR CFG G_L.
 
@@ -182,6 +223,8 @@ class Variant:
 
     nest: Nest
     register_cap: int | None = None
+    tile: RegisterTile | None = None
+    """How the nest came to be over coordinates, where it did; it is then lowered in another way."""
 
 
 def _bands(body: tuple[BlockStmt, ...]) -> list[Threads]:

@@ -161,7 +161,7 @@ class For:
 
     ``type`` is None where the header assigns an outer variable instead of declaring one.  ``relation`` is one of
     ``< <= > >= !=``.  ``step`` is the signed increment (``i--`` has ``IntLiteral(-1)``; ``i -= e`` has
-    ``Unary("-", e)``).
+    ``Unary("-", e)``).  The compiler is told to unroll what is ``unrolled``; no source says so.
     """
 
     type: ScalarType | None
@@ -172,6 +172,7 @@ class For:
     step: Expr
     body: tuple[Stmt, ...]
     span: Span = _span()
+    unrolled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

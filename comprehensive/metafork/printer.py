@@ -135,7 +135,8 @@ class _Statements:
             case If(condition, then, otherwise):
                 return margin + self.branches(condition, then, otherwise, indent)
             case For() | MetaFor():
-                return f"{margin}{print_header(stmt)}{self.inner(stmt.body, indent)}"
+                pragma = f"{margin}#pragma unroll\n" if isinstance(stmt, For) and stmt.unrolled else ""
+                return f"{pragma}{margin}{print_header(stmt)}{self.inner(stmt.body, indent)}"
             case While(condition, body):
                 return f"{margin}while ({print_expr(condition)}){self.inner(body, indent)}"
             case DoWhile(body, condition):

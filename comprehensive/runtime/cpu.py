@@ -86,6 +86,8 @@ class CpuLibrary:
     ) -> Outcome:
         """Runs a function; arrays are changed in place.
 
+        ``parameters`` may say which register tile (`Interface.tile`), none otherwise.
+
         ``machine`` gives values of machine parameters by symbol (``Z_B``: words), None is the fake device.
         ``backwards`` runs the last block and thread first.  ``attributes`` sets limits of the fake device by the
         number of their cudaDeviceAttr; the first call of a library counts.  KeyError for a missing argument,
@@ -179,8 +181,12 @@ def _call_shared(
 
 def _params(interface: Interface, values: Mapping[str, int]) -> ctypes.Structure:
     """A ``<function>_params``."""
-    fields = [(a.name, C_TYPES[a.type]) for a in interface.program] or [("unused", ctypes.c_int)]
-    made = type("Params", (ctypes.Structure,), {"_fields_": fields})()
+    fields = [(a.name, C_TYPES[a.type]) for a in interface.program]
+    if interface.tile is not None:
+        fields.append((interface.tile, ctypes.c_int))
+    made = type("Params", (ctypes.Structure,), {"_fields_": fields or [("unused", ctypes.c_int)]})()
+    if interface.tile is not None:
+        setattr(made, interface.tile, values.get(interface.tile, 0))
     for argument in interface.program:
         setattr(made, argument.name, as_scalar(argument, values[argument.name]).value)
     return made
@@ -213,6 +219,7 @@ def _call_process(
     _write_integers(request, int(machine is not None), *_machine_values(machine or {}))
     values = {a.name: 0 for a in interface.program} if parameters is None else parameters
     chosen = [as_scalar(a, values[a.name]).value for a in interface.program]
+    chosen += [] if interface.tile is None else [values.get(interface.tile, 0)]
     _write_integers(request, int(parameters is not None), *chosen)
     for argument in interface.arguments:
         value = arguments[argument.name]

@@ -48,9 +48,9 @@ STATUS_OK = 0
 
 @dataclass(frozen=True, slots=True)
 class LeafRuns:
-    """Points run on one leaf: ``failures`` has a line for each that differs from the serial C.
+    """Points run on one leaf or register tile: ``failures`` has a line for each that differs from the serial C.
 
-    ``reason`` says why there are none, and is empty where there are some.
+    ``reason`` says why there are none, and is empty where there are some.  ``tile`` is 0 for a leaf.
     """
 
     region: str
@@ -58,6 +58,12 @@ class LeafRuns:
     runs: int
     failures: tuple[str, ...]
     reason: str = ""
+    tile: int = 0
+
+    @property
+    def name(self) -> str:
+        """``matmul leaf 3`` or ``matmul register tile 1``."""
+        return f"{self.region} register tile {self.tile}" if self.tile else f"{self.region} leaf {self.leaf}"
 
     @property
     def state(self) -> State:
@@ -119,9 +125,9 @@ def run_leaves(
             reason = str(error)
         if reason is not None:
             found += [
-                LeafRuns(region.name, leaf.index, 0, (), reason)
+                LeafRuns(region.name, number, 0, (), reason, region.instance_of(number))
                 for region in plan.regions
-                for leaf in region.leaves
+                for number in region.numbers
             ]
         first += len(plan.regions)
     return tuple(found)
@@ -137,7 +143,7 @@ def _run_function(
     ranges: Ranges | None,
 ) -> list[LeafRuns]:
     nests = tuple(region.nest for region in plan.regions)
-    cases = [(r, leaf.index) for r, region in enumerate(plan.regions) for leaf in region.leaves]
+    cases = [(r, number) for r, region in enumerate(plan.regions) for number in region.numbers]
     runs = dict.fromkeys(cases, 0)
     failures: dict[tuple[int, int], list[str]] = {case: [] for case in cases}
     free = any_sign(plan)
@@ -159,11 +165,13 @@ def _run_function(
                 for name, value in all_scalars(nests[r], sample.arguments).items()
                 if isinstance(value, int)
             }
-            machine = machine_for(tree.leaves[leaf].system, values, tree.limits)
-            if machine is None or _threads(plan, r, values) > MAX_BLOCK_THREADS:
+            tile = plan.regions[r].instance_of(leaf)
+            # A register tile runs on every machine that it fits, whatever the parameters; the fake device has room.
+            machine = {} if tile else machine_for(tree.leaves[leaf].system, values, tree.limits)
+            if machine is None or (not tile and _threads(plan, r, values) > MAX_BLOCK_THREADS):
                 continue
             runs[r, leaf] += 1
-            failure = _compare(executables, plan, sample, data, machine, backwards=number % 2 == 1)
+            failure = _compare(executables, plan, sample, data, machine, tile, backwards=number % 2 == 1)
             if failure is not None:
                 failures[r, leaf].append(f"{failure} at {_shown(sample, machine)}")
     unreached = f"no machine brings one of {MAX_DRAWS} random points to it where the source is defined"
@@ -174,6 +182,7 @@ def _run_function(
             runs[r, leaf],
             tuple(failures[r, leaf]),
             "" if runs[r, leaf] else unreached,
+            plan.regions[r].instance_of(leaf),
         )
         for r, leaf in cases
     ]
@@ -192,11 +201,14 @@ def _compare(
     sample: Sample,
     data: Mapping[str, Any],
     machine: Mapping[str, int],
+    tile: int,
     *,
     backwards: bool,
 ) -> str | None:
     host = interface(plan)
     program = {a.name: int(sample.arguments[a.name]) for a in host.program}
+    if host.tile is not None:
+        program[host.tile] = tile
     others = {a.name: sample.arguments[a.name] for a in host.arguments if not a.pointer}
     expected = _copied(data)
     executables.serial.call(host.name, {**sample.arguments, **expected})
@@ -204,7 +216,7 @@ def _compare(
     actual = _copied(data)
     try:
         outcome = executables.kernels.call(
-            host.name, {**others, **actual}, program, machine=machine, backwards=backwards
+            host.name, {**others, **actual}, program, machine=machine or None, backwards=backwards
         )
     except CpuFaultError as error:
         return f"the kernel crashed: {error}"

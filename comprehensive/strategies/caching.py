@@ -23,11 +23,11 @@ from dataclasses import dataclass, replace
 from comprehensive.algebra import Polynomial, at_least, product_of
 from comprehensive.algebra.signs import lower_bounds, proves
 from comprehensive.loops.access import Access, accesses
+from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.rewrite import unswitch
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.poly.model import Footprint, Level
-from comprehensive.strategies.integers import Ring
 
 
 @dataclass(frozen=True, slots=True)

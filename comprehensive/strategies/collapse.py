@@ -23,6 +23,13 @@ from typing import assert_never
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.integers import (
+    POLYNOMIAL_OPERATORS,
+    ZERO,
+    Ring,
+    addends,
+    sum_of_addends,
+)
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.traverse import declared_names, statements_in
 from comprehensive.loops.types import environment_of, promote, type_of
@@ -49,13 +56,6 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
     While,
-)
-from comprehensive.strategies.integers import (
-    POLYNOMIAL_OPERATORS,
-    ZERO,
-    Ring,
-    addends,
-    sum_of_addends,
 )
 
 _DIGITS = "@digits"

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.integers import ZERO, Ring
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.rewrite import declared_names, expressions_in, map_stmt_exprs, statements_in
 from comprehensive.metafork.ast import (
@@ -36,7 +37,6 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
-from comprehensive.strategies.integers import ZERO, Ring
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 
+from comprehensive.loops.integers import ONE, ZERO, Ring, add, multiply
 from comprehensive.loops.ir import Nest, Threads
 from comprehensive.loops.rewrite import expand_bands, fresh_name, subexpressions
 from comprehensive.metafork.ast import (
@@ -32,7 +33,6 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
-from comprehensive.strategies.integers import ONE, ZERO, Ring, add, multiply
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,7 +187,7 @@ def test_check_verifies_definition_2_and_runs_the_emitted_code() -> None:
     ):
         assert f"ok   {condition}" in result.stdout
     assert "4 of 4 points equal" in result.stdout
-    assert result.stdout.endswith("all 8 statements hold\n")
+    assert result.stdout.endswith("all 10 statements hold\n")
 
 
 GATHER = """void gather(int n, int idx[n], const float *x, float y[n], int B)
@@ -219,13 +219,17 @@ def test_check_counts_what_it_could_not_check_and_runs_the_rest(tmp_path: Path) 
     assert f"--   (ii) code soundness: {reason}" in result.stdout
     assert f"--   gather leaf 0: {reason}" in result.stdout
     assert "ok   twice leaf 0: 3 of 3 points equal" in result.stdout
-    assert result.stdout.endswith("nothing fails, but 3 of 15 statements were not checked\n")
+    assert result.stdout.endswith("nothing fails, but 5 of 19 statements were not checked\n")
     strict = run(*arguments, "-Werror", "--json")
     assert strict.exit_code == 1
-    assert "3 statements were not checked [-Werror]" in strict.stderr
+    assert "5 statements were not checked [-Werror]" in strict.stderr
     document = json.loads(strict.stdout)
-    assert (document["holds"], document["not_checked"]) == (True, 3)
-    assert [r["state"] for r in document["runs"]] == ["not checked", "not checked", "holds"]
+    assert (document["holds"], document["not_checked"]) == (True, 5)
+    assert [(r["state"], r["tile"]) for r in document["runs"] if r["region"] == "twice"] == [
+        ("holds", 0),
+        ("holds", 1),
+        ("holds", 2),
+    ]
 
 
 def test_check_says_which_conditions_are_undecided(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,13 @@ RANGES = Ranges(
     steps=(0, 1, 2, 3),
     max_threads=1 << 17,
 )
+TILE_RANGES = Ranges(
+    sizes=(0, 1, 2, 33, 67, 128, 130, 200, 257, 512, 600, 1030, 2050),
+    tiles=(1, 2, 3, 4, 5, 8, 16, 32),
+    steps=(0, 1, 2, 3),
+    max_threads=1 << 19,
+)
+"""For register tiles, most of which have more than a hundred points along a coordinate."""
 POINTS = 50
 MAX_DRAWS = 4000
 MAX_BLOCK_THREADS = 1024
@@ -53,12 +60,12 @@ def main() -> None:
         lines = points(compilation, plan)
         (directory / "points.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         (directory / "main.cu").write_text(program(spec.stem, plan), encoding="utf-8")
-        leaves = sum(len(region.leaves) for region in plan.regions)
-        print(f"{spec.stem}: {leaves} leaves, {len(lines)} points")
+        leaves = sum(len(region.numbers) for region in plan.regions)
+        print(f"{spec.stem}: {leaves} leaves and register tiles, {len(lines)} points")
 
 
 def points(compilation: Compilation, plan: FunctionPlan) -> list[str]:
-    """Lines ``region leaf machine... scalars... elements...``; 50 a leaf unless fewer reach it."""
+    """Lines ``region leaf tile machine... scalars... elements...``; 50 a leaf and register tile."""
     host = interface(plan)
     nests = tuple(region.nest for region in plan.regions)
     wanted = {(r, leaf.index): POINTS for r, region in enumerate(plan.regions) for leaf in region.leaves}
@@ -73,7 +80,14 @@ def points(compilation: Compilation, plan: FunctionPlan) -> list[str]:
                 machine = reaching(compilation, region, r, leaf.index, sample)
                 if machine is not None:
                     wanted[r, leaf.index] -= 1
-                    lines.append(line(host, r, leaf.index, machine, sample))
+                    lines.append(line(host, r, leaf.index, 0, machine, sample))
+    for sample in islice(samples(plan.function, nests, 2, TILE_RANGES), POINTS):
+        for r, region in enumerate(plan.regions):
+            lines += [
+                line(host, r, number, region.instance_of(number), {}, sample)
+                for number in region.numbers
+                if region.instance_of(number)
+            ]
     missing = {key: count for key, count in wanted.items() if count}
     if missing:
         raise SystemExit(f"{plan.function.name}: too few points for (region, leaf): {missing}")
@@ -97,14 +111,14 @@ def reaching(
     return machine if fits else None
 
 
-def line(host: Interface, region: int, leaf: int, machine: dict[str, int], sample: Sample) -> str:
+def line(host: Interface, region: int, leaf: int, tile: int, machine: dict[str, int], sample: Sample) -> str:
     limits = [str(machine.get(symbol, AMPLE)) for symbol in MACHINE_FIELDS]
     scalars = [
         str(value) if isinstance(value, int) else value.hex()
         for value in (sample.arguments[a.name] for a in host.everything if not a.pointer)
     ]
     elements = [str(elements_of(sample.shapes[a.name])) for a in host.everything if a.pointer]
-    return " ".join([str(region), str(leaf), *limits, *scalars, *elements])
+    return " ".join([str(region), str(leaf), str(tile), *limits, *scalars, *elements])
 
 
 def elements_of(shape: tuple[int, ...]) -> int:
@@ -121,7 +135,7 @@ def program(stem: str, plan: FunctionPlan) -> str:
     scalars = [a for a in host.everything if not a.pointer]
     arrays = [a for a in host.everything if a.pointer]
     fields = list(MACHINE_FIELDS.values())
-    program_values = ", ".join(a.name for a in host.program) or "0"
+    program_values = ", ".join((*(a.name for a in host.program), *(() if host.tile is None else ("tile",))))
     device = {a.name: f"device_{a.name}" for a in arrays}
     launch = ", ".join(device.get(a.name, a.name) for a in host.arguments)
     serial = ", ".join(f"host_{a.name}.data()" if a.pointer else a.name for a in host.everything)
@@ -142,7 +156,7 @@ def program(stem: str, plan: FunctionPlan) -> str:
             f"    {a.type.value} *device_{a.name} = to_device(host_{a.name});\n"
             for i, a in enumerate(arrays)
         ),
-        params=f"    const {function}_params params = {{ {program_values} }};\n",
+        params=f"    const {function}_params params = {{ {program_values or '0'} }};\n",
         launch=launch,
         serial=serial,
         compare="".join(
@@ -230,6 +244,7 @@ int main(int argc, char **argv)
   while (std::getline(file, line)) {{
     std::istringstream stream(line);
     const int region = static_cast<int>(read_integer(stream)), leaf = static_cast<int>(read_integer(stream));
+    [[maybe_unused]] const int tile = static_cast<int>(read_integer(stream));
     cf_machine machine;
 {read_machine}{read_scalars}{read_elements}    const unsigned seed = static_cast<unsigned>(++number);
 {allocate}{params}    cf_choice why;

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.gpu.cases import CASES, Launch
+from benchmarks.gpu.header import launcher
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.driver import Options, compile_file
@@ -57,6 +59,7 @@ def test_nvcc_compiles_the_kernels_without_a_warning(written: Path, arch: str, n
     manifest = json.loads((written / f"{written.name}.json").read_text(encoding="utf-8"))
     regions = [region for function in manifest["functions"] for region in function["regions"]]
     kernels = {leaf["kernel"]["name"] for region in regions for leaf in region["leaves"]}
+    kernels |= {region["tile"]["kernel"]["name"] for region in regions}
     assert kernels == {usage.name for usage in compiled.usage.values()}
 
 
@@ -68,6 +71,16 @@ def test_every_leaf_is_a_program_of_the_language(written: Path) -> None:
         program = parse(read_source(leaf), sink)
         assert not sink.has_errors, sink.diagnostics
         assert build(program, sink)
+
+
+def test_the_gpu_benchmark_gives_every_scalar_and_its_points_every_parameter(written: Path) -> None:
+    read = launcher((written / f"{written.name}.h").read_text(encoding="utf-8"), written.name)
+    for ours in (case.ours for case in CASES if isinstance(case.ours, Launch)):
+        if ours.spec == written.name:
+            assert {argument.name for argument in read.arguments if argument.type != "*"} == set(ours.scalars)
+            assert {member.name for member in read.parameters} == {
+                name for point in ours.points for name in point
+            }
 
 
 def test_outputs_do_not_depend_on_the_hash_seed(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ NEED_CASES = {
     "a cubic in a box": (at_least(x, -3), at_most(x, 6), equal(x**3 - 5 * x, 7)),
     "bounded from above": (at_most(x, 0), at_most(y, 0), equal(x * y + x, 2), at_least(y, -1)),
     "an order of symbols": (*low, less(x**2 * y + x * y**2, 2 * x * y * y), less(y, x + 1)),
+    "a sign that says more of integers": (at_least(B**2, 1), equal(B, 6 * B * x), at_least(x**2, 1)),
     "a share": (
         less(0, Polynomial.symbol("P_a")),
         at_least(x, 1),

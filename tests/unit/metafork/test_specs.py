@@ -17,7 +17,18 @@ from comprehensive.metafork.structure import split_nest
 from tests.unit.metafork.trees import parse_clean
 
 SPECS = sorted(spec_directory().glob("*.mf"))
-NAMES = ["blur5x5", "heat3d", "jacobi1d", "jacobi2d", "matadd", "matmul", "matvec", "reverse", "transpose"]
+NAMES = [
+    "blur5x5",
+    "gemm",
+    "heat3d",
+    "jacobi1d",
+    "jacobi2d",
+    "matadd",
+    "matmul",
+    "matvec",
+    "reverse",
+    "transpose",
+]
 
 
 def test_the_published_examples_are_there() -> None:

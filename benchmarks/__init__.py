@@ -1,0 +1,1 @@
+"""Measurements of the tool and of what it generates; ``results/`` keeps their tables."""

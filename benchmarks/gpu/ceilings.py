@@ -1,0 +1,28 @@
+"""What the device does at most: bytes copied, and multiply-adds in registers (``ceilings.cu``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmarks.gpu import native
+from benchmarks.gpu.cases import COPY, COPY_BY_DRIVER
+from benchmarks.gpu.contest import Attempt, Ready
+from benchmarks.gpu.naive import call
+from benchmarks.gpu.problems import Problem
+
+
+def attempts(problem: Problem) -> Iterator[Attempt]:
+    native.load("ceilings")
+    arguments = (*problem.case.shape, *problem.arrays.values())
+    if problem.case == COPY:
+        for threads, unrolled in ((256, 1), (512, 1), (1024, 1), (256, 4), (512, 4)):
+            label = f"{threads} threads, {unrolled} float4 each"
+            yield _attempt(problem, label, "ceilings_copy", *arguments, threads, unrolled)
+    elif problem.case == COPY_BY_DRIVER:
+        yield _attempt(problem, "", "ceilings_memcpy", *arguments)
+    else:
+        yield _attempt(problem, "", "ceilings_fma", *arguments)
+
+
+def _attempt(problem: Problem, label: str, function: str, *arguments: object) -> Attempt:
+    return Attempt(label, lambda: Ready(lambda: call("ceilings", function, *arguments), problem.result))

@@ -1,0 +1,73 @@
+"""A generated header read for what a call needs: the launcher's arguments and the members of its parameters."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from dataclasses import dataclass
+
+C_TYPES = {
+    "char": ctypes.c_char,
+    "unsigned char": ctypes.c_ubyte,
+    "short": ctypes.c_short,
+    "int": ctypes.c_int,
+    "unsigned": ctypes.c_uint,
+    "unsigned int": ctypes.c_uint,
+    "long": ctypes.c_long,
+    "long long": ctypes.c_longlong,
+    "float": ctypes.c_float,
+    "double": ctypes.c_double,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A name and its C type without const; pointers are ``"*"``."""
+
+    name: str
+    type: str
+
+    @property
+    def ctype(self) -> type:
+        return ctypes.c_void_p if self.type == "*" else C_TYPES[self.type]
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """``<function>_launch_explained``, without the machine before ``arguments`` and params, stream, why after."""
+
+    function: str
+    arguments: tuple[Declared, ...]
+    parameters: tuple[Declared, ...]
+
+
+def launcher(header: str, function: str) -> Launcher:
+    """ValueError where the header declares no such launcher."""
+    call = re.search(rf"^int {function}_launch_explained\(([^)]*)\);", header, re.MULTILINE)
+    members = re.search(rf"typedef struct {function}_params {{(.*?)}} {function}_params;", header, re.DOTALL)
+    if call is None:
+        raise ValueError(f"{function}_launch_explained is not declared")
+    _, *arguments, _, _, _ = (declared(text) for text in call[1].split(","))
+    texts = re.sub(r"/\*.*?\*/", "", members[1], flags=re.DOTALL).split(";") if members else []
+    return Launcher(function, tuple(arguments), tuple(declared(text) for text in texts if text.strip()))
+
+
+def declared(text: str) -> Declared:
+    """``const float *a`` or ``long long n``."""
+    found = re.fullmatch(r"(.*?)(\**)\s*(\w+)", text.strip(), re.DOTALL)
+    if found is None:
+        raise ValueError(f"no declaration: {text!r}")
+    words = [word for word in found[1].split() if word != "const"]
+    return Declared(found[3], "*" if found[2] else " ".join(words))
+
+
+class Choice(ctypes.Structure):
+    """``cf_choice``."""
+
+    _fields_ = (
+        ("leaf", ctypes.c_int),
+        ("status", ctypes.c_int),
+        ("constraint", ctypes.c_char_p),
+        ("needed", ctypes.c_longlong),
+        ("available", ctypes.c_longlong),
+    )

@@ -1,0 +1,141 @@
+"""Floors, ceilings and remainders: a quotient and what is known of signs in, a polynomial and what defines it out.
+
+    floor_of(RationalFunction(N, s * B), signs)   -->   the symbol "floor(N/(B*s))", called k below, where
+        s*B*k <= N,  N < s*B*k + s*B,  0 <= k      (the last where N is known not to be negative)
+
+    N mod (s*B) == 0    is    equal(remainder_of(N, s * B, signs).value, 0)    where the same atoms hold
+
+A definition has one solution for its symbol at every point of the others. So it belongs to the assumptions: decisions
+about the value may then be negated. The symbol is named by its quotient, so that equal quotients share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+
+from comprehensive.algebra.atom import Atom, at_least, at_most, less
+from comprehensive.algebra.comparison import DenominatorError
+from comprehensive.algebra.polynomial import Polynomial
+from comprehensive.algebra.rational import RationalFunction
+from comprehensive.algebra.sign_sets import AT_LEAST_0, NEGATIVE, POSITIVE, SignSet
+from comprehensive.algebra.symbols import is_integer_symbol
+
+_FLOOR, _CEILING = "floor(", "ceil("
+
+Value = Polynomial | RationalFunction
+SignsOf = Callable[[Polynomial], SignSet]
+"""The signs that a polynomial may have: `Signs(atoms).of`, with the definitions of its symbols among the atoms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """`value` is what was asked for, at every point where `definition` holds."""
+
+    value: Polynomial
+    definition: tuple[Atom, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Fraction:
+    """`above / below` with integer coefficients, `below` positive."""
+
+    above: Polynomial
+    below: Polynomial
+
+    def settled(self, rounding: Callable[[Fraction], int]) -> Polynomial | None:
+        """The rounded value where it needs no symbol: that of a constant, or what is an integer by itself."""
+        if self.above.is_constant and self.below.is_constant:
+            return Polynomial(rounding(self.above.constant_value() / self.below.constant_value()))
+        return self.above if self.below == 1 and all(map(is_integer_symbol, self.above.symbols)) else None
+
+    def named(self, kind: str) -> Polynomial:
+        return Polynomial.symbol(f"{kind}{_spelled(self.above, with_products=True)}/{_spelled(self.below)})")
+
+
+def floor_of(value: Value, signs: SignsOf) -> Defined:
+    """The largest integer that is not above the value. DenominatorError where a denominator may be 0."""
+    fraction = _fraction(value, signs)
+    settled = fraction.settled(floor)
+    if settled is not None:
+        return Defined(settled)
+    above, below, found = fraction.above, fraction.below, fraction.named(_FLOOR)
+    least = 1 if signs(above - below) <= AT_LEAST_0 else 0 if signs(above) <= AT_LEAST_0 else None
+    return Defined(
+        found, (at_most(below * found, above), less(above, below * found + below), *_from(found, least))
+    )
+
+
+def ceiling_of(value: Value, signs: SignsOf) -> Defined:
+    """The least integer that is not below the value. DenominatorError where a denominator may be 0."""
+    fraction = _fraction(value, signs)
+    settled = fraction.settled(ceil)
+    if settled is not None:
+        return Defined(settled)
+    above, below, found = fraction.above, fraction.below, fraction.named(_CEILING)
+    least = 1 if signs(above) <= POSITIVE else 0 if signs(above) <= AT_LEAST_0 else None
+    return Defined(
+        found, (at_least(below * found, above), less(below * found - below, above), *_from(found, least))
+    )
+
+
+def rounded_up(value: Polynomial, unit: Polynomial | int, signs: SignsOf) -> Defined:
+    """The least multiple of a unit that is not below the value: registers of a warp, granules of shared memory.
+
+    ValueError unless the unit is known to be positive.
+    """
+    steps = ceiling_of(_quotient(value, unit, signs), signs)
+    return Defined(steps.value * unit, steps.definition)
+
+
+def remainder_of(value: Polynomial, divisor: Polynomial | int, signs: SignsOf) -> Defined:
+    """What is left of the value above the largest multiple of the divisor: 0 just where the divisor divides it.
+
+    ValueError unless the divisor is known to be positive.
+    """
+    steps = floor_of(_quotient(value, divisor, signs), signs)
+    return Defined(value - steps.value * divisor, steps.definition)
+
+
+def _quotient(value: Polynomial, divisor: Polynomial | int, signs: SignsOf) -> RationalFunction:
+    """The quotient in lowest terms; what is cancelled is checked here."""
+    below = divisor if isinstance(divisor, Polynomial) else Polynomial(divisor)
+    if not signs(below) <= POSITIVE:
+        raise ValueError(f"{below} is not known to be positive")
+    return RationalFunction(value, below)
+
+
+def _fraction(value: Value, signs: SignsOf) -> _Fraction:
+    quotient = value if isinstance(value, RationalFunction) else RationalFunction(value)
+    scale, _ = quotient.numerator.integers()
+    above, below = quotient.numerator * scale, quotient.denominator * scale
+    found = signs(below)
+    if 0 in found:
+        raise DenominatorError(quotient.denominator)
+    if found == POSITIVE:
+        return _Fraction(above, below)
+    if found == NEGATIVE:
+        return _Fraction(-above, -below)
+    # The square of the denominator is positive, whatever its sign.
+    return _Fraction(above * below, below**2)
+
+
+def _from(found: Polynomial, least: int | None) -> tuple[Atom, ...]:
+    """Follows from the rest, but not at a glance, and signs of what is divided by the value rest on it."""
+    return () if least is None else (at_least(found, least),)
+
+
+def _spelled(polynomial: Polynomial, *, with_products: bool = False) -> str:
+    """The polynomial in a name, sums in parentheses, and products unless they may go without.
+
+    Two that differ are never spelled alike. ValueError for a symbol that is neither an identifier nor made here.
+    """
+    for name in polynomial.symbols:
+        if not name.isidentifier() and not name.startswith((_FLOOR, _CEILING)):
+            raise ValueError(f"a quotient of {name!r} has no name of its own")
+    terms = polynomial.terms()
+    factors = max(len(term.powers) + (term.coefficient != 1) for term in terms)
+    is_plain = len(terms) == 1 and (with_products or factors <= 1)
+    return str(polynomial) if is_plain else f"({polynomial})"

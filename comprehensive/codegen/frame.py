@@ -1,0 +1,226 @@
+"""What both shapes of tiled kernels share: names, limits, where blocks and threads are, flat references.
+
+In: a nest and its register tile.  Out: a :class:`Frame`, and the statements that a kernel over tiles begins with::
+
+    const int block = blockIdx.x;  const int i1 = block % blocks1;  const int o1 = i1 * (T1 * U1);
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from comprehensive.codegen.copies import AXES, flat_index
+from comprehensive.codegen.kernel import KernelParameter, KernelStmt, Plain, Source
+from comprehensive.codegen.names import names_in_kernel
+from comprehensive.codegen.terms import product, widen
+from comprehensive.loops.access import names_read
+from comprehensive.loops.ir import Coordinate, Nest, RegisterTile, Role
+from comprehensive.loops.rewrite import map_expr, statements_in
+from comprehensive.loops.traverse import fresh
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Conditional,
+    Declare,
+    Expr,
+    For,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+)
+
+ZERO, ONE = IntLiteral(0), IntLiteral(1)
+
+PATCH = (4, 8)
+"""Threads of a warp along the two coordinates of a reduction."""
+GROUP = 8
+"""Rows of tiles that neighbouring blocks share, so that what they read is in the second-level cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """``limits`` are what the kernel calls the bounds of the coordinates, then of the serial loop if there is one."""
+
+    nest: Nest
+    tile: RegisterTile
+    limits: Mapping[str, Expr]
+    strides: Mapping[str, tuple[KernelParameter, ...]]
+    names: Mapping[str, str]
+    """Fresh names, by what they are for."""
+
+    @staticmethod
+    def of(nest: Nest, tile: RegisterTile, loop: For | None) -> Frame:
+        taken = {s.name for s in nest.scalars} | {a.name for a in nest.arrays}
+        taken |= {c.name for c in tile.coordinates} | {tile.blocks}
+        for alternative in tile.alternatives:
+            taken |= {s.name for s in statements_in(alternative.body) if isinstance(s, Declare)}
+            taken |= {s.iterator for s in statements_in(alternative.body) if isinstance(s, For)}
+
+        def name(base: str) -> str:
+            found = fresh(base, frozenset(taken))
+            taken.add(found)
+            return found
+
+        limits = {name(f"{c.name}_limit"): c.limit for c in tile.coordinates}
+        if loop is not None:
+            limits[name(f"{loop.iterator}_limit")] = loop.bound
+        strides = {
+            array.name: tuple(
+                KernelParameter(
+                    name(f"{array.name}_stride{d}"), ScalarType.LONG, Source.STRIDE, array.name, d
+                )
+                for d in range(array.rank - 1)
+            )
+            for array in nest.arrays
+        }
+        wanted = [
+            "block",
+            "thread",
+            "step",
+            "steps",
+            "ahead",
+            "slot",
+            "z",
+            "value",
+            "group",
+            "first",
+            "height",
+        ]
+        for number in range(len(tile.coordinates)):
+            wanted += [f"{base}{number}" for base in ("i", "o", "e", "t", "r", "blocks")]
+        wanted += [f"{base}_{a.name}" for a in nest.arrays for base in ("shared", "piece", "private", "held")]
+        return Frame(nest, tile, limits, strides, {base: name(base) for base in wanted})
+
+    def extent(self, c: Coordinate) -> Expr:
+        """How many values of the coordinate a tile has."""
+        return product([Name(c.threads), Name(c.each)])
+
+    def limit(self, number: int) -> Expr:
+        return Name(list(self.limits)[number])
+
+    def name(self, base: str) -> Name:
+        return Name(self.names[base])
+
+    def flat(self, expr: Expr) -> Expr:
+        """The expression with its references to data flat."""
+
+        def flattened(e: Expr) -> Expr:
+            if not isinstance(e, Index) or e.array not in self.strides:
+                return e
+            strides = [Name(p.name) for p in self.strides[e.array]]
+            return replace(e, subscripts=(flat_index([widen(s) for s in e.subscripts], strides),))
+
+        return map_expr(expr, flattened)
+
+    # --- where blocks and threads are
+
+    def places(self, *, grouped: bool) -> KernelStmt:
+        """Coordinates of the thread in the block, and of the first point of the tile of the block."""
+        coordinates = self.tile.coordinates
+        last = len(coordinates) - 1
+        declared: list[Stmt] = [_int(self.names["block"], Name("blockIdx.x"))]
+        declared += self._patches() if grouped else []
+        for number, c in enumerate(coordinates):
+            extent = self.extent(c)
+            blocks = Binary("/", Binary("+", self.limit(number), Binary("-", extent, ONE)), extent)
+            if not grouped:
+                declared.append(_int(self.names[f"t{number}"], Name(f"threadIdx.{AXES[last - number]}")))
+            declared.append(_int(self.names[f"blocks{number}"], blocks))
+        declared += self._grouped() if grouped else self._in_order()
+        for number, c in enumerate(coordinates):
+            origin = Binary("*", self.name(f"i{number}"), self.extent(c))
+            declared.append(_int(self.names[f"o{number}"], origin))
+        return Plain(tuple(declared))
+
+    def _patches(self) -> list[Stmt]:
+        """Threads of a warp as a patch: what it reads of rows and of columns of the tile is then the least."""
+        second = Name(self.tile.coordinates[1].threads)
+        rows, columns = IntLiteral(PATCH[0]), IntLiteral(PATCH[1])
+        thread = self.name("thread")
+        warp, lane = (
+            Binary("/", thread, product([rows, columns])),
+            Binary("%", thread, product([rows, columns])),
+        )
+        across = Binary("/", second, columns)
+        place0 = Binary("*", Binary("/", warp, across), rows)
+        place1 = Binary("*", Binary("%", warp, across), columns)
+        number = Binary("+", Binary("*", Name("threadIdx.y"), second), Name("threadIdx.x"))
+        return [
+            _int(thread.identifier, number),
+            _int(self.names["t0"], Binary("+", place0, Binary("/", lane, columns))),
+            _int(self.names["t1"], Binary("+", place1, Binary("%", lane, columns))),
+        ]
+
+    def _in_order(self) -> list[Stmt]:
+        declared: list[Stmt] = []
+        rest: Expr = self.name("block")
+        for number in reversed(range(len(self.tile.coordinates))):
+            blocks = self.name(f"blocks{number}")
+            declared.append(_int(self.names[f"i{number}"], Binary("%", rest, blocks) if number else rest))
+            rest = Binary("/", rest, blocks)
+        return declared
+
+    def _grouped(self) -> list[Stmt]:
+        """Groups of rows of tiles, each column by column."""
+        group = IntLiteral(GROUP)
+        block, height, of_group = self.name("block"), self.name("height"), self.name("group")
+        first = Binary("*", group, Binary("/", block, of_group))
+        left = Binary("-", self.name("blocks0"), self.name("first"))
+        inside = Binary("%", block, of_group)
+        return [
+            _int(self.names["group"], Binary("*", group, self.name("blocks1"))),
+            _int(self.names["first"], first),
+            _int(self.names["height"], Conditional(Binary("<", left, group), left, group)),
+            _int(self.names["i0"], Binary("+", self.name("first"), Binary("%", inside, height))),
+            _int(self.names["i1"], Binary("/", inside, height)),
+        ]
+
+    def count(self) -> Expr:
+        """The number of blocks."""
+        result: Expr | None = None
+        for c in self.tile.coordinates:
+            extent = self.extent(c)
+            along = Binary("/", Binary("+", c.limit, Binary("-", extent, ONE)), extent)
+            result = along if result is None else Binary("*", result, along)
+        assert result is not None, "a tile has a coordinate"
+        return result
+
+    # --- parameters
+
+    def parameters(self, body: tuple[KernelStmt, ...]) -> tuple[KernelParameter, ...]:
+        """What the body reads of data, strides, scalars and limits."""
+        used = names_in_kernel(body)
+        written = {
+            s.target.array
+            for alternative in self.tile.alternatives
+            for s in statements_in(alternative.body)
+            if isinstance(s, Assign) and isinstance(s.target, Index)
+        }
+        arrays = [
+            KernelParameter(a.name, a.type, Source.ARRAY, a.name, pointer=True, const=a.name not in written)
+            for a in self.nest.arrays
+            if a.name in used
+        ]
+        strides = [p for a in self.nest.arrays for p in self.strides[a.name] if p.name in used]
+        scalars = [
+            KernelParameter(s.name, s.type, Source.SCALAR, s.name)
+            for s in self.nest.scalars
+            if s.name in used and s.role is not Role.TILE
+        ]
+        limits = [
+            KernelParameter(name, ScalarType.INT, Source.LIMIT, name) for name in self.limits if name in used
+        ]
+        return (*arrays, *strides, *scalars, *limits)
+
+
+def _int(name: str, value: Expr) -> Declare:
+    return Declare(ScalarType.INT, name, initial=value, const=True)
+
+
+def is_same_for_all_points(nest: Nest, loop: For) -> bool:
+    """Whether the header of a loop reads scalars of the nest alone."""
+    read = names_read(loop.start) | names_read(loop.bound) | names_read(loop.step)
+    return loop.type is ScalarType.INT and read <= {s.name for s in nest.scalars}

@@ -1,0 +1,72 @@
+"""The sizes for which a kernel over register tiles is compiled.
+
+In: such a kernel.  Out: a few instances, each with its ``weight``: how long it takes for a point when the device is
+full, relative to the others.  The launcher takes the one with the least weight times points of the tiles that the
+busiest multiprocessor gets.  Source: sweeps on one H200, `benchmarks/results/tiles-2026-11-21.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from comprehensive.codegen.kernel import Kernel
+from comprehensive.loops.ir import RegisterTile
+from comprehensive.loops.rewrite import subexpressions
+from comprehensive.metafork.ast import Assign, For, Index, IntLiteral, Stmt
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """``sizes`` are those of ``Kernel.constants``, in that order."""
+
+    sizes: tuple[int, ...]
+    weight: int
+
+
+# Threads, values a thread; with a serial loop depth and stages; blocks of a multiprocessor.
+_REDUCTIONS = {
+    1: (Instance((128, 1, 64, 4, 1), 100), Instance((32, 1, 64, 4, 1), 104)),
+    2: (
+        Instance((16, 16, 8, 8, 8, 4, 2), 100),
+        Instance((16, 8, 4, 8, 16, 3, 4), 125),
+        Instance((8, 8, 4, 4, 16, 2, 8), 180),
+    ),
+}
+# By coordinates, and for two of them by how many elements a point reads: what points share decides.
+_LINE = (Instance((256, 4, 8), 100), Instance((128, 1, 16), 145))
+_SPACE = (Instance((1, 4, 32, 2, 2, 2, 8), 100), Instance((1, 4, 32, 1, 1, 1, 8), 200))
+_SMALL = Instance((4, 32, 2, 1, 8), 120)
+_PLANES = (
+    (4, (Instance((1, 256, 1, 4, 4), 100), _SMALL)),
+    (12, (Instance((4, 128, 8, 1, 4), 100), _SMALL)),
+    (1 << 30, (Instance((4, 32, 8, 3, 8), 100), _SMALL)),
+)
+_TURNED = (Instance((16, 32, 4, 2, 2), 100), Instance((8, 32, 4, 1, 4), 112))
+
+
+def instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
+    """The instances of the kernel of a register tile, those for large data first."""
+    coordinates = len(tile.coordinates)
+    if kernel.staged:
+        return _REDUCTIONS[coordinates]
+    if kernel.uses_shared_memory:
+        return _TURNED
+    if coordinates != 2:
+        return _LINE if coordinates == 1 else _SPACE
+    reads = max(_reads(alternative.body) for alternative in tile.alternatives)
+    return next(found for most, found in _PLANES if reads <= most)
+
+
+def _reads(body: Sequence[Stmt]) -> int:
+    """Elements of data and of local arrays that assignments of a point read, in all turns of its loops."""
+    total = 0
+    for statement in body:
+        match statement:
+            case For(bound=IntLiteral(value=turns)):
+                total += turns * _reads(statement.body)
+            case Assign():
+                total += sum(isinstance(e, Index) for e in subexpressions(statement.value))
+            case _:
+                pass
+    return total

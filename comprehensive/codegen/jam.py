@@ -1,0 +1,132 @@
+"""Unroll and jam: statements of one point in, the same for all points of a thread out, statement by statement.
+
+::
+
+    float sum = 0;  for (k) sum += a[y];     -->     float sum[U];  for (r < U) sum[r] = 0;
+                                                     for (k) for (r < U) sum[r] += a[y(r)];
+
+That is right since points may run in any order, and each keeps its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from comprehensive.codegen.frame import ONE, ZERO, Frame
+from comprehensive.loops.rewrite import map_stmt_exprs, statements_in, substitute
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Declare,
+    Expr,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Jam:
+    """``scalars`` are those of a point; ``places`` are those of a thread's points in the tile, by coordinate.
+
+    ``reference`` says where a reference to data goes; it is given one whose subscripts are done.
+    """
+
+    frame: Frame
+    scalars: frozenset[str]
+    places: tuple[Expr, ...]
+    reference: Callable[[Expr], Expr]
+    origins: tuple[Expr, ...] | None = None
+    """Of the tile, by coordinate, where they are not those of the frame."""
+
+    def all(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        """The statements for all points, inside of the limits or not."""
+        result: list[Stmt] = []
+        for statement in body:
+            match statement:
+                case Declare():
+                    result += self.declared(statement)
+                case Assign(target=Index(array=array)) if array in self.frame.strides:
+                    result.append(self._stored(statement))
+                case Assign():
+                    result += self.at_points((self.one(statement),))
+                case For():
+                    unrolled = isinstance(statement.bound, IntLiteral)
+                    result.append(replace(statement, body=self.all(statement.body), unrolled=unrolled))
+                case _:
+                    raise ValueError(f"{statement} is no statement to be jammed")
+        return tuple(result)
+
+    def declared(self, statement: Declare) -> tuple[Stmt, ...]:
+        """The scalar as an array with an element for each point, and its first values."""
+        array = Declare(statement.type, statement.name, self.shape())
+        if statement.initial is None:
+            return (array,)
+        first = Assign(Name(statement.name), "=", statement.initial, statement.span)
+        return (array, *self.at_points((self.one(first),)))
+
+    def _stored(self, statement: Assign) -> Stmt:
+        """All values before all stores: after a store the compiler must take it that what it reads has changed."""
+        assert isinstance(statement.target, Index)
+        held = Index(self.frame.names["value"], self.indices())
+        value = statement.value
+        if statement.operator != "=":
+            value = Binary(statement.operator.removesuffix("="), statement.target, value)
+        computed = replace(self.one(Assign(Name("_"), "=", value, statement.span)), target=held)
+        stored = replace(self.one(replace(statement, operator="=", value=ZERO)), value=held)
+        array = Declare(self.frame.nest.array(statement.target.array).type, held.array, self.shape())
+        return Block((array, *self.at_points((computed,)), *self.at_points((stored,))))
+
+    def one(self, statement: Stmt) -> Stmt:
+        """The statement at one point, its scalars being elements of arrays."""
+        elements: Mapping[str, Expr] = {name: Index(name, self.indices()) for name in self.scalars}
+        (mapped,) = map_stmt_exprs((statement,), lambda e: self.reference(substitute(e, elements)))
+        if not isinstance(mapped, Assign):
+            return mapped
+        target = mapped.target
+        if isinstance(target, Name):
+            return replace(mapped, target=elements.get(target.identifier, target))
+        return replace(mapped, target=self.reference(target))
+
+    def at_points(
+        self, body: Sequence[Stmt], *, guarded: bool = False, unrolled: bool = True
+    ) -> tuple[Stmt, ...]:
+        """The statements at each point; where they are guarded, at those inside of the limits."""
+        frame, inner = self.frame, tuple(body)
+        for number in reversed(range(len(self.places))):
+            c = frame.tile.coordinates[number]
+            origin = frame.name(f"o{number}") if self.origins is None else self.origins[number]
+            place = Binary("+", origin, self.places[number])
+            if guarded:
+                inner = (If(Binary("<", Name(c.name), frame.limit(number)), inner),)
+            inner = (
+                For(
+                    ScalarType.INT,
+                    frame.names[f"r{number}"],
+                    ZERO,
+                    "<",
+                    Name(c.each),
+                    ONE,
+                    (Declare(ScalarType.INT, c.name, initial=place, const=True), *inner),
+                    unrolled=unrolled,
+                ),
+            )
+        return inner
+
+    def indices(self) -> tuple[Expr, ...]:
+        """Which of the thread's points, along each coordinate."""
+        return tuple(self.frame.name(f"r{number}") for number in range(len(self.places)))
+
+    def shape(self) -> tuple[Expr, ...]:
+        return tuple(Name(c.each) for c in self.frame.tile.coordinates)
+
+
+def scalars_of(body: Sequence[Stmt]) -> frozenset[str]:
+    """The scalars that the body declares."""
+    return frozenset(s.name for s in statements_in(tuple(body)) if isinstance(s, Declare))

@@ -1,0 +1,105 @@
+"""Stores that run across the rows of memory: a statement of a point in, a tile turned in shared memory out.
+
+Where neighbours along the last coordinate are read from neighbours in memory but stored far apart, as in a
+transposition ``c[y1*n + y0] = a[y0][y1]``, the values of a tile wait in shared memory until threads that lie the
+other way round store them::
+
+    all points: turned[y1][y0] = a[y0][y1];  barrier;  all points, y0 along threadIdx.x: c[y1*n + y0] = turned[y1][y0]
+
+Rows of the tile are one element longer than what they hold, so that neither side has bank conflicts.
+"""
+
+from __future__ import annotations
+
+from comprehensive.algebra import Polynomial
+from comprehensive.codegen.frame import ONE, ZERO, Frame
+from comprehensive.codegen.jam import Jam
+from comprehensive.codegen.kernel import Barrier, KernelStmt, Plain, SharedTile
+from comprehensive.codegen.terms import expression
+from comprehensive.codegen.tiles import words_per_element
+from comprehensive.loops.integers import Ring
+from comprehensive.loops.ir import Alternative, Nest, RegisterTile
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Declare,
+    Expr,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+)
+
+
+def turned_store(nest: Nest, tile: RegisterTile) -> Assign | None:
+    """The statement of a point if it is one assignment that stores along the first of two coordinates."""
+    match tile:
+        case RegisterTile(
+            coordinates=(first, last),
+            alternatives=(
+                Alternative(condition=None, body=(Assign(target=Index() as target, operator="=") as store,)),
+            ),
+        ):
+            pass
+        case _:
+            return None
+    ring = Ring()
+    along = ring.read(target.subscripts[-1])
+    outer = [ring.read(s) for s in target.subscripts[:-1]]
+    crosses = (
+        any(last.name in ring.names_in(s) for s in outer) or along.coefficient(last.name, 1).total_degree > 0
+    )
+    is_along = along.degree(first.name) == 1 and along.coefficient(first.name, 1) == 1
+    in_rows = any(first.name in ring.names_in(s) for s in outer)
+    return store if crosses and is_along and not in_rows else None
+
+
+def turned_words(frame: Frame) -> Polynomial:
+    """4-byte words of shared memory of a block."""
+    rows, pitch = _shape(frame)
+    store = turned_store(frame.nest, frame.tile)
+    assert store is not None
+    assert isinstance(store.target, Index)
+    return rows * pitch * words_per_element(frame.nest.array(store.target.array).type)
+
+
+def turned(frame: Frame, jam: Jam, store: Assign) -> tuple[KernelStmt, ...]:
+    """What is done for a tile that is inside of the limits."""
+    assert isinstance(store.target, Index)
+    type = frame.nest.array(store.target.array).type
+    shared = frame.names[f"shared_{store.target.array}"]
+    first, last = frame.tile.coordinates
+    _, pitch = _shape(frame)
+    inside = [Binary("-", Name(c.name), frame.name(f"o{number}")) for number, c in enumerate((first, last))]
+    row = Binary("*", inside[1], expression(pitch, frame.tile.sizes))
+    element = Index(shared, (Binary("+", row, inside[0]),))
+    held = jam.at_points((Assign(element, "=", frame.flat(store.value), store.span),))
+    target = frame.flat(store.target)
+    assert isinstance(target, Index)
+    stored: tuple[Stmt, ...] = (Assign(target, "=", element, store.span),)
+    stored = _spread(frame, 0, frame.extent(first), Name(last.threads), "t1", "r1", stored)
+    stored = _spread(frame, 1, frame.extent(last), Name(first.threads), "t0", "r0", stored)
+    return (SharedTile(shared, type, ZERO), Plain(held), Barrier(), Plain(stored))
+
+
+def _shape(frame: Frame) -> tuple[Polynomial, Polynomial]:
+    first, last = (Polynomial.symbol(c.threads) * Polynomial.symbol(c.each) for c in frame.tile.coordinates)
+    return last, first + 1
+
+
+def _spread(
+    frame: Frame, number: int, extent: Expr, threads: Expr, thread: str, counter: str, body: tuple[Stmt, ...]
+) -> tuple[Stmt, ...]:
+    """All values of the coordinate in a tile by so many threads, each done once."""
+    c = frame.tile.coordinates[number]
+    place = Binary("+", Binary("*", frame.name(counter), threads), frame.name(thread))
+    end = Binary("+", frame.name(f"o{number}"), extent)
+    fits = Binary("==", Binary("%", extent, threads), IntLiteral(0))
+    guarded = If(Binary("||", fits, Binary("<", Name(c.name), end)), body)
+    value = Declare(ScalarType.INT, c.name, initial=Binary("+", frame.name(f"o{number}"), place), const=True)
+    turns = Binary("/", Binary("+", extent, Binary("-", threads, ONE)), threads)
+    header = For(ScalarType.INT, frame.names[counter], ZERO, "<", turns, ONE, (value, guarded), unrolled=True)
+    return (header,)

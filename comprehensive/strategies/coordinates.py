@@ -1,0 +1,302 @@
+"""A region as statements over points: a nest in, coordinates with limits and bodies over them out.
+
+However the user has cut a range into blocks, threads and serial loops, its points are the values of one coordinate::
+
+    grid i < dim0, threads v < B0:  int p = i*B0 + v;  if (p < n) a[p] = ...
+        -->  0 <= p < min(dim0*B0, n):  a[p] = ...
+
+so that it can be cut in another way.  A coordinate is the joined pair of a grid loop and a thread loop
+(`collapse.py`); serial loops that are independent have joined the grid before (`granularity.py`).  Conditions on one
+coordinate around a whole body are limits.  Every point is visited exactly once, as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.integers import ONE, ZERO, Ring
+from comprehensive.loops.ir import (
+    Alternative,
+    BlockFor,
+    BlockIf,
+    BlockStmt,
+    Loop,
+    Nest,
+    Role,
+    Scalar,
+    Threads,
+    Variant,
+)
+from comprehensive.loops.rewrite import (
+    all_names,
+    expressions_in,
+    map_stmt_exprs,
+    subexpressions,
+    substitute,
+    unswitch,
+)
+from comprehensive.loops.traverse import fresh
+from comprehensive.loops.types import environment_of, exact_product, promote, type_of
+from comprehensive.metafork.ast import (
+    Binary,
+    Conditional,
+    Declare,
+    Expr,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    ScalarType,
+    Stmt,
+)
+from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.strategies.collapse import Digits, collapse
+from comprehensive.strategies.granularity import Granularity
+
+_MOST_COORDINATES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """``0 <= name < limit`` for every coordinate, outermost first, and what is done at each point."""
+
+    names: tuple[str, ...]
+    limits: tuple[Expr, ...]
+    alternatives: tuple[Alternative, ...]
+
+
+class _NoPointsError(Exception):
+    pass
+
+
+def points_of(nest: Nest) -> Points | NotApplicable:
+    """The region over coordinates, or why it is none."""
+    moved = Granularity().apply(Variant(nest))
+    reasons: list[str] = []
+    for tried in (moved.fragment.nest, nest) if isinstance(moved, Applied) else (nest,):
+        try:
+            return _points(unswitch(tried))
+        except _NoPointsError as error:
+            reasons.append(str(error))
+    return NotApplicable(reasons[-1])
+
+
+def _points(nest: Nest) -> Points:
+    if len(nest.thread_loops) != len(nest.grid) or len(nest.grid) > _MOST_COORDINATES:
+        raise _NoPointsError("the grid and the block have different numbers of loops")
+    cases = _cases(nest)
+    bodies = [_inlined(body) for _, body in cases]
+    taken = all_names(nest)
+    names: list[str] = []
+    limits: list[Expr] = []
+    free = list(nest.grid)
+    for loop in nest.thread_loops:
+        name = fresh("y" if len(nest.grid) == 1 else f"y{len(names)}", taken | set(names))
+        for high in free:
+            joined = _joined(nest, bodies, Digits(high.iterator, loop.iterator, loop.extent, name))
+            if joined is not None:
+                bodies, nest = joined, _knowing(nest, name)
+                break
+        else:
+            raise _NoPointsError(
+                f"'{loop.iterator}' is no digit of an index together with a loop of the grid"
+            )
+        free.remove(high)
+        names.append(name)
+        limits.append(exact_product(high.extent, loop.extent, environment_of(nest)))
+    bodies, limits = _limited(bodies, names, limits, environment_of(nest))
+    return Points(
+        tuple(names),
+        tuple(limits),
+        tuple(Alternative(condition, body) for (condition, _), body in zip(cases, bodies, strict=True)),
+    )
+
+
+# --- one body for every case that is the same for all points
+
+
+def _cases(nest: Nest) -> list[tuple[Expr | None, tuple[Stmt, ...]]]:
+    match nest.body:
+        case (BlockIf(condition=condition, then=then, otherwise=otherwise),):
+            cases: list[tuple[Expr | None, tuple[Stmt, ...]]] = [(condition, _serial(nest, then))]
+            return [*cases, (None, _serial(nest, otherwise))] if otherwise else cases
+        case _:
+            return [(None, _serial(nest, nest.body))]
+
+
+def _serial(nest: Nest, body: Sequence[BlockStmt]) -> tuple[Stmt, ...]:
+    """The body of the only band, a loop of the block around it being the thread's own."""
+    match tuple(body):
+        case (Threads(body=statements, loops=loops),) if _same_loops(loops, nest.thread_loops):
+            return statements
+        case (BlockFor(body=(Threads(body=statements, loops=loops),)) as loop,) if _same_loops(
+            loops, nest.thread_loops
+        ):
+            # isl is slow to import.
+            from comprehensive.poly.legality import threads_meet
+
+            if threads_meet(nest):
+                raise _NoPointsError(f"threads meet between iterations of the loop over '{loop.iterator}'")
+            return (_one_loop(nest, loop, statements),)
+        case _:
+            raise _NoPointsError("the block does more than one thing")
+
+
+def _same_loops(first: Sequence[Loop], second: Sequence[Loop]) -> bool:
+    return [(a.iterator, a.extent) for a in first] == [(b.iterator, b.extent) for b in second]
+
+
+def _one_loop(nest: Nest, outer: BlockFor, statements: tuple[Stmt, ...]) -> For:
+    """The loop of the block around the statements, joined with a loop that is all of them: k*B + z is one index."""
+    body = _inlined(statements)
+    whole = For(
+        outer.type, outer.iterator, outer.start, outer.relation, outer.bound, outer.step, body, outer.span
+    )
+    match body:
+        case (For() as inner,) if _counts_up(outer) and _counts_up(inner):
+            joined = fresh(f"{outer.iterator}_{inner.iterator}", all_names(nest))
+            number = next(i for i, band in enumerate(nest.bands) if band.body == statements)
+            digits = Digits(outer.iterator, inner.iterator, inner.bound, joined)
+            found = collapse(nest, number, inner.body, digits)
+            if found is not None and not _reads(found, (outer.iterator, inner.iterator)):
+                bound = exact_product(outer.bound, inner.bound, environment_of(nest))
+                return For(ScalarType.INT, joined, ZERO, "<", bound, ONE, found, inner.span)
+        case _:
+            pass
+    return whole
+
+
+def _counts_up(loop: For | BlockFor) -> bool:
+    return (
+        loop.type is ScalarType.INT
+        and loop.start == ZERO
+        and loop.relation == "<"
+        and loop.step == IntLiteral(1)
+    )
+
+
+# --- scalars of a thread
+
+
+def _inlined(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The body with its integer scalars that are defined once, from what does not change, put where they are read."""
+    changing = assigned_names(body)
+    result: list[Stmt] = []
+    left = list(body)
+    while left:
+        statement = left.pop(0)
+        match statement:
+            case Declare(initial=initial, dims=()) if (
+                initial is not None
+                and statement.type in (ScalarType.INT, ScalarType.LONG)
+                and statement.name not in changing
+                and not _reads_data(initial)
+                and not names_read(initial) & changing
+            ):
+                name, value = statement.name, initial
+                left = list(
+                    map_stmt_exprs(
+                        tuple(left), lambda e, name=name, value=value: substitute(e, {name: value})
+                    )
+                )
+            case For() | If():
+                result.append(_inlined_inside(statement))
+            case _:
+                result.append(statement)
+    return tuple(result)
+
+
+def _inlined_inside(statement: For | If) -> Stmt:
+    match statement:
+        case For():
+            return replace(statement, body=_inlined(statement.body))
+        case If():
+            return replace(statement, then=_inlined(statement.then), otherwise=_inlined(statement.otherwise))
+
+
+def _reads_data(expr: Expr) -> bool:
+    return any(isinstance(e, Index) for e in subexpressions(expr))
+
+
+# --- coordinates
+
+
+def _joined(nest: Nest, bodies: Sequence[tuple[Stmt, ...]], digits: Digits) -> list[tuple[Stmt, ...]] | None:
+    found: list[tuple[Stmt, ...]] = []
+    for number, body in enumerate(bodies):
+        joined = collapse(nest, number, body, digits)
+        if joined is None or _reads(joined, (digits.high, digits.low)):
+            return None
+        found.append(joined)
+    return found
+
+
+def _knowing(nest: Nest, name: str) -> Nest:
+    """The nest for which a new coordinate is an integer like others."""
+    return replace(nest, scalars=(*nest.scalars, Scalar(name, ScalarType.INT, Role.HOST)))
+
+
+def _reads(body: tuple[Stmt, ...], names: Sequence[str]) -> bool:
+    read = frozenset[str]().union(*(names_read(e) for e in expressions_in(body)))
+    return bool(read & set(names))
+
+
+def _limited(
+    bodies: Sequence[tuple[Stmt, ...]],
+    names: Sequence[str],
+    limits: Sequence[Expr],
+    types: Mapping[str, ScalarType],
+) -> tuple[list[tuple[Stmt, ...]], list[Expr]]:
+    """The bodies without a condition that is around each of them, which is in the limits."""
+    result, bounded = list(bodies), list(limits)
+    while True:
+        guards = [guard for body in result for guard in [_guard(body)] if guard is not None]
+        if len(guards) < len(result) or any(guard.condition != guards[0].condition for guard in guards):
+            return result, bounded
+        for conjunct in _conjuncts(guards[0].condition):
+            place, bound = _bound(conjunct, names, types)
+            if bound != bounded[place]:
+                bounded[place] = Conditional(Binary("<", bounded[place], bound), bounded[place], bound)
+        result = [guard.then for guard in guards]
+
+
+def _guard(body: tuple[Stmt, ...]) -> If | None:
+    """The condition around the whole body, if there is one."""
+    match body:
+        case (If(otherwise=()) as guard,):
+            return guard
+        case _:
+            return None
+
+
+def _conjuncts(condition: Expr) -> list[Expr]:
+    match condition:
+        case Binary(operator="&&", left=left, right=right):
+            return _conjuncts(left) + _conjuncts(right)
+        case _:
+            return [condition]
+
+
+def _bound(condition: Expr, names: Sequence[str], types: Mapping[str, ScalarType]) -> tuple[int, Expr]:
+    """The coordinate and the bound that it is less than where the condition holds, if C compares as mathematics."""
+    match condition:
+        case Binary(operator="<" | "<=" | ">" | ">=" as relation, left=left, right=right) if all(
+            promote(type_of(side, types)) in (ScalarType.INT, ScalarType.LONG) for side in (left, right)
+        ):
+            ring = Ring()
+            small, large = (left, right) if relation in ("<", "<=") else (right, left)
+            room = ring.read(large) - ring.read(small) + (1 if relation in ("<=", ">=") else 0)
+            found = [place for place, name in enumerate(names) if name in ring.names_in(room)]
+            if (
+                len(found) == 1
+                and room.coefficient(names[found[0]], 1) == -1
+                and room.degree(names[found[0]]) == 1
+            ):
+                rest = room.coefficient(names[found[0]], 0)
+                if names[found[0]] not in ring.names_in(rest):
+                    return found[0], ring.write(rest)
+        case _:
+            pass
+    raise _NoPointsError("a condition is no upper bound of one coordinate")

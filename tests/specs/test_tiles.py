@@ -1,0 +1,139 @@
+"""Register tiles of every spec: the nest over tiles in the interpreter, its kernels on the CPU, bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice, product
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from comprehensive.codegen.interface import interface
+from comprehensive.generate import outputs
+from comprehensive.loops.interpreter import DTYPES
+from comprehensive.loops.ir import Role, Variant
+from comprehensive.metafork.ast import IntLiteral
+from comprehensive.optimize.tree import Tree
+from comprehensive.soundness.emulated import build
+from comprehensive.soundness.interpreted import disagreement, first_difference
+from comprehensive.soundness.sampling import random_data, samples
+from tests.specs.test_soundness import SPECS, compiled, compilers
+
+# Larger than a tile in every direction, dividing nothing, and barely: both kinds of tiles occur.
+SIZES: dict[str, list[dict[str, int | float]]] = {
+    "blur5x5": [{"h": 23, "w": 270, "B0": 2, "B1": 16}, {"h": 12, "w": 132, "B0": 1, "B1": 1}],
+    "gemm": [
+        {"m": 261, "n": 67, "k": 29, "B0": 9, "B1": 4},
+        {"m": 130, "n": 260, "k": 64, "B0": 4, "B1": 4},
+        {"m": 3, "n": 140, "k": 1, "B0": 8, "B1": 8},
+    ],
+    "heat3d": [
+        {"T": 1, "n": 42, "r": 0.1, "B0": 2, "B1": 4, "B2": 8},
+        {"T": 2, "n": 19, "r": 0.3, "B0": 3, "B1": 3, "B2": 5},
+    ],
+    "jacobi1d": [{"T": 3, "N": 3100, "s": 2, "B": 32}, {"T": 2, "N": 1030, "s": 1, "B": 4}],
+    "jacobi2d": [{"T": 1, "n": 281, "B0": 4, "B1": 8}, {"T": 2, "n": 137, "B0": 3, "B1": 5}],
+    "matadd": [{"N": 530, "B0": 2, "B1": 8}, {"N": 260, "B0": 3, "B1": 5}],
+    "matmul": [
+        {"n": 261, "B0": 9, "ub1": 4, "s": 3},
+        {"n": 132, "B0": 4, "ub1": 4, "s": 1},
+        {"n": 67, "B0": 1, "ub1": 1, "s": 1},
+    ],
+    "matvec": [{"m": 300, "n": 201, "B": 8}, {"m": 128, "n": 256, "B": 32}, {"m": 33, "n": 3, "B": 5}],
+    "reverse": [{"n": 2100, "B": 8, "s": 3}, {"n": 1024, "B": 32, "s": 1}],
+    "transpose": [{"N": 200, "B0": 4, "B1": 8, "s": 2}, {"N": 131, "B0": 3, "B1": 3, "s": 1}],
+}
+
+
+def test_every_spec_has_sizes() -> None:
+    assert sorted(SIZES) == SPECS
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_nest_over_tiles_does_what_the_source_does_for_any_sizes_of_tiles(spec: str) -> None:
+    compilation = compiled(spec)
+    (plan,) = compilation.plan.functions
+    random = Random(3)
+    for nest, tile in zip(compilation.nests, compilation.tiles, strict=True):
+        assert isinstance(tile, Tree)
+        (leaf,) = tile.leaves
+        constants = [s.name for s in leaf.fragment.nest.with_role(Role.TILE)]
+        for number, sample in enumerate(islice(samples(plan.function, (nest,), 5), 8)):
+            data = random_data(plan.function, (nest,), sample, number)
+            sizes = {name: random.choice((1, 2, 3, 4)) for name in constants}
+            found = disagreement(nest, with_sizes(leaf.fragment, sizes), sample.arguments, data, number % 4)
+            assert found is None, f"{found}: {sizes} at {sample.arguments}"
+
+
+def with_sizes(variant: Variant, sizes: dict[str, int]) -> Any:
+    """The nest with numbers for its constants."""
+    scalars = tuple(
+        replace(s, role=Role.HOST, value=IntLiteral(sizes[s.name])) if s.name in sizes else s
+        for s in variant.nest.scalars
+    )
+    return replace(variant.nest, scalars=scalars)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_tiles_on_the_cpu_equal_the_serial_c_inside_and_at_the_edges(spec: str, tmp_path: Path) -> None:
+    compare_tiles(spec, tmp_path, SIZES[spec], sanitize=False)
+
+
+# One of each shape of kernel: two kinds of reductions, turned stores, streams of one and of three coordinates.
+@pytest.mark.parametrize("spec", ["matmul", "matvec", "transpose", "reverse", "heat3d"])
+def test_no_tile_touches_memory_that_it_does_not_own(spec: str, tmp_path: Path) -> None:
+    compare_tiles(spec, tmp_path, SIZES[spec][-1:], sanitize=True)
+
+
+def compare_tiles(spec: str, work: Path, sizes: list[dict[str, int | float]], *, sanitize: bool) -> None:
+    c, cxx = compilers()
+    compilation = compiled(spec)
+    (plan,) = compilation.plan.functions
+    host = interface(plan)
+    assert host.tile is not None
+    built = build(compilation, outputs(compilation), work, c=c, cxx=cxx, sanitize=sanitize)
+    numbers = range(1, 1 + min(len(r.tile.instances) for r in plan.regions if r.tile is not None))
+    for (number, arguments), tile in product(enumerate(sizes), numbers):
+        data = buffers(spec, arguments)
+        expected, actual = ({name: values.copy() for name, values in data.items()} for _ in range(2))
+        built.serial.call(host.name, {**arguments, **expected})
+        program = {a.name: int(arguments[a.name]) for a in host.program} | {host.tile: tile}
+        others = {a.name: arguments[a.name] for a in host.arguments if not a.pointer}
+        outcome = built.kernels.call(
+            host.name, {**others, **actual}, program, backwards=(number + tile) % 2 == 1
+        )
+        assert outcome.status == 0, outcome
+        assert outcome.leaf == plan.regions[-1].numbers[len(plan.regions[-1].leaves) + tile - 1]
+        assert first_difference(expected, actual) is None, f"tile {tile} at {arguments}"
+
+
+def buffers(spec: str, arguments: dict[str, int | float]) -> dict[str, Any]:
+    """Random data for every array; sizes from the declared dims, or from h and w."""
+    (plan,) = compiled(spec).plan.functions
+    random = np.random.RandomState(5)
+    found: dict[str, Any] = {}
+    for parameter in plan.function.parameters:
+        if not parameter.is_data:
+            continue
+        n = int(arguments.get("n", arguments.get("N", 0)))
+        m, k = (int(arguments.get(name, 0)) for name in ("m", "k"))
+        shapes = {
+            "blur5x5": (int(arguments.get("h", 0)) * int(arguments.get("w", 0)),),
+            "gemm": {"a": (m, k), "b": (k, n), "c": (m, n)},
+            "heat3d": (n, n, n),
+            "jacobi1d": (2 * n,),
+            "reverse": (n,),
+            "matvec": {"a": (m, n), "x": (n,), "y": (m,)},
+            "transpose": {"a": (n, n), "c": (n * n,)},
+        }
+        shape = shapes.get(spec, (n, n))
+        shape = shape[parameter.name] if isinstance(shape, dict) else shape
+        dtype = DTYPES[parameter.type]
+        values = random.randint(-10_000, 10_000, shape)
+        found[parameter.name] = (
+            values.astype(dtype) if parameter.type.is_integer else (values * 0.00037).astype(dtype)
+        )
+    return found

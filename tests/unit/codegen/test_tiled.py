@@ -1,0 +1,174 @@
+"""Kernels over register tiles for layouts, types and offsets that no spec has, on the CPU against the serial C."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from comprehensive.codegen.interface import interface
+from comprehensive.driver import Compilation, Options, compile_file
+from comprehensive.generate import outputs
+from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.soundness.emulated import build
+from comprehensive.soundness.interpreted import first_difference
+from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
+
+PLANE = """void f(int m, int n, int k, {parameters}, int B0, int B1)
+{{
+  int dim0 = (m + B0 - 1) / B0, dim1 = (n + B1 - 1) / B1;
+  meta_schedule {{
+    meta_for (int v0 = 0; v0 < dim0; v0++)
+      meta_for (int v1 = 0; v1 < dim1; v1++)
+        meta_for (int u0 = 0; u0 < B0; u0++)
+          meta_for (int u1 = 0; u1 < B1; u1++) {{
+            int i = v0 * B0 + u0, j = v1 * B1 + u1;
+            if (i < m && j < n) {{
+              {body}
+            }}
+          }}
+  }}
+}}
+"""
+LINE = """void f(int m, int n, int k, {parameters}, int B0, int B1)
+{{
+  int dim = (m + B0 - 1) / B0;
+  meta_schedule {{
+    meta_for (int v = 0; v < dim; v++)
+      meta_for (int u = 0; u < B0; u++) {{
+        int i = v * B0 + u;
+        if (i < m) {{
+          {body}
+        }}
+      }}
+  }}
+}}
+"""
+M, N, K = 70, 131, 37
+SIZES = {"m": M, "n": N, "k": K, "B0": 3, "B1": 5}
+
+# Source, and the arrays with their shapes and types.
+CASES: dict[str, tuple[str, dict[str, tuple[tuple[int, ...], str]]]] = {
+    "second operand by rows": (
+        PLANE.format(
+            parameters="float a[m][k], float b[n][k], float c[m][n]",
+            body="for (int l = 0; l < k; l++) c[i][j] += a[i][l] * b[j][l];",
+        ),
+        {"a": ((M, K), "f4"), "b": ((N, K), "f4"), "c": ((M, N), "f4")},
+    ),
+    "first operand by columns": (
+        PLANE.format(
+            parameters="float a[k][m], float b[k][n], float c[m][n]",
+            body="float sum = 0.5f; for (int l = 0; l < k; l++) sum += a[l][i] * b[l][j]; c[i][j] = sum;",
+        ),
+        {"a": ((K, M), "f4"), "b": ((K, N), "f4"), "c": ((M, N), "f4")},
+    ),
+    "offsets and double": (
+        PLANE.format(
+            parameters="double a[m+1][k+3], double b[k+2][n+1], double c[m][n]",
+            body="double sum = 0; for (int l = 0; l < k; l++) sum += a[i+1][l+3] * b[l+2][j+1]; c[i][j] -= sum;",
+        ),
+        {"a": ((M + 1, K + 3), "f8"), "b": ((K + 2, N + 1), "f8"), "c": ((M, N), "f8")},
+    ),
+    "bytes": (
+        PLANE.format(
+            parameters="unsigned char a[m][k], unsigned char b[k][n], int c[m][n]",
+            body="for (int l = 0; l < k; l++) c[i][j] += a[i][l] * b[l][j];",
+        ),
+        {"a": ((M, K), "u1"), "b": ((K, N), "u1"), "c": ((M, N), "i4")},
+    ),
+    "two sums": (
+        LINE.format(
+            parameters="float a[m][k], float b[m][k], float x[k], float y[m], float z[m]",
+            body="float s = 0, t = 1; for (int l = 0; l < k; l++) { s += a[i][l] * x[l]; t *= b[i][l]; } "
+            "y[i] = s; z[i] = t + s;",
+        ),
+        {"a": ((M, K), "f4"), "b": ((M, K), "f4"), "x": ((K,), "f4"), "y": ((M,), "f4"), "z": ((M,), "f4")},
+    ),
+    "turned with arithmetic": (
+        PLANE.format(
+            parameters="float a[m][n], float c[n][m], float r[1]", body="c[j][i] = 2 * a[i][j] + r[0];"
+        ),
+        {"a": ((M, N), "f4"), "c": ((N, M), "f4"), "r": ((1,), "f4")},
+    ),
+    "turned bytes": (
+        PLANE.format(
+            parameters="unsigned char a[m][n], unsigned char c[n*m]", body="c[j*m + i] = 255 - a[i][j];"
+        ),
+        {"a": ((M, N), "u1"), "c": ((N * M,), "u1")},
+    ),
+    "in place": (
+        PLANE.format(parameters="int a[m][n]", body="a[i][j] = a[i][j] * 3 + i - j;"),
+        {"a": ((M, N), "i4")},
+    ),
+    "several statements": (
+        PLANE.format(
+            parameters="float a[m][n+2], float b[m][n], float c[m][n]",
+            body="float t = 0; for (int x = 0; x < 3; x++) t += a[i][j+x]; b[i][j] = t; c[i][j] = t * b[i][j];",
+        ),
+        {"a": ((M, N + 2), "f4"), "b": ((M, N), "f4"), "c": ((M, N), "f4")},
+    ),
+}
+
+
+def compilation_of(source: str, directory: Path) -> Compilation:
+    path = directory / "f.mf"
+    path.write_text(source, encoding="utf-8")
+    return compile_file(path, Options(registers="estimate"))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
+    c, cxx = find_c_compiler(), find_cxx_compiler()
+    if c is None or cxx is None:
+        pytest.skip("no C or no C++ compiler on this machine")
+    source, arrays = CASES[name]
+    compilation = compilation_of(source, tmp_path)
+    (plan,) = compilation.plan.functions
+    (region,) = plan.regions
+    assert region.tile is not None, compilation.tiles
+    host = interface(plan)
+    assert host.tile is not None
+    built = build(compilation, outputs(compilation), tmp_path / "work", c=c, cxx=cxx)
+    random = np.random.RandomState(1)
+    for number in range(len(region.tile.instances)):
+        for sizes in (SIZES, {**SIZES, "k": 0}, {**SIZES, "m": 1, "n": 1, "k": 1}):
+            data: dict[str, Any] = {}
+            for array, (shape, kind) in arrays.items():
+                values = random.randint(-100, 100, shape)
+                data[array] = (values * 0.37).astype(kind) if kind[0] == "f" else values.astype(kind)
+            # Dims are of the declared sizes: data is as large as they can be, rows as long as they say.
+            expected, actual = ({k: v.copy() for k, v in data.items()} for _ in range(2))
+            built.serial.call("f", {**sizes, **expected})
+            chosen = {a.name: sizes[a.name] for a in host.program} | {host.tile: number + 1}
+            given = {a.name: sizes[a.name] for a in host.arguments if not a.pointer}
+            outcome = built.kernels.call("f", {**given, **actual}, chosen)
+            if outcome.status != 0:
+                # Two operands of a tile may be more than a block can have.
+                assert (name, number, outcome.constraint) == (
+                    "two sums",
+                    0,
+                    "the register tile exists and fits",
+                )
+                continue
+            assert first_difference(expected, actual) is None, f"instance {number + 1} at {sizes}"
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("for (int l = 0; l < i; l++) c[i][j] += a[i][l];", "is not the same for all points"),
+        ("if (i < j) c[i][j] = 1; else c[i][j] = 2;", "neither an assignment nor a loop"),
+        ("for (int l = 0; l < k; l++) c[i][j] += a[i][l] * a[i][k-1-l];", "different elements of 'a'"),
+        ("for (int l = 0; l < k; l++) c[i][j] += a[i][k-1-l];", "is not l and what does not change"),
+    ],
+)
+def test_what_has_no_tile_says_why(tmp_path: Path, body: str, reason: str) -> None:
+    source = PLANE.format(parameters="float a[m][k], float c[m][n]", body=body)
+    compilation = compilation_of(source, tmp_path)
+    (tile,) = compilation.tiles
+    assert isinstance(tile, NotApplicable)
+    assert reason in tile.reason
+    assert interface(compilation.plan.functions[0]).tile is None
