@@ -174,9 +174,9 @@ class _Scanner:
         elif opening is None:
             token.origin.sink.error(
                 "CF0110",
-                "expected '{' or 'cache(...) {' after meta_schedule",
+                "expected '{' or a clause after meta_schedule",
                 token.span,
-                help="write 'meta_schedule { ... }' or 'meta_schedule cache(a, b) { ... }'",
+                help="write 'meta_schedule { ... }', with 'cache(a, b)' or 'block(B0, B1)' before the brace",
             )
         elif not _begins_statement(self._tokens, position):
             token.origin.sink.error(
@@ -239,6 +239,9 @@ class _Scanner:
         return "other"
 
 
+CLAUSES = ("block", "cache")
+"""What may stand between ``meta_schedule`` and its brace, each once, in any order."""
+
 _LONGEST_HEAD = 2000
 """Tokens of the longest head of a function: branches of conditional code may share a head, which is read again."""
 
@@ -278,9 +281,9 @@ def _parameter_group(tokens: Sequence[Token], brace: _Brace) -> tuple[int, range
 
 
 def _opening_of_region(tokens: Sequence[Token], keyword: int) -> int | None:
-    """The position of the brace after ``meta_schedule`` and its clause."""
+    """The position of the brace after ``meta_schedule`` and its clauses."""
     position = keyword + 1
-    if position < len(tokens) and tokens[position].text == "cache":
+    while position < len(tokens) and tokens[position].text in CLAUSES:
         position += 1
         if position < len(tokens) and tokens[position].type == "LPAR":
             while position < len(tokens) and tokens[position].type not in (

@@ -15,7 +15,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from comprehensive.diagnostics import DiagnosticSink, Note, SourceFile, Span
-from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Parameter, Program, Stmt
+from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Name, Parameter, Program, Stmt
+from comprehensive.metafork.blocking import blocked
 from comprehensive.metafork.check import HostNames, check_function, check_region_names
 from comprehensive.metafork.file_scope import calls_of_regions, changing_macros, mutable_variables
 from comprehensive.metafork.grammar import parse as parse_tokens
@@ -162,9 +163,18 @@ class _FunctionReader:
     def _region(self, found: FoundRegion, around: Surroundings) -> MetaSchedule:
         keyword = self._tokens[found.keyword]
         inside = self._tokens[found.opening + 1 : found.closing]
+        clauses = self._clauses(found)
+        body = self._body(inside, self._tokens[found.closing])
+        extents = clauses.get("block")
+        if extents:
+            taken = frozenset(token.text for token in self._tokens if token.type == "NAME")
+            names = [Name(token.text, token.span) for token in extents]
+            clause = extents[0].span.to(extents[-1].span)
+            body = blocked(body, names, taken, clause, self._origin.sink)
+        cache = clauses.get("cache")
         return MetaSchedule(
-            self._cache(found),
-            self._body(inside, self._tokens[found.closing]),
+            None if cache is None else tuple(token.text for token in cache),
+            body,
             around.scalars,
             around.arrays,
             around.preconditions,
@@ -202,24 +212,39 @@ class _FunctionReader:
         )
         return ()
 
-    def _cache(self, found: FoundRegion) -> tuple[str, ...] | None:
-        clause = self._tokens[found.keyword + 1 : found.opening]
-        if not clause:
-            return None
+    def _clauses(self, found: FoundRegion) -> dict[str, tuple[Token, ...]]:
+        """The names in each clause; none after an error in it."""
+        clauses: dict[str, tuple[Token, ...]] = {}
+        position = found.keyword + 1
+        while position < found.opening:
+            word = self._tokens[position]
+            last = position + 1
+            while last < found.opening and self._tokens[last].type != "RPAR":
+                last += 1
+            clause = self._tokens[position : min(last + 1, found.opening)]
+            if word.text in clauses:
+                self._origin.sink.error(
+                    "CF0110", f"there are two {word.text} clauses", word.span, help="write one with all names"
+                )
+            clauses[word.text] = self._names_in(word.text, clause)
+            position = last + 1
+        return clauses
+
+    def _names_in(self, word: str, clause: Sequence[Token]) -> tuple[Token, ...]:
         inner = clause[2:-1]
-        names = inner[::2]
+        names = tuple(inner[::2])
         regular = len(clause) >= 4 and clause[1].type == "LPAR" and clause[-1].type == "RPAR"
-        if not regular or any(t.type != "NAME" for t in names) or any(t.type != "COMMA" for t in inner[1::2]):
-            regular = False
-        if not regular or len(inner) % 2 == 0:
-            self._origin.sink.error(
-                "CF0110",
-                "the cache clause must name arrays, separated by commas",
-                clause[0].span.to(clause[-1].span),
-                help="write 'cache(a, b)'",
-            )
-            return ()
-        return tuple(token.text for token in names)
+        regular = regular and all(t.type == "NAME" for t in names) and len(inner) % 2 == 1
+        if regular and all(t.type == "COMMA" for t in inner[1::2]):
+            return names
+        what, example = ("arrays", "cache(a, b)") if word == "cache" else ("parameters", "block(B0, B1)")
+        self._origin.sink.error(
+            "CF0110",
+            f"the {word} clause must name {what}, separated by commas",
+            clause[0].span.to(clause[-1].span),
+            help=f"write '{example}'",
+        )
+        return ()
 
     # --- the whole ---------------------------------------------------------------------------------------
 

@@ -153,7 +153,8 @@ class _Renderer(Generic[Fragment]):
         if self._describe is not None:
             lines.append(f"  {self._describe(leaf.fragment)}")
         codes = dict.fromkeys(decision.text for decision in leaf.decisions if decision.text)
-        lines.append(f"  decisions: {' '.join(f'({code})' for code in codes)}")
+        if codes:
+            lines.append(f"  decisions: {' '.join(f'({code})' for code in codes)}")
         lines += [
             f"  {decision.strategy}: {'' if decision.taken else 'not applied, '}{decision.note}"
             for decision in leaf.decisions

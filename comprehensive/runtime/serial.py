@@ -28,7 +28,7 @@ _FLAGS = ("-std=gnu99", "-O1", "-ffp-contract=off", "-DNDEBUG", "-shared", "-fPI
 # Comments, strings and characters first: a keyword in one of them is none.
 _KEYWORDS = re.compile(
     r"""(?P<kept>/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
-    |\bmeta_schedule\b(?P<cache>\s*cache\s*\([^)]*\))?
+    |\bmeta_schedule\b(?P<clauses>\s*(?:cache|block)\s*\([^)]*\))*
     |(?P<loop>\bmeta_for\b)""",
     re.DOTALL | re.VERBOSE,
 )

@@ -249,6 +249,7 @@ CASES: dict[str, tuple[str, str]] = {
     ),
     "a limit of the machine": ("CF0220", "void f(int n, float *c, §int T_B) { " + REGION + " }"),
     "a level of performance": ("CF0220", "void f(int n, float *c) { int §P_occ = n; " + REGION + " }"),
+    "a block clause": ("CF0323", in_host("").replace("meta_schedule", "meta_schedule block(§n)")),
     "an idle array cached": ("CF0314", in_host("").replace("meta_schedule", "§meta_schedule cache(a)")),
 }
 

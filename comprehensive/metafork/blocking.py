@@ -1,0 +1,131 @@
+"""The block clause: a nest of plain parallel loops in, the same points cut into blocks of threads out.
+
+::
+
+    meta_schedule block(B) { meta_for (int i = 1; i < n - 1; i++) S }
+        -->  meta_for (int i_block = 0; i_block < (n - 1 - 1 + B - 1) / B; i_block++)
+               meta_for (int i_thread = 0; i_thread < B; i_thread++) {
+                 int i = 1 + i_block * B + i_thread;
+                 if (i < n - 1) S
+               }
+
+One name a loop, outermost first; each is an integer parameter of the function, and the tool chooses its value where
+the caller does not.  Everything after the parser sees the second form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from comprehensive.diagnostics import DiagnosticSink, Span
+from comprehensive.metafork.ast import (
+    Binary,
+    Declare,
+    Expr,
+    If,
+    IntLiteral,
+    MetaFor,
+    Name,
+    ScalarType,
+    Stmt,
+)
+from comprehensive.metafork.structure import MAXIMUM_LOOPS, perfect_run
+from comprehensive.metafork.walk import expressions, statements
+
+ZERO, ONE = IntLiteral(0), IntLiteral(1)
+
+
+def blocked(
+    body: tuple[Stmt, ...], extents: Sequence[Name], taken: frozenset[str], clause: Span, sink: DiagnosticSink
+) -> tuple[Stmt, ...]:
+    """The body in blocks; as it is after an error (CF0323).  ``taken`` are names that iterators must not have."""
+    match body:
+        case (MetaFor() as outermost,):
+            run = perfect_run(outermost)
+        case _:
+            run = ()
+    inner = run[-1].body if run else body
+    if not run or any(isinstance(s, MetaFor) for s in statements(inner)):
+        sink.error(
+            "CF0323",
+            "a region with a block clause is one nest of meta_for with nothing between them",
+            clause,
+            help="remove the clause and write the loops of blocks and threads, or move statements into the nest",
+        )
+        return body
+    if len(run) != len(extents) or len(run) > MAXIMUM_LOOPS:
+        most = f", at most {MAXIMUM_LOOPS}" if len(run) > MAXIMUM_LOOPS else ""
+        sink.error(
+            "CF0323",
+            f"the block clause has {_count(len(extents), 'name')}, and the nest {_count(len(run), 'loop')}",
+            clause,
+            help=f"name one parameter for each meta_for{most}",
+        )
+        return body
+    if not all([_can_be_cut(loop, run, sink) for loop in run]):
+        return body
+    return _cut(run, extents, inner, taken)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _can_be_cut(loop: MetaFor, run: Sequence[MetaFor], sink: DiagnosticSink) -> bool:
+    iterators = {other.iterator for other in run}
+    bounds = (loop.start, loop.bound)
+    problem: str | None = None
+    if loop.type is not ScalarType.INT or loop.relation not in ("<", "<=") or loop.step != ONE:
+        problem = "does not count up in steps of 1 in int"
+    elif any(isinstance(e, Name) and e.identifier in iterators for b in bounds for e in expressions(b)):
+        problem = "has bounds that depend on another loop of the nest"
+    if problem is None:
+        return True
+    sink.error(
+        "CF0323",
+        f"the loop over '{loop.iterator}' {problem}, and a block clause cannot cut it",
+        loop.span,
+        help="write it as 'meta_for (int i = first; i < bound; i++)' with bounds in scalars of the function",
+    )
+    return False
+
+
+def _cut(
+    run: Sequence[MetaFor], extents: Sequence[Name], inner: tuple[Stmt, ...], taken: frozenset[str]
+) -> tuple[Stmt, ...]:
+    used = set(taken)
+    blocks = [_fresh(f"{loop.iterator}_block", used) for loop in run]
+    threads = [_fresh(f"{loop.iterator}_thread", used) for loop in run]
+    values: list[Stmt] = []
+    inside: Expr | None = None
+    for loop, extent, block, thread in zip(run, extents, blocks, threads, strict=True):
+        place: Expr = Binary("+", Binary("*", Name(block), extent), Name(thread), loop.span)
+        value = place if loop.start == ZERO else Binary("+", loop.start, place, loop.span)
+        values.append(Declare(ScalarType.INT, loop.iterator, initial=value, span=loop.span))
+        test = Binary(loop.relation, Name(loop.iterator), loop.bound, loop.span)
+        inside = test if inside is None else Binary("&&", inside, test, loop.span)
+    assert inside is not None, "a run has a loop"
+    body: tuple[Stmt, ...] = (*values, If(inside, inner, span=run[-1].span))
+    for loop, extent, thread in reversed(list(zip(run, extents, threads, strict=True))):
+        body = (MetaFor(ScalarType.INT, thread, ZERO, "<", extent, ONE, body, loop.span),)
+    for loop, extent, block in reversed(list(zip(run, extents, blocks, strict=True))):
+        body = (MetaFor(ScalarType.INT, block, ZERO, "<", _blocks(loop, extent), ONE, body, loop.span),)
+    return body
+
+
+def _blocks(loop: MetaFor, extent: Name) -> Expr:
+    """The number of blocks: that of the iterations over the extent, rounded up."""
+    count = loop.bound if loop.start == ZERO else Binary("-", loop.bound, loop.start, loop.span)
+    # A relation <= has one more, so that nothing is left to be taken away.
+    rounded = Binary("+", count, extent, loop.span)
+    if loop.relation == "<":
+        rounded = Binary("-", rounded, ONE, loop.span)
+    return Binary("/", rounded, extent, loop.span)
+
+
+def _fresh(base: str, used: set[str]) -> str:
+    name, number = base, 2
+    while name in used:
+        name, number = f"{base}_{number}", number + 1
+    used.add(name)
+    return name

@@ -1,0 +1,105 @@
+"""The block clause: plain loops mean what the same loops in blocks mean, and other nests are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from comprehensive.diagnostics import DiagnosticSink, SourceFile
+from comprehensive.driver import Options, compile_file
+from comprehensive.metafork.ast import Program
+from comprehensive.metafork.parse import parse
+from comprehensive.runtime.serial import serial_text
+
+
+def parsed(text: str) -> tuple[Program, DiagnosticSink]:
+    sink = DiagnosticSink()
+    return parse(SourceFile("f.mf", text), sink), sink
+
+
+PLAIN = """void f(int m, int n, float a[m][n], int B0, int B1)
+{
+  meta_schedule block(B0, B1) {
+    meta_for (int i = 0; i < m; i++)
+      meta_for (int j = 2; j <= n - 3; j++)
+        a[i][j] = i - j;
+  }
+}
+"""
+IN_BLOCKS = """void f(int m, int n, float a[m][n], int B0, int B1)
+{
+  meta_schedule {
+    meta_for (int i_block = 0; i_block < (m + B0 - 1) / B0; i_block++)
+      meta_for (int j_block = 0; j_block < (n - 3 - 2 + B1) / B1; j_block++)
+        meta_for (int i_thread = 0; i_thread < B0; i_thread++)
+          meta_for (int j_thread = 0; j_thread < B1; j_thread++) {
+            int i = i_block * B0 + i_thread;
+            int j = 2 + (j_block * B1 + j_thread);
+            if (i < m && j <= n - 3)
+              a[i][j] = i - j;
+          }
+  }
+}
+"""
+
+
+def test_plain_loops_are_those_in_blocks() -> None:
+    (plain, sink), (written, _) = parsed(PLAIN), parsed(IN_BLOCKS)
+    assert sink.diagnostics == ()
+    assert plain.functions[0].regions[0].body == written.functions[0].regions[0].body
+
+
+def test_the_trees_of_both_are_the_same(tmp_path: Path) -> None:
+    trees: list[object] = []
+    for number, text in enumerate((PLAIN, IN_BLOCKS)):
+        path = tmp_path / f"f{number}.mf"
+        path.write_text(text, encoding="utf-8")
+        compilation = compile_file(path, Options(registers="estimate"))
+        (tree,), (tile,) = compilation.trees, compilation.tiles
+        trees.append(([leaf.system for leaf in tree.leaves], tile))
+    assert trees[0] == trees[1]
+
+
+def test_clauses_come_in_any_order_and_the_serial_program_has_none() -> None:
+    for clauses in ("cache(a) block(B0, B1)", "block(B0, B1)\n    cache(a)"):
+        text = PLAIN.replace("block(B0, B1)", clauses)
+        program, sink = parsed(text)
+        assert sink.diagnostics == ()
+        (region,) = program.functions[0].regions
+        assert region.cache == ("a",)
+        serial = serial_text(text)
+        assert "block" not in serial
+        assert "cache" not in serial
+        assert serial.count("\n") == text.count("\n")
+
+
+def test_names_of_the_program_are_not_taken() -> None:
+    text = PLAIN.replace("B0", "i_block").replace("B1", "i_thread")
+    program, sink = parsed(text)
+    assert sink.diagnostics == ()
+    assert "i_block_2" in repr(program.functions[0].regions[0].body)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("block(B0, B1)", "block(B0)"), "the block clause has 1 name, and the nest 2 loops"),
+        (("block(B0, B1)", "block(B0, B1, n)"), "the block clause has 3 names, and the nest 2 loops"),
+        (("block(B0, B1)", "block(B0 B1)"), "the block clause must name parameters, separated by commas"),
+        (("block(B0, B1)", "block()"), "the block clause must name parameters, separated by commas"),
+        (("block(B0, B1)", "block(B0, B1) block(B0, B1)"), "there are two block clauses"),
+        (("j = 2;", "j = i;"), "has bounds that depend on another loop of the nest"),
+        (("j++", "j += 2"), "does not count up in steps of 1 in int"),
+        (("j <= n - 3", "j != n - 3"), "does not count up in steps of 1 in int"),
+        (
+            ("a[i][j] = i - j;", "{ a[i][j] = 0; meta_for (int l = 0; l < 2; l++) a[i][j] = l; }"),
+            "is one nest",
+        ),
+        (("    meta_for (int i = 0; i < m; i++)", "    int i = 0;"), "is one nest"),
+        (("block(B0, B1)", "block(B0, C)"), "'C' is not declared"),
+    ],
+)
+def test_other_nests_are_refused(change: tuple[str, str], message: str) -> None:
+    _, sink = parsed(PLAIN.replace(*change))
+    assert any(message in diagnostic.message for diagnostic in sink.diagnostics), sink.diagnostics
