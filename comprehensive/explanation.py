@@ -16,9 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from comprehensive.algebra import Atom, Relation, System
+from comprehensive.codegen.plan import TilePlan
 from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Variant
 from comprehensive.machine.device import Device
+from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Branch, Tree, walk
 from comprehensive.values import Rational, demand_computed, demand_known, value_error
 
@@ -35,7 +37,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A leaf (``kind`` "leaf") or a dead end; ``applies`` is None while a condition is open and none is false."""
+    """A leaf (``kind`` "leaf"), a dead end or a register tile (with numbers from 1 on, as callers ask for it).
+
+    ``applies`` is None while a condition is open and none is false.
+    """
 
     kind: str
     index: int
@@ -68,7 +73,10 @@ def explain(
     for nest in compilation.nests:
         demand_computed(nest, values)
     explained: list[RegionExplanation] = []
-    for nest, tree in zip(compilation.nests, compilation.trees, strict=True):
+    regions = [region for function in compilation.plan.functions for region in function.regions]
+    for nest, tree, tiles, region in zip(
+        compilation.nests, compilation.trees, compilation.tiles, regions, strict=True
+    ):
         point = {**device.parameters(), **values}
         cases = [
             _case("leaf", found.index, found.simplified, tree, point, _notes(found.decisions))
@@ -77,6 +85,8 @@ def explain(
             _case("dead end", dead.index, dead.simplified, tree, point, tuple(r.note for r in dead.reasons))
             for dead in tree.dead_ends
         ]
+        if region.tile is not None and not isinstance(tiles, NotApplicable):
+            cases += _tiles(region.tile, tiles, point)
         if leaf is not None:
             cases = [c for c in cases if c.kind == "leaf" and c.index == leaf]
         used = {*(s.name for s in nest.scalars), *tree.limits}
@@ -124,6 +134,15 @@ def _case(
     return Case(kind, index, applies, conditions, notes)
 
 
+def _tiles(tile: TilePlan, tree: Tree[Variant], point: Mapping[str, Rational]) -> list[Case]:
+    cases: list[Case] = []
+    for number, instance in enumerate(tile.instances):
+        sizes = dict(zip(tile.kernel.constants, instance.sizes, strict=True))
+        note = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+        cases.append(_case("register tile", number + 1, tile.system, tree, {**point, **sizes}, (note,)))
+    return cases
+
+
 def _condition(atom: Atom, tree: Tree[Variant], point: Mapping[str, Rational]) -> Condition:
     left, right = atom.positive_sides()
     sign = {Relation.GE: "<=", Relation.GT: "<", Relation.EQ: "=="}[atom.relation]
@@ -150,7 +169,11 @@ def to_text(regions: tuple[RegionExplanation, ...]) -> str:
 
 def _case_lines(case: Case) -> list[str]:
     name = f"{case.kind} {case.index}"
-    runs = "runs" if case.kind == "leaf" else "applies: no variant, the dispatcher refuses"
+    runs = {
+        "leaf": "runs",
+        "dead end": "applies: no variant, the dispatcher refuses",
+        "register tile": "fits, and comes before the leaves where no parameters are given",
+    }[case.kind]
     match case.applies:
         case True:
             lines = [f"  {name} {runs}"]

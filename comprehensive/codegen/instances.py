@@ -47,7 +47,17 @@ _TURNED = (Instance((16, 32, 4, 2, 2), 100), Instance((8, 32, 4, 1, 4), 112))
 
 
 def instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
-    """The instances of the kernel of a register tile, those for large data first."""
+    """The instances of the kernel of a register tile, those for large data first.
+
+    Elements of 8 bytes take two registers, so that a multiprocessor has room for half the blocks.
+    """
+    found = _instances(kernel, tile)
+    if all(p.type.size_bytes < 8 for p in kernel.parameters if p.pointer):
+        return found
+    return tuple(Instance((*i.sizes[:-1], max(1, i.sizes[-1] // 2)), i.weight) for i in found)
+
+
+def _instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
     coordinates = len(tile.coordinates)
     if kernel.staged:
         return _REDUCTIONS[coordinates]
@@ -56,7 +66,7 @@ def instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
     if coordinates != 2:
         return _LINE if coordinates == 1 else _SPACE
     reads = max(_reads(alternative.body) for alternative in tile.alternatives)
-    return next(found for most, found in _PLANES if reads <= most)
+    return next(planes for most, planes in _PLANES if reads <= most)
 
 
 def _reads(body: Sequence[Stmt]) -> int:

@@ -329,7 +329,8 @@ def _aligned(kernel: Kernel, nest: Nest) -> str:
     types = {s.name: s.type for s in nest.scalars}
     conditions: list[str] = []
     for name, column in kernel.staged:
-        elements = 16 // nest.array(name).type.size_bytes
+        # Of 16 bytes, and of four elements, in which pieces that are turned are read.
+        elements = max(4, 16 // nest.array(name).type.size_bytes)
         conditions.append(f"cf_begins({name})")
         conditions += [
             f"cf_{p.name} % {elements} == 0"

@@ -1,6 +1,6 @@
 """Prepares what ``make gpu-test`` runs on a machine that has nvcc, a GPU and a plain python3, but none of our packages.
 
-For every spec, ``build/gpu/<spec>/`` gets the generated files, the serial C of the `.mf` (``serial.c``), a test
+For every spec and every source beside this file, ``build/gpu/<spec>/`` gets the generated files, the serial C of the `.mf` (``serial.c``), a test
 program (``main.cu``) and its points (``points.txt``): for every leaf of every region at least 50 parameter points that
 bring the dispatcher to that leaf, each with a machine description, sizes that do not divide among them.
 """
@@ -45,7 +45,9 @@ MAX_SHARED_BYTES = 192 * 1024
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("specs", nargs="*", type=Path, default=sorted((ROOT / "specs").glob("*.mf")))
+    own = ROOT / "tests" / "gpu" / "sources"
+    sources = sorted((*(ROOT / "specs").glob("*.mf"), *own.glob("*.mf")), key=lambda path: path.stem)
+    parser.add_argument("specs", nargs="*", type=Path, default=sources)
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "build" / "gpu")
     arguments = parser.parse_args()
     for spec in arguments.specs:

@@ -15,6 +15,7 @@ from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.soundness.emulated import build
 from comprehensive.soundness.interpreted import first_difference
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
+from comprehensive.toolchain.nvcc import Tool, compile_cubin
 
 PLANE = """void f(int m, int n, int k, {parameters}, int B0, int B1)
 {{
@@ -172,3 +173,13 @@ def test_what_has_no_tile_says_why(tmp_path: Path, body: str, reason: str) -> No
     assert isinstance(tile, NotApplicable)
     assert reason in tile.reason
     assert interface(compilation.plan.functions[0]).tile is None
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize("name", CASES)
+def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
+    compilation = compilation_of(CASES[name][0], tmp_path)
+    for file, text in outputs(compilation).items():
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    compiled = compile_cubin(nvcc, tmp_path / "f.cu", "sm_90", ("-Werror", "all-warnings"))
+    assert compiled.warnings == ()
