@@ -34,6 +34,7 @@ _REDUCTIONS = {
         Instance((8, 8, 4, 4, 16, 2, 8), 180),
     ),
 }
+_WIDE_ROWS = (Instance((128, 1, 32, 4, 1), 100), Instance((32, 1, 32, 4, 1), 104))
 # By coordinates, and for two of them by how many elements a point reads: what points share decides.
 _LINE = (Instance((256, 4, 8), 100), Instance((128, 1, 16), 145))
 _SPACE = (Instance((1, 4, 32, 2, 2, 2, 8), 100), Instance((1, 4, 32, 1, 1, 1, 8), 200))
@@ -54,6 +55,8 @@ def instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
     found = _instances(kernel, tile)
     if all(p.type.size_bytes < 8 for p in kernel.parameters if p.pointer):
         return found
+    if kernel.staged and len(tile.coordinates) == 1:
+        found = _WIDE_ROWS
     return tuple(Instance((*i.sizes[:-1], max(1, i.sizes[-1] // 2)), i.weight) for i in found)
 
 

@@ -57,8 +57,11 @@ class Jam:
                 case Assign():
                     result += self.at_points((self.one(statement),))
                 case For():
-                    unrolled = isinstance(statement.bound, IntLiteral)
-                    result.append(replace(statement, body=self.all(statement.body), unrolled=unrolled))
+                    # An iterator hides a scalar of the same name.
+                    inside = replace(self, scalars=self.scalars - {statement.iterator})
+                    result.append(
+                        replace(statement, body=inside.all(statement.body), unrolled=is_short(statement))
+                    )
                 case _:
                     raise ValueError(f"{statement} is no statement to be jammed")
         return tuple(result)
@@ -125,6 +128,15 @@ class Jam:
 
     def shape(self) -> tuple[Expr, ...]:
         return tuple(Name(c.each) for c in self.frame.tile.coordinates)
+
+
+SHORT = 32
+"""Steps of a loop that is unrolled whole."""
+
+
+def is_short(loop: For) -> bool:
+    """Whether the loop has a few constant steps."""
+    return isinstance(loop.bound, IntLiteral) and loop.bound.value <= SHORT
 
 
 def scalars_of(body: Sequence[Stmt]) -> frozenset[str]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 from comprehensive.algebra import Polynomial
 from comprehensive.codegen.frame import ONE, PATCH, ZERO, Frame
-from comprehensive.codegen.jam import Jam, scalars_of
+from comprehensive.codegen.jam import Jam, is_short, scalars_of
 from comprehensive.codegen.kernel import (
     Await,
     Barrier,
@@ -44,6 +44,7 @@ from comprehensive.metafork.ast import (
     Assign,
     Binary,
     Call,
+    Conditional,
     Declare,
     Expr,
     For,
@@ -85,9 +86,7 @@ class _NoPieceError(Exception):
 
 def serial_loop(body: Sequence[Stmt]) -> For | None:
     """The loop of a point if it has one that is no loop of a few constant steps."""
-    loops = [
-        s for s in statements_in(tuple(body)) if isinstance(s, For) and not isinstance(s.bound, IntLiteral)
-    ]
+    loops = [s for s in statements_in(tuple(body)) if isinstance(s, For) and not is_short(s)]
     return loops[0] if loops else None
 
 
@@ -128,12 +127,21 @@ def _operands(
             raise _NoPieceError(f"the loop assigns other elements of '{name}' in each step")
     around = tuple(s for s in body if s is not loop)
     for reference in _references(around, data):
-        if reference.array in held:
+        if reference.array in held and reference != held[reference.array]:
             raise _NoPieceError(f"'{reference.array}' is used in the loop and beside it")
     written = {
         s.target.array for s in statements_in(around) if isinstance(s, Assign) and isinstance(s.target, Index)
     }
     variables = (*(c.name for c in tile.coordinates), loop.iterator)
+    known = {s.name for s in nest.scalars} | set(variables)
+    for name, reference in (*held.items(), *found.items()):
+        read = [e for s in reference.subscripts for e in subexpressions(s)]
+        names = {e.identifier for e in read if isinstance(e, Name)}
+        if any(isinstance(e, Index) for e in read) or not names <= known:
+            raise _NoPieceError(f"a subscript of '{name}' is computed by the point or read from data")
+    conditional = {e.array for x in expressions_in(loop.body) for e in _conditional(x)} & set(found)
+    if conditional:
+        raise _NoPieceError(f"'{min(conditional)}' is read under a condition")
     for name, reference in found.items():
         if name in written:
             raise _NoPieceError(f"'{name}' is read in the loop and assigned beside it")
@@ -142,6 +150,20 @@ def _operands(
         elif set(variables) & names_read(reference):
             raise _NoPieceError(f"the element of '{name}' is the same in all steps")
     return held, pieces
+
+
+def _conditional(expr: Expr) -> list[Index]:
+    """References that are evaluated only where something else in the expression says so."""
+    parts: list[Expr] = []
+    for e in subexpressions(expr):
+        match e:
+            case Conditional(then=then, otherwise=otherwise):
+                parts += [then, otherwise]
+            case Binary(operator="&&" | "||", right=right):
+                parts.append(right)
+            case _:
+                pass
+    return [e for part in parts for e in subexpressions(part) if isinstance(e, Index)]
 
 
 def _references(body: tuple[Stmt, ...], data: set[str]) -> list[Index]:
@@ -254,14 +276,15 @@ class Reduction:
 
     def body(self) -> tuple[KernelStmt, ...]:
         frame = self.frame
-        jam = Jam(frame, scalars_of((*self.before, *self.after)), self._places(), frame.flat)
+        scalars = scalars_of((*self.before, *self.after))
+        jam = Jam(frame, scalars, self._places(), self._of_registers)
         steps = Binary(
             "/", Binary("+", self._limit(), Binary("-", Name(frame.tile.depth), ONE)), Name(frame.tile.depth)
         )
         return (
             *self._tiles(),
             Plain((*self._thread(), _int(frame.names["steps"], steps), *self._held_pieces())),
-            Plain((*jam.all(self.before), *self._loaded(jam))),
+            Plain((*self._loaded(jam), *self._begun(jam))),
             *self._first_pieces(),
             self._main_loop(),
             Plain(self._stored_points(jam)),
@@ -314,6 +337,23 @@ class Reduction:
             offset = offset + self._words(name)
         return tuple(tiles)
 
+    def _begun(self, jam: Jam) -> tuple[Stmt, ...]:
+        """What comes before the loop, at points inside of the limits; scalars of the others are 0."""
+        arrays: list[Stmt] = []
+        zeros: list[Stmt] = []
+        statements: list[Stmt] = []
+        for statement in self.before:
+            if isinstance(statement, Declare):
+                arrays.append(Declare(statement.type, statement.name, jam.shape()))
+                zeros.append(Assign(Index(statement.name, jam.indices()), "=", ZERO))
+                if statement.initial is not None:
+                    first = Assign(Name(statement.name), "=", statement.initial, statement.span)
+                    statements.append(jam.one(first))
+            else:
+                statements.append(jam.one(statement))
+        begun = jam.at_points(zeros) if zeros else ()
+        return (*arrays, *begun, *(jam.at_points(statements, guarded=True) if statements else ()))
+
     def _loaded(self, jam: Jam) -> tuple[Stmt, ...]:
         """The elements that the loop assigns, in registers; 0 outside of the limits."""
         result: list[Stmt] = []
@@ -331,8 +371,12 @@ class Reduction:
         again = tuple(
             _int(self.frame.names[f"e{n}"], Call("cf_again", (self.frame.name(f"o{n}"),))) for n in origins
         )
-        ends = replace(jam, origins=tuple(self.frame.name(f"e{n}") for n in origins))
-        return (*again, *ends.at_points((*map(jam.one, self.after), *self._stores(jam)), guarded=True))
+        ends = replace(
+            jam,
+            scalars=scalars_of(self.before),
+            origins=tuple(self.frame.name(f"e{n}") for n in origins),
+        )
+        return (*again, *ends.at_points((*map(ends.one, self.after), *self._stores(jam)), guarded=True))
 
     def _stores(self, jam: Jam) -> tuple[Stmt, ...]:
         stores: list[Stmt] = []
@@ -501,7 +545,8 @@ class Reduction:
     def _computed(self, bound: Expr, *, unrolled: bool) -> KernelStmt:
         """The statements of the loop for a piece."""
         frame, z = self.frame, self.frame.name("z")
-        jam = Jam(frame, scalars_of((*self.before, *self.after)), self._places(), self._of_piece)
+        scalars = scalars_of((*self.before, *self.loop.body))
+        jam = Jam(frame, scalars, self._places(), self._of_piece)
         iterator = _int(
             self.loop.iterator, Binary("+", Binary("*", frame.name("step"), Name(frame.tile.depth)), z)
         )
@@ -515,6 +560,17 @@ class Reduction:
         if isinstance(statement, Declare):
             return jam.declared(statement)
         return jam.at_points((jam.one(statement),))
+
+    def _of_registers(self, expr: Expr) -> Expr:
+        """The expression with its references in registers or in global memory."""
+        indices = tuple(self.frame.name(f"r{n}") for n in range(len(self.frame.tile.coordinates)))
+
+        def replaced(e: Expr) -> Expr:
+            if isinstance(e, Index) and e.array in self.held:
+                return Index(self.frame.names[f"private_{e.array}"], indices)
+            return e
+
+        return self.frame.flat(map_expr(expr, replaced))
 
     def _of_piece(self, expr: Expr) -> Expr:
         """The expression with its references in registers or in the pieces of this step."""

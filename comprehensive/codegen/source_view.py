@@ -316,7 +316,7 @@ def _tile(tile: TilePlan, available: Sequence[Argument]) -> TileSource:
                 tile.first + number,
                 number + 1,
                 ", ".join(map(str, instance.sizes)),
-                _fits(tile.system, sizes),
+                " && ".join((_fits(tile.system, sizes), *_limits(kernel, types))),
                 _extent(substitute(blocks, literals), types),
                 instance.weight * prod(each),
             )
@@ -340,6 +340,11 @@ def _aligned(kernel: Kernel, nest: Nest) -> str:
         if column != IntLiteral(0):
             conditions.append(f"{wide(column, types)} % {elements} == 0")
     return " && ".join(conditions)
+
+
+def _limits(kernel: Kernel, types: Mapping[str, ScalarType]) -> tuple[str, ...]:
+    """That the limits of the coordinates are numbers which kernels can count to."""
+    return tuple(f"cf_limit({wide(limit, types)}) != CF_UNDEFINED" for _, limit in kernel.limits)
 
 
 def _fits(system: System, sizes: Mapping[str, int]) -> str:

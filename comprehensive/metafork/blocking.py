@@ -19,6 +19,7 @@ from collections.abc import Sequence
 
 from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.metafork.ast import (
+    Assign,
     Binary,
     Declare,
     Expr,
@@ -26,6 +27,7 @@ from comprehensive.metafork.ast import (
     IntLiteral,
     MetaFor,
     Name,
+    Parameter,
     ScalarType,
     Stmt,
 )
@@ -36,7 +38,12 @@ ZERO, ONE = IntLiteral(0), IntLiteral(1)
 
 
 def blocked(
-    body: tuple[Stmt, ...], extents: Sequence[Name], taken: frozenset[str], clause: Span, sink: DiagnosticSink
+    body: tuple[Stmt, ...],
+    extents: Sequence[Name],
+    parameters: Sequence[Parameter],
+    taken: frozenset[str],
+    clause: Span,
+    sink: DiagnosticSink,
 ) -> tuple[Stmt, ...]:
     """The body in blocks; as it is after an error (CF0323).  ``taken`` are names that iterators must not have."""
     match body:
@@ -53,6 +60,20 @@ def blocked(
             help="remove the clause and write the loops of blocks and threads, or move statements into the nest",
         )
         return body
+    sizes = {e.identifier for p in parameters for d in p.dims if d is not None for e in _names_in(d)}
+    for extent in extents:
+        chosen = any(
+            p.name == extent.identifier and not p.is_data and p.type is ScalarType.INT for p in parameters
+        )
+        if not chosen or extent.identifier in sizes:
+            what = "gives a dimension of data" if chosen else "is no int parameter of the function"
+            sink.error(
+                "CF0323",
+                f"'{extent.identifier}' in the block clause {what}",
+                extent.span,
+                help="name a parameter of its own, 'int B': its value is chosen, and at least 1",
+            )
+            return body
     if len(run) != len(extents) or len(run) > MAXIMUM_LOOPS:
         most = f", at most {MAXIMUM_LOOPS}" if len(run) > MAXIMUM_LOOPS else ""
         sink.error(
@@ -62,16 +83,21 @@ def blocked(
             help=f"name one parameter for each meta_for{most}",
         )
         return body
-    if not all([_can_be_cut(loop, run, sink) for loop in run]):
+    if not all([_can_be_cut(loop, run, inner, sink) for loop in run]):
         return body
     return _cut(run, extents, inner, taken)
+
+
+def _names_in(dimension: Expr) -> list[Name]:
+    """The names in an expression."""
+    return [e for e in expressions(dimension) if isinstance(e, Name)]
 
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _can_be_cut(loop: MetaFor, run: Sequence[MetaFor], sink: DiagnosticSink) -> bool:
+def _can_be_cut(loop: MetaFor, run: Sequence[MetaFor], inner: tuple[Stmt, ...], sink: DiagnosticSink) -> bool:
     iterators = {other.iterator for other in run}
     bounds = (loop.start, loop.bound)
     problem: str | None = None
@@ -79,6 +105,8 @@ def _can_be_cut(loop: MetaFor, run: Sequence[MetaFor], sink: DiagnosticSink) -> 
         problem = "does not count up in steps of 1 in int"
     elif any(isinstance(e, Name) and e.identifier in iterators for b in bounds for e in expressions(b)):
         problem = "has bounds that depend on another loop of the nest"
+    elif any(isinstance(s, Assign) and s.target == Name(loop.iterator) for s in statements(inner)):
+        problem = "assigns its iterator"
     if problem is None:
         return True
     sink.error(

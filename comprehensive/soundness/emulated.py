@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from comprehensive.codegen.interface import interface
-from comprehensive.codegen.plan import FunctionPlan
+from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import c_value
+from comprehensive.machine.device import load_device
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary
 from comprehensive.runtime.cpu import build as build_kernels
 from comprehensive.runtime.quiet import silenced
@@ -166,6 +167,8 @@ def _run_function(
                 if isinstance(value, int)
             }
             tile = plan.regions[r].instance_of(leaf)
+            if tile and not _fits(plan.regions[r], tile):
+                continue
             # A register tile runs on every machine that it fits, whatever the parameters; the fake device has room.
             machine = {} if tile else machine_for(tree.leaves[leaf].system, values, tree.limits)
             if machine is None or (not tile and _threads(plan, r, values) > MAX_BLOCK_THREADS):
@@ -186,6 +189,14 @@ def _run_function(
         )
         for r, leaf in cases
     ]
+
+
+def _fits(region: RegionPlan, tile: int) -> bool:
+    """Whether a register tile fits the fake device, which has what compute capability 9.0 has."""
+    assert region.tile is not None
+    sizes = dict(zip(region.tile.kernel.constants, region.tile.instances[tile - 1].sizes, strict=True))
+    point = {**load_device("sm_90").parameters(), **sizes}
+    return all(atom.holds(point) for atom in region.tile.system.atoms)
 
 
 def _threads(plan: FunctionPlan, region: int, values: Mapping[str, int]) -> int:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.access import assigned_names, names_read, substitute
 from comprehensive.loops.integers import (
     POLYNOMIAL_OPERATORS,
     ZERO,
@@ -206,11 +206,15 @@ class _Collapse:
                 return expr
             full = polynomial.substitute(scope.values)
             if self._is_mixed_radix(full):
-                return self._replaced(expr, scope)
+                return self._as_wide(self._replaced(expr, scope), expr)
             if self._digits.joined == self._digits.high:
                 raise _NotMixedRadixError
             # As written, unless it reads a definition, which is one over the joined iterator by now.
-            return self._ring.write(full) if scope.values.keys() & set(polynomial.symbols) else expr
+            return (
+                self._as_wide(self._ring.write(full), expr)
+                if scope.values.keys() & set(polynomial.symbols)
+                else expr
+            )
         match expr:
             case Name() | IntLiteral() | FloatLiteral():
                 return expr
@@ -229,6 +233,19 @@ class _Collapse:
                 return replace(expr, arguments=tuple(self.value(a, scope) for a in expr.arguments))
             case _:
                 assert_never(expr)
+
+    def _as_wide(self, value: Expr, was: Expr) -> Expr:
+        """The value, computed in 64 bits where it was: what made it wide may be gone with the digits."""
+        if promote(type_of(was, self._types)) is not ScalarType.LONG:
+            return value
+        if promote(type_of(value, self._types)) is ScalarType.LONG:
+            return value
+        wide = {
+            name: Cast(ScalarType.LONG, Name(name))
+            for name in sorted(names_read(value))
+            if name in self._types
+        }
+        return substitute(value, wide)
 
     def _is_ring_node(self, expr: Expr) -> bool:
         """Whether C computes the expression in ``int`` or ``long`` with an operation of the ring at its root."""

@@ -33,6 +33,7 @@ from comprehensive.loops.rewrite import (
     all_names,
     expressions_in,
     map_stmt_exprs,
+    statements_in,
     subexpressions,
     substitute,
     unswitch,
@@ -87,7 +88,7 @@ def _points(nest: Nest) -> Points:
     if len(nest.thread_loops) != len(nest.grid) or len(nest.grid) > _MOST_COORDINATES:
         raise _NoPointsError("the grid and the block have different numbers of loops")
     cases = _cases(nest)
-    bodies = [_inlined(body) for _, body in cases]
+    bodies = [_inlined(body, _types(nest, body)) for _, body in cases]
     taken = all_names(nest)
     names: list[str] = []
     limits: list[Expr] = []
@@ -106,7 +107,7 @@ def _points(nest: Nest) -> Points:
         free.remove(high)
         names.append(name)
         limits.append(exact_product(high.extent, loop.extent, environment_of(nest)))
-    bodies, limits = _limited(bodies, names, limits, environment_of(nest))
+    bodies, limits = _limited(nest, bodies, names, limits)
     return Points(
         tuple(names),
         tuple(limits),
@@ -119,7 +120,7 @@ def _points(nest: Nest) -> Points:
 
 def _cases(nest: Nest) -> list[tuple[Expr | None, tuple[Stmt, ...]]]:
     match nest.body:
-        case (BlockIf(condition=condition, then=then, otherwise=otherwise),):
+        case (BlockIf(condition=condition, then=then, otherwise=otherwise),) if _is_of(nest, condition):
             cases: list[tuple[Expr | None, tuple[Stmt, ...]]] = [(condition, _serial(nest, then))]
             return [*cases, (None, _serial(nest, otherwise))] if otherwise else cases
         case _:
@@ -150,7 +151,7 @@ def _same_loops(first: Sequence[Loop], second: Sequence[Loop]) -> bool:
 
 def _one_loop(nest: Nest, outer: BlockFor, statements: tuple[Stmt, ...]) -> For:
     """The loop of the block around the statements, joined with a loop that is all of them: k*B + z is one index."""
-    body = _inlined(statements)
+    body = _inlined(statements, _types(nest, statements))
     whole = For(
         outer.type, outer.iterator, outer.start, outer.relation, outer.bound, outer.step, body, outer.span
     )
@@ -180,8 +181,30 @@ def _counts_up(loop: For | BlockFor) -> bool:
 # --- scalars of a thread
 
 
-def _inlined(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """The body with its integer scalars that are defined once, from what does not change, put where they are read."""
+def _types(nest: Nest, body: tuple[Stmt, ...]) -> dict[str, ScalarType]:
+    """The types of all names in a body of the nest."""
+    types = {s.name: s.type for s in nest.scalars} | {a.name: a.type for a in nest.arrays}
+    types |= {loop.iterator: ScalarType.INT for loop in (*nest.grid, *nest.thread_loops)}
+    for band in range(len(nest.bands)):
+        types |= environment_of(nest, band)
+    for statement in statements_in(body):
+        if isinstance(statement, Declare):
+            types[statement.name] = statement.type
+        elif isinstance(statement, For):
+            types[statement.iterator] = statement.type or ScalarType.INT
+    return types
+
+
+def _is_of(nest: Nest, expr: Expr) -> bool:
+    """Whether the expression reads scalars of the nest alone."""
+    return not _reads_data(expr) and names_read(expr) <= {s.name for s in nest.scalars}
+
+
+def _inlined(body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
+    """The body with its integer scalars that are defined once, from what does not change, put where they are read.
+
+    One whose definition converts to its type stays.
+    """
     changing = assigned_names(body)
     result: list[Stmt] = []
     left = list(body)
@@ -194,6 +217,7 @@ def _inlined(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
                 and statement.name not in changing
                 and not _reads_data(initial)
                 and not names_read(initial) & changing
+                and promote(type_of(initial, types)) is statement.type
             ):
                 name, value = statement.name, initial
                 left = list(
@@ -202,18 +226,22 @@ def _inlined(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
                     )
                 )
             case For() | If():
-                result.append(_inlined_inside(statement))
+                result.append(_inlined_inside(statement, types))
             case _:
                 result.append(statement)
     return tuple(result)
 
 
-def _inlined_inside(statement: For | If) -> Stmt:
+def _inlined_inside(statement: For | If, types: Mapping[str, ScalarType]) -> Stmt:
     match statement:
         case For():
-            return replace(statement, body=_inlined(statement.body))
+            return replace(statement, body=_inlined(statement.body, types))
         case If():
-            return replace(statement, then=_inlined(statement.then), otherwise=_inlined(statement.otherwise))
+            return replace(
+                statement,
+                then=_inlined(statement.then, types),
+                otherwise=_inlined(statement.otherwise, types),
+            )
 
 
 def _reads_data(expr: Expr) -> bool:
@@ -244,10 +272,7 @@ def _reads(body: tuple[Stmt, ...], names: Sequence[str]) -> bool:
 
 
 def _limited(
-    bodies: Sequence[tuple[Stmt, ...]],
-    names: Sequence[str],
-    limits: Sequence[Expr],
-    types: Mapping[str, ScalarType],
+    nest: Nest, bodies: Sequence[tuple[Stmt, ...]], names: Sequence[str], limits: Sequence[Expr]
 ) -> tuple[list[tuple[Stmt, ...]], list[Expr]]:
     """The bodies without a condition that is around each of them, which is in the limits."""
     result, bounded = list(bodies), list(limits)
@@ -256,7 +281,7 @@ def _limited(
         if len(guards) < len(result) or any(guard.condition != guards[0].condition for guard in guards):
             return result, bounded
         for conjunct in _conjuncts(guards[0].condition):
-            place, bound = _bound(conjunct, names, types)
+            place, bound = _bound(nest, conjunct, names)
             if bound != bounded[place]:
                 bounded[place] = Conditional(Binary("<", bounded[place], bound), bounded[place], bound)
         result = [guard.then for guard in guards]
@@ -279,8 +304,11 @@ def _conjuncts(condition: Expr) -> list[Expr]:
             return [condition]
 
 
-def _bound(condition: Expr, names: Sequence[str], types: Mapping[str, ScalarType]) -> tuple[int, Expr]:
+def _bound(nest: Nest, condition: Expr, names: Sequence[str]) -> tuple[int, Expr]:
     """The coordinate and the bound that it is less than where the condition holds, if C compares as mathematics."""
+    if not _is_of(nest, condition):
+        raise _NoPointsError("a condition reads what is not the same for all points")
+    types = environment_of(nest)
     match condition:
         case Binary(operator="<" | "<=" | ">" | ">=" as relation, left=left, right=right) if all(
             promote(type_of(side, types)) in (ScalarType.INT, ScalarType.LONG) for side in (left, right)

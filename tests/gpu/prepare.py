@@ -1,8 +1,9 @@
 """Prepares what ``make gpu-test`` runs on a machine that has nvcc, a GPU and a plain python3, but none of our packages.
 
-For every spec and every source beside this file, ``build/gpu/<spec>/`` gets the generated files, the serial C of the `.mf` (``serial.c``), a test
-program (``main.cu``) and its points (``points.txt``): for every leaf of every region at least 50 parameter points that
-bring the dispatcher to that leaf, each with a machine description, sizes that do not divide among them.
+For every spec and every source beside this file, ``build/gpu/<spec>/`` gets the generated files, the serial C of the
+`.mf` (``serial.c``), a test program (``main.cu``) and its points (``points.txt``): for every leaf and register tile of
+every region at least 50 parameter points that bring the dispatcher to it, each with a machine description, sizes that
+do not divide among them.
 """
 
 from __future__ import annotations

@@ -88,6 +88,35 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int, ...], str]]]] = {
         ),
         {"a": ((M, K), "f4"), "b": ((M, K), "f4"), "x": ((K,), "f4"), "y": ((M,), "f4"), "z": ((M,), "f4")},
     ),
+    "zero first": (
+        PLANE.format(
+            parameters="float a[m][k], float b[n][k], float c[m][n]",
+            body="c[i][j] = 0; for (int l = 0; l < k; l++) c[i][j] += a[i][l] * b[j][l]; c[i][j] = 2 * c[i][j];",
+        ),
+        {"a": ((M, K), "f4"), "b": ((N, K), "f4"), "c": ((M, N), "f4")},
+    ),
+    "a scalar in the loop and one after it": (
+        PLANE.format(
+            parameters="float a[m][k], float b[k][n], float c[m][n], float d[m][n]",
+            body="float s = d[i][j]; for (int l = 0; l < k; l++) { float w = a[i][l] * b[l][j]; s += w * w; } "
+            "float t = s + 1; c[i][j] = t; d[i][j] = 5;",
+        ),
+        {"a": ((M, K), "f4"), "b": ((K, N), "f4"), "c": ((M, N), "f4"), "d": ((M, N), "f4")},
+    ),
+    "a store before the loop": (
+        LINE.format(
+            parameters="float a[m][k], float x[k][4], int y[m], float z[m]",
+            body="y[i] = 5 + i; float s = 0; for (int l = 0; l < k; l++) s += a[i][l] * x[l][2]; z[i] = s;",
+        ),
+        {"a": ((M, K), "f4"), "x": ((K, 4), "f4"), "y": ((M,), "i4"), "z": ((M,), "f4")},
+    ),
+    "conversions of definitions": (
+        LINE.format(
+            parameters="float r[1], long y[m], float z[m]",
+            body="float f = r[0]; int q = f * 2.5f; long w = i; z[i] = q; y[i] = w * 1000000 + (i + 1L) * 1000000;",
+        ),
+        {"r": ((1,), "f4"), "y": ((M,), "i8"), "z": ((M,), "f4")},
+    ),
     "turned with arithmetic": (
         PLANE.format(
             parameters="float a[m][n], float c[n][m], float r[1]", body="c[j][i] = 2 * a[i][j] + r[0];"
@@ -164,6 +193,8 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
         ("if (i < j) c[i][j] = 1; else c[i][j] = 2;", "neither an assignment nor a loop"),
         ("for (int l = 0; l < k; l++) c[i][j] += a[i][l] * a[i][k-1-l];", "different elements of 'a'"),
         ("for (int l = 0; l < k; l++) c[i][j] += a[i][k-1-l];", "is not l and what does not change"),
+        ("for (int l = 0; l < k; l++) c[i][j] += l > 2 ? a[i][l] : 0;", "is read under a condition"),
+        ("int t = a[i][0]; for (int l = 0; l < k; l++) c[i][t - t] += a[i][l];", "is computed by the point"),
     ],
 )
 def test_what_has_no_tile_says_why(tmp_path: Path, body: str, reason: str) -> None:

@@ -85,7 +85,7 @@ def test_names_of_the_program_are_not_taken() -> None:
     ("change", "message"),
     [
         (("block(B0, B1)", "block(B0)"), "the block clause has 1 name, and the nest 2 loops"),
-        (("block(B0, B1)", "block(B0, B1, n)"), "the block clause has 3 names, and the nest 2 loops"),
+        (("block(B0, B1)", "block(B0, B1, B1)"), "the block clause has 3 names, and the nest 2 loops"),
         (("block(B0, B1)", "block(B0 B1)"), "the block clause must name parameters, separated by commas"),
         (("block(B0, B1)", "block()"), "the block clause must name parameters, separated by commas"),
         (("block(B0, B1)", "block(B0, B1) block(B0, B1)"), "there are two block clauses"),
@@ -97,7 +97,10 @@ def test_names_of_the_program_are_not_taken() -> None:
             "is one nest",
         ),
         (("    meta_for (int i = 0; i < m; i++)", "    int i = 0;"), "is one nest"),
-        (("block(B0, B1)", "block(B0, C)"), "'C' is not declared"),
+        (("block(B0, B1)", "block(B0, C)"), "'C' in the block clause is no int parameter of the function"),
+        (("block(B0, B1)", "block(B0, a)"), "'a' in the block clause is no int parameter of the function"),
+        (("block(B0, B1)", "block(B0, n)"), "'n' in the block clause gives a dimension of data"),
+        (("a[i][j] = i - j;", "{ i = i + 1; a[i][j] = 1; }"), "assigns its iterator"),
     ],
 )
 def test_other_nests_are_refused(change: tuple[str, str], message: str) -> None:
