@@ -180,7 +180,7 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
                 assert (name, number, outcome.constraint) == (
                     "two sums",
                     0,
-                    "the register tile exists and fits",
+                    "the register tile fits the device",
                 )
                 continue
             assert first_difference(expected, actual) is None, f"instance {number + 1} at {sizes}"
