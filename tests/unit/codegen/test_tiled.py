@@ -117,6 +117,14 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int, ...], str]]]] = {
         ),
         {"r": ((1,), "f4"), "y": ((M,), "i8"), "z": ((M,), "f4")},
     ),
+    "a scalar and an iterator of one name": (
+        LINE.format(
+            parameters="int q[m], int y[m]",
+            body="int s = 0; for (int x = 0; x < 3; x++) { int t = q[i] + x; s += t; } "
+            "for (int t = 0; t < 3; t++) s += t * i; y[i] = s;",
+        ),
+        {"q": ((M,), "i4"), "y": ((M,), "i4")},
+    ),
     "turned with arithmetic": (
         PLANE.format(
             parameters="float a[m][n], float c[n][m], float r[1]", body="c[j][i] = 2 * a[i][j] + r[0];"
@@ -193,6 +201,7 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
         ("if (i < j) c[i][j] = 1; else c[i][j] = 2;", "neither an assignment nor a loop"),
         ("for (int l = 0; l < k; l++) c[i][j] += a[i][l] * a[i][k-1-l];", "different elements of 'a'"),
         ("for (int l = 0; l < k; l++) c[i][j] += a[i][k-1-l];", "is not l and what does not change"),
+        ("if (j < a[i][0]) c[i][j] = 1;", "a condition reads what is not the same for all points"),
         ("for (int l = 0; l < k; l++) c[i][j] += l > 2 ? a[i][l] : 0;", "is read under a condition"),
         ("int t = a[i][0]; for (int l = 0; l < k; l++) c[i][t - t] += a[i][l];", "is computed by the point"),
     ],
