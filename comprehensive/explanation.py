@@ -137,7 +137,7 @@ def _case(
 def _tiles(tile: TilePlan, tree: Tree[Variant], point: Mapping[str, Rational]) -> list[Case]:
     cases: list[Case] = []
     for number, instance in enumerate(tile.instances):
-        sizes = dict(zip(tile.kernel.constants, instance.sizes, strict=True))
+        sizes = tile.sizes(instance)
         note = ", ".join(f"{name} = {size}" for name, size in sizes.items())
         cases.append(_case("register tile", number + 1, tile.system, tree, {**point, **sizes}, (note,)))
     return cases

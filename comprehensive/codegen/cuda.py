@@ -70,23 +70,18 @@ def print_parameter(parameter: KernelParameter, *, restrict: bool = False) -> st
     return f"{qualifier}{parameter.type.value} {star}{parameter.name}"
 
 
-def _stage(stage: Stage) -> str:
-    sizes = (stage.rows, stage.columns, stage.pitch, stage.threads)
-    rest = (stage.stride, stage.valid_rows, stage.valid_columns, stage.thread)
-    constants, numbers = (", ".join(map(print_expr, group)) for group in (sizes, rest))
-    return f"cf_stage<{ALIGNED}, {constants}>({print_expr(stage.shared)}, &{print_expr(stage.source)}, {numbers});"
-
-
-def _fetch(fetch: Fetch) -> str:
-    sizes = (fetch.rows, fetch.columns, fetch.threads)
-    rest = (fetch.stride, fetch.valid_rows, fetch.valid_columns, fetch.thread)
-    constants, numbers = (", ".join(map(print_expr, group)) for group in (sizes, rest))
-    return f"cf_fetch<{ALIGNED}, {constants}>({fetch.held}, &{print_expr(fetch.source)}, {numbers});"
-
-
-def _put(put: Put) -> str:
-    constants = ", ".join(map(print_expr, (put.rows, put.columns, put.pitch, put.threads)))
-    return f"cf_put<{constants}>({print_expr(put.shared)}, {put.held}, {print_expr(put.thread)});"
+def _copy(copy: Stage | Fetch | Put) -> str:
+    """The call of the function that all threads of the block do it with."""
+    constants, numbers = (", ".join(map(print_expr, group)) for group in (copy.constants, copy.numbers))
+    match copy:
+        case Stage(shared=shared, source=source):
+            name = f"cf_stage<{ALIGNED}, {constants}>"
+            places = f"{print_expr(shared)}, &{print_expr(source)}"
+        case Fetch(held=held, source=source):
+            name, places = f"cf_fetch<{ALIGNED}, {constants}>", f"{held}, &{print_expr(source)}"
+        case Put(shared=shared, held=held):
+            name, places = f"cf_put<{constants}>", f"{print_expr(shared)}, {held}"
+    return f"{name}({places}, {numbers});"
 
 
 def _lines(body: Iterable[KernelStmt], depth: int, marked: bool) -> list[str]:
@@ -102,12 +97,8 @@ def _lines(body: Iterable[KernelStmt], depth: int, marked: bool) -> list[str]:
                 lines.append(f"{margin}__syncthreads();")
             case Comment():
                 lines.append(f"{margin}// {statement.text}")
-            case Stage():
-                lines.append(margin + _stage(statement))
-            case Fetch():
-                lines.append(margin + _fetch(statement))
-            case Put():
-                lines.append(margin + _put(statement))
+            case Stage() | Fetch() | Put():
+                lines.append(margin + _copy(statement))
             case Commit():
                 lines.append(f"{margin}cf_commit();")
             case Await():

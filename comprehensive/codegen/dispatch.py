@@ -292,7 +292,7 @@ def _tile_explanations(tile: TilePlan, order: Sequence[str]) -> tuple[tuple[int,
     system = _system_text(tile.system, (*order, *tile.kernel.constants))
     found: list[tuple[int, str]] = []
     for number, instance in enumerate(tile.instances):
-        sizes = ", ".join(f"{n} = {v}" for n, v in zip(tile.kernel.constants, instance.sizes, strict=True))
+        sizes = ", ".join(f"{name} = {size}" for name, size in tile.sizes(instance).items())
         found.append((tile.first + number, f"{system}; register tile: {sizes}"))
     return tuple(found)
 

@@ -8,16 +8,16 @@ In: a nest and its register tile.  Out: a :class:`Frame`, and the statements tha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from comprehensive.codegen.copies import AXES, flat_index
+from comprehensive.codegen.copies import AXES
 from comprehensive.codegen.kernel import KernelParameter, KernelStmt, Plain, Source
 from comprehensive.codegen.names import names_in_kernel
-from comprehensive.codegen.terms import product, widen
+from comprehensive.codegen.parameters import Strides, flat, strides_of, used_parameters
+from comprehensive.codegen.terms import constant, product
 from comprehensive.loops.access import names_read
-from comprehensive.loops.ir import Coordinate, Nest, RegisterTile, Role
+from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import map_expr, statements_in
-from comprehensive.loops.traverse import fresh
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -31,6 +31,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.metafork.fresh import Namer
 
 ZERO, ONE = IntLiteral(0), IntLiteral(1)
 
@@ -47,7 +48,7 @@ class Frame:
     nest: Nest
     tile: RegisterTile
     limits: Mapping[str, Expr]
-    strides: Mapping[str, tuple[KernelParameter, ...]]
+    strides: Strides
     names: Mapping[str, str]
     """Fresh names, by what they are for."""
 
@@ -59,23 +60,11 @@ class Frame:
             taken |= {s.name for s in statements_in(alternative.body) if isinstance(s, Declare)}
             taken |= {s.iterator for s in statements_in(alternative.body) if isinstance(s, For)}
 
-        def name(base: str) -> str:
-            found = fresh(base, frozenset(taken))
-            taken.add(found)
-            return found
-
+        name = Namer(taken)
         limits = {name(f"{c.name}_limit"): c.limit for c in tile.coordinates}
         if loop is not None:
             limits[name(f"{loop.iterator}_limit")] = loop.bound
-        strides = {
-            array.name: tuple(
-                KernelParameter(
-                    name(f"{array.name}_stride{d}"), ScalarType.LONG, Source.STRIDE, array.name, d
-                )
-                for d in range(array.rank - 1)
-            )
-            for array in nest.arrays
-        }
+        strides = strides_of(nest, name)
         wanted = [
             "block",
             "thread",
@@ -94,10 +83,6 @@ class Frame:
         wanted += [f"{base}_{a.name}" for a in nest.arrays for base in ("shared", "piece", "private", "held")]
         return Frame(nest, tile, limits, strides, {base: name(base) for base in wanted})
 
-    def extent(self, c: Coordinate) -> Expr:
-        """How many values of the coordinate a tile has."""
-        return product([Name(c.threads), Name(c.each)])
-
     def limit(self, number: int) -> Expr:
         return Name(list(self.limits)[number])
 
@@ -108,10 +93,7 @@ class Frame:
         """The expression with its references to data flat."""
 
         def flattened(e: Expr) -> Expr:
-            if not isinstance(e, Index) or e.array not in self.strides:
-                return e
-            strides = [Name(p.name) for p in self.strides[e.array]]
-            return replace(e, subscripts=(flat_index([widen(s) for s in e.subscripts], strides),))
+            return flat(e, self.strides) if isinstance(e, Index) and e.array in self.strides else e
 
         return map_expr(expr, flattened)
 
@@ -121,18 +103,16 @@ class Frame:
         """Coordinates of the thread in the block, and of the first point of the tile of the block."""
         coordinates = self.tile.coordinates
         last = len(coordinates) - 1
-        declared: list[Stmt] = [_int(self.names["block"], Name("blockIdx.x"))]
+        declared: list[Stmt] = [constant(self.names["block"], Name("blockIdx.x"))]
         declared += self._patches() if grouped else []
         for number, c in enumerate(coordinates):
-            extent = self.extent(c)
-            blocks = Binary("/", Binary("+", self.limit(number), Binary("-", extent, ONE)), extent)
             if not grouped:
-                declared.append(_int(self.names[f"t{number}"], Name(f"threadIdx.{AXES[last - number]}")))
-            declared.append(_int(self.names[f"blocks{number}"], blocks))
+                declared.append(constant(self.names[f"t{number}"], Name(f"threadIdx.{AXES[last - number]}")))
+            declared.append(constant(self.names[f"blocks{number}"], c.tiles(self.limit(number))))
         declared += self._grouped() if grouped else self._in_order()
         for number, c in enumerate(coordinates):
-            origin = Binary("*", self.name(f"i{number}"), self.extent(c))
-            declared.append(_int(self.names[f"o{number}"], origin))
+            origin = Binary("*", self.name(f"i{number}"), c.extent)
+            declared.append(constant(self.names[f"o{number}"], origin))
         return Plain(tuple(declared))
 
     def _patches(self) -> list[Stmt]:
@@ -149,9 +129,9 @@ class Frame:
         place1 = Binary("*", Binary("%", warp, across), columns)
         number = Binary("+", Binary("*", Name("threadIdx.y"), second), Name("threadIdx.x"))
         return [
-            _int(thread.identifier, number),
-            _int(self.names["t0"], Binary("+", place0, Binary("/", lane, columns))),
-            _int(self.names["t1"], Binary("+", place1, Binary("%", lane, columns))),
+            constant(thread.identifier, number),
+            constant(self.names["t0"], Binary("+", place0, Binary("/", lane, columns))),
+            constant(self.names["t1"], Binary("+", place1, Binary("%", lane, columns))),
         ]
 
     def _in_order(self) -> list[Stmt]:
@@ -159,7 +139,7 @@ class Frame:
         rest: Expr = self.name("block")
         for number in reversed(range(len(self.tile.coordinates))):
             blocks = self.name(f"blocks{number}")
-            declared.append(_int(self.names[f"i{number}"], Binary("%", rest, blocks) if number else rest))
+            declared.append(constant(self.names[f"i{number}"], Binary("%", rest, blocks) if number else rest))
             rest = Binary("/", rest, blocks)
         return declared
 
@@ -171,53 +151,32 @@ class Frame:
         left = Binary("-", self.name("blocks0"), self.name("first"))
         inside = Binary("%", block, of_group)
         return [
-            _int(self.names["group"], Binary("*", group, self.name("blocks1"))),
-            _int(self.names["first"], first),
-            _int(self.names["height"], Conditional(Binary("<", left, group), left, group)),
-            _int(self.names["i0"], Binary("+", self.name("first"), Binary("%", inside, height))),
-            _int(self.names["i1"], Binary("/", inside, height)),
+            constant(self.names["group"], Binary("*", group, self.name("blocks1"))),
+            constant(self.names["first"], first),
+            constant(self.names["height"], Conditional(Binary("<", left, group), left, group)),
+            constant(self.names["i0"], Binary("+", self.name("first"), Binary("%", inside, height))),
+            constant(self.names["i1"], Binary("/", inside, height)),
         ]
 
     def count(self) -> Expr:
         """The number of blocks."""
-        result: Expr | None = None
-        for c in self.tile.coordinates:
-            extent = self.extent(c)
-            along = Binary("/", Binary("+", c.limit, Binary("-", extent, ONE)), extent)
-            result = along if result is None else Binary("*", result, along)
-        assert result is not None, "a tile has a coordinate"
-        return result
+        return product([c.tiles(c.limit) for c in self.tile.coordinates])
 
     # --- parameters
 
     def parameters(self, body: tuple[KernelStmt, ...]) -> tuple[KernelParameter, ...]:
         """What the body reads of data, strides, scalars and limits."""
         used = names_in_kernel(body)
-        written = {
+        written = frozenset(
             s.target.array
             for alternative in self.tile.alternatives
             for s in statements_in(alternative.body)
             if isinstance(s, Assign) and isinstance(s.target, Index)
-        }
-        arrays = [
-            KernelParameter(a.name, a.type, Source.ARRAY, a.name, pointer=True, const=a.name not in written)
-            for a in self.nest.arrays
-            if a.name in used
-        ]
-        strides = [p for a in self.nest.arrays for p in self.strides[a.name] if p.name in used]
-        scalars = [
-            KernelParameter(s.name, s.type, Source.SCALAR, s.name)
-            for s in self.nest.scalars
-            if s.name in used and s.role is not Role.TILE
-        ]
+        )
         limits = [
             KernelParameter(name, ScalarType.INT, Source.LIMIT, name) for name in self.limits if name in used
         ]
-        return (*arrays, *strides, *scalars, *limits)
-
-
-def _int(name: str, value: Expr) -> Declare:
-    return Declare(ScalarType.INT, name, initial=value, const=True)
+        return (*used_parameters(self.nest, self.strides, written, used), *limits)
 
 
 def is_same_for_all_points(nest: Nest, loop: For) -> bool:

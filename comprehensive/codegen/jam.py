@@ -10,10 +10,11 @@ That is right since points may run in any order, and each keeps its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.codegen.frame import ONE, ZERO, Frame
+from comprehensive.codegen.terms import constant
 from comprehensive.loops.rewrite import map_stmt_exprs, statements_in, substitute
 from comprehensive.metafork.ast import (
     Assign,
@@ -81,21 +82,26 @@ class Jam:
         value = statement.value
         if statement.operator != "=":
             value = Binary(statement.operator.removesuffix("="), statement.target, value)
-        computed = replace(self.one(Assign(Name("_"), "=", value, statement.span)), target=held)
-        stored = replace(self.one(replace(statement, operator="=", value=ZERO)), value=held)
+        computed = Assign(held, "=", self.value(value), statement.span)
+        stored = replace(self.one(statement), operator="=", value=held)
         array = Declare(self.frame.nest.array(statement.target.array).type, held.array, self.shape())
         return Block((array, *self.at_points((computed,)), *self.at_points((stored,))))
 
     def one(self, statement: Stmt) -> Stmt:
         """The statement at one point, its scalars being elements of arrays."""
-        elements: Mapping[str, Expr] = {name: Index(name, self.indices()) for name in self.scalars}
-        (mapped,) = map_stmt_exprs((statement,), lambda e: self.reference(substitute(e, elements)))
-        if not isinstance(mapped, Assign):
-            return mapped
-        target = mapped.target
-        if isinstance(target, Name):
-            return replace(mapped, target=elements.get(target.identifier, target))
-        return replace(mapped, target=self.reference(target))
+        (mapped,) = map_stmt_exprs((statement,), self.value)
+        match mapped:
+            case Assign(target=Name(identifier=name)) if name in self.scalars:
+                return replace(mapped, target=Index(name, self.indices()))
+            case Assign(target=Index() as target):
+                return replace(mapped, target=self.reference(target))
+            case _:
+                return mapped
+
+    def value(self, expr: Expr) -> Expr:
+        """The expression at one point."""
+        elements = {name: Index(name, self.indices()) for name in self.scalars}
+        return self.reference(substitute(expr, elements))
 
     def at_points(
         self, body: Sequence[Stmt], *, guarded: bool = False, unrolled: bool = True
@@ -116,7 +122,7 @@ class Jam:
                     "<",
                     Name(c.each),
                     ONE,
-                    (Declare(ScalarType.INT, c.name, initial=place, const=True), *inner),
+                    (constant(c.name, place), *inner),
                     unrolled=unrolled,
                 ),
             )

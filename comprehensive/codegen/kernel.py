@@ -111,6 +111,16 @@ class Stage:
     threads: Expr
     """Of the block, each with its number ``thread``."""
 
+    @property
+    def constants(self) -> tuple[Expr, ...]:
+        """What is known when the kernel is compiled."""
+        return (self.rows, self.columns, self.pitch, self.threads)
+
+    @property
+    def numbers(self) -> tuple[Expr, ...]:
+        """What is known when it runs."""
+        return (self.stride, self.valid_rows, self.valid_columns, self.thread)
+
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
@@ -126,6 +136,16 @@ class Fetch:
     thread: Expr
     threads: Expr
 
+    @property
+    def constants(self) -> tuple[Expr, ...]:
+        """What is known when the kernel is compiled."""
+        return (self.rows, self.columns, self.threads)
+
+    @property
+    def numbers(self) -> tuple[Expr, ...]:
+        """What is known when it runs."""
+        return (self.stride, self.valid_rows, self.valid_columns, self.thread)
+
 
 @dataclass(frozen=True, slots=True)
 class Put:
@@ -138,6 +158,16 @@ class Put:
     pitch: Expr
     thread: Expr
     threads: Expr
+
+    @property
+    def constants(self) -> tuple[Expr, ...]:
+        """What is known when the kernel is compiled."""
+        return (self.rows, self.columns, self.pitch, self.threads)
+
+    @property
+    def numbers(self) -> tuple[Expr, ...]:
+        """What is known when it runs."""
+        return (self.thread,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import assert_never
 
@@ -25,7 +25,6 @@ from comprehensive.codegen.copies import (
     box_position,
     copy_in,
     copy_out,
-    flat_index,
     shared_index,
     thread_number,
 )
@@ -42,7 +41,8 @@ from comprehensive.codegen.kernel import (
     UniformIf,
 )
 from comprehensive.codegen.names import declared_names, names_in_kernel
-from comprehensive.codegen.terms import expression, widen
+from comprehensive.codegen.parameters import Strides, flat, strides_of, used_parameters
+from comprehensive.codegen.terms import expression
 from comprehensive.codegen.tiled import lower_tile
 from comprehensive.codegen.tiles import PlacedTile, Placement, place_tiles
 from comprehensive.codegen.unused import without_unused
@@ -72,6 +72,7 @@ from comprehensive.metafork.ast import (
     Name,
     ScalarType,
 )
+from comprehensive.metafork.fresh import Namer
 from comprehensive.poly.guards import drop_implied_guards
 from comprehensive.poly.legality import threads_meet
 from comprehensive.poly.model import Tile
@@ -108,12 +109,12 @@ class _Lowering:
     extents: Mapping[str, Expr]
     """Grid iterators along y and z, with what the kernel calls their extents."""
     parameters_of_extents: tuple[KernelParameter, ...]
-    strides: Mapping[str, tuple[KernelParameter, ...]]
+    strides: Strides
 
     @staticmethod
     def of(nest: Nest, placement: Placement, taken: frozenset[str]) -> _Lowering:
         rank = max((len(p.tile.extent) for band in placement.bands for p in band), default=0)
-        fresh = _FreshNames({*taken, *(p.pointer for band in placement.bands for p in band)})
+        fresh = Namer({*taken, *(p.pointer for band in placement.bands for p in band)})
         block_rank = len(nest.thread_loops)
         names = Names(
             counters=tuple(fresh(f"x{k}") for k in range(rank)),
@@ -134,15 +135,7 @@ class _Lowering:
             extent = fresh(f"{loop.iterator}_extent")
             extents[loop.iterator] = Name(extent)
             parameters.append(KernelParameter(extent, ScalarType.INT, Source.EXTENT, loop.iterator))
-        strides = {
-            array.name: tuple(
-                KernelParameter(
-                    fresh(f"{array.name}_stride{d}"), ScalarType.LONG, Source.STRIDE, array.name, d
-                )
-                for d in range(array.rank - 1)
-            )
-            for array in nest.arrays
-        }
+        strides = strides_of(nest, fresh)
         return _Lowering(nest, placement, names.order, names, extents, tuple(parameters), strides)
 
     # --- the body
@@ -203,9 +196,7 @@ class _Lowering:
             ordinal = next(ordinals)
             placed = tiles.get(ordinal)
             if placed is None:
-                strides = [Name(p.name) for p in self.strides[index.array]]
-                subscripts = [widen(s) for s in index.subscripts]
-                return replace(index, subscripts=(flat_index(subscripts, strides),))
+                return flat(index, self.strides)
             position = box_position(placed, placed.tile.index[ordinal], self.order)
             return Index(placed.pointer, (shared_index(placed, position, self.order),), index.span)
 
@@ -215,27 +206,9 @@ class _Lowering:
 
     def parameters(self, body: tuple[KernelStmt, ...]) -> tuple[KernelParameter, ...]:
         used = names_in_kernel(body)
-        written = {a.array for a in accesses(self.nest) if a.mode.writes}
-        arrays = [
-            KernelParameter(
-                array.name,
-                array.type,
-                Source.ARRAY,
-                array.name,
-                pointer=True,
-                const=array.name not in written,
-            )
-            for array in self.nest.arrays
-            if array.name in used
-        ]
-        strides = [p for array in self.nest.arrays for p in self.strides[array.name] if p.name in used]
-        scalars = [
-            KernelParameter(s.name, s.type, Source.SCALAR, s.name)
-            for s in self.nest.scalars
-            if s.name in used
-        ]
+        written = frozenset(a.array for a in accesses(self.nest) if a.mode.writes)
         extents = [p for p in self.parameters_of_extents if p.name in used]
-        return (*arrays, *strides, *scalars, *extents)
+        return (*used_parameters(self.nest, self.strides, written, used), *extents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,18 +315,6 @@ class _Bands:
 
     def _strides(self, placed: PlacedTile) -> list[Expr]:
         return [Name(p.name) for p in self.lowering.strides[placed.tile.array]]
-
-
-class _FreshNames:
-    def __init__(self, taken: set[str]) -> None:
-        self._taken = taken
-
-    def __call__(self, base: str) -> str:
-        name = base
-        while name in self._taken:
-            name += "_"
-        self._taken.add(name)
-        return name
 
 
 def _names_of(tile: Tile) -> frozenset[str]:

@@ -91,9 +91,8 @@ def _region(region: RegionPlan, tree: Tree[Variant], tile: Tree[Variant] | NotAp
 
 def _tile(planned: TilePlan, tree: Tree[Variant]) -> dict[str, Any]:
     (leaf,) = tree.leaves
-    constants = planned.kernel.constants
     return {
-        "constants": list(constants),
+        "constants": list(planned.kernel.constants),
         "system": _system(planned.system, tree),
         "counters": _counters(leaf, tree),
         "kernel": _kernel(planned.kernel),
@@ -101,7 +100,7 @@ def _tile(planned: TilePlan, tree: Tree[Variant]) -> dict[str, Any]:
             {
                 "number": number + 1,
                 "leaf": planned.first + number,
-                "sizes": dict(zip(constants, instance.sizes, strict=True)),
+                "sizes": planned.sizes(instance),
                 "weight": instance.weight,
             }
             for number, instance in enumerate(planned.instances)

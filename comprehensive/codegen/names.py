@@ -7,7 +7,6 @@ parameters that a kernel needs.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
 from typing import assert_never
 
 from comprehensive.codegen.kernel import (
@@ -33,6 +32,7 @@ from comprehensive.metafork.ast import (
     Continue,
     Declare,
     DoWhile,
+    Expr,
     For,
     If,
     MetaFor,
@@ -99,10 +99,12 @@ def names_in_kernel(body: Iterable[KernelStmt]) -> frozenset[str]:
                 names |= names_in_kernel(statement.then) | names_in_kernel(statement.otherwise)
             case SharedTile():
                 names |= names_read(statement.offset_words)
-            case Stage() | Fetch() | Put():
-                values = (getattr(statement, field.name) for field in fields(statement))
-                names |= frozenset[str]().union(*(names_read(v) for v in values if not isinstance(v, str)))
-                names |= {v for v in (getattr(statement, "held", None),) if v is not None}
+            case Stage(shared=shared, source=source):
+                names |= _read_by((shared, source, *statement.constants, *statement.numbers))
+            case Fetch(held=held, source=source):
+                names |= {held} | _read_by((source, *statement.constants, *statement.numbers))
+            case Put(held=held, shared=shared):
+                names |= {held} | _read_by((shared, *statement.constants, *statement.numbers))
             case Await():
                 names |= names_read(statement.pending)
             case Barrier() | Comment() | Commit():
@@ -110,6 +112,10 @@ def names_in_kernel(body: Iterable[KernelStmt]) -> frozenset[str]:
             case _:
                 assert_never(statement)
     return frozenset(names)
+
+
+def _read_by(expressions: Iterable[Expr]) -> frozenset[str]:
+    return frozenset[str]().union(*map(names_read, expressions))
 
 
 def names_in_body(body: Iterable[Stmt]) -> frozenset[str]:

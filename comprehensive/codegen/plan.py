@@ -44,6 +44,10 @@ class TilePlan:
     first: int
     instances: tuple[Instance, ...]
 
+    def sizes(self, instance: Instance) -> dict[str, int]:
+        """By the names of the constants."""
+        return dict(zip(self.kernel.constants, instance.sizes, strict=True))
+
 
 @dataclass(frozen=True, slots=True)
 class RegionPlan:

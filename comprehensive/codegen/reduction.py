@@ -15,12 +15,12 @@ registers too.  Every sum keeps its order, so that the result is the same to the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from comprehensive.algebra import Polynomial
 from comprehensive.codegen.frame import ONE, PATCH, ZERO, Frame
-from comprehensive.codegen.jam import Jam, is_short, scalars_of
+from comprehensive.codegen.jam import Jam, scalars_of
 from comprehensive.codegen.kernel import (
     Await,
     Barrier,
@@ -34,17 +34,15 @@ from comprehensive.codegen.kernel import (
     UniformFor,
     UniformIf,
 )
-from comprehensive.codegen.terms import expression, plus, product, times
+from comprehensive.codegen.parameters import flat
+from comprehensive.codegen.pieces import Axis, Piece, operands_of
+from comprehensive.codegen.terms import constant, expression, plus, product, times
 from comprehensive.codegen.tiles import words_per_element
-from comprehensive.loops.access import names_read
-from comprehensive.loops.integers import Ring
-from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import expressions_in, map_expr, statements_in, subexpressions
+from comprehensive.loops.rewrite import map_expr
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
     Call,
-    Conditional,
     Declare,
     Expr,
     For,
@@ -62,141 +60,6 @@ VECTOR = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Axis:
-    """A direction of a piece: along ``variable`` (a coordinate, the iterator, or None for one element)."""
-
-    variable: str | None
-    rest: Expr
-    """The subscript where the variable is 0."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """What the loop reads of an array; ``stride`` is the distance of rows, None for that of the array."""
-
-    array: str
-    rows: _Axis
-    columns: _Axis
-    stride: Expr | None
-
-
-class _NoPieceError(Exception):
-    pass
-
-
-def serial_loop(body: Sequence[Stmt]) -> For | None:
-    """The loop of a point if it has one that is no loop of a few constant steps."""
-    loops = [s for s in statements_in(tuple(body)) if isinstance(s, For) and not is_short(s)]
-    return loops[0] if loops else None
-
-
-def reduction_obstacle(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...], loop: For) -> str | None:
-    """Why the operands of the loop cannot go through shared memory; None where they can."""
-    if loop not in body or any(isinstance(s, For) for s in statements_in(loop.body)):
-        return "there are loops in each other"
-    if sum(isinstance(s, For) for s in body) > 1:
-        return "there are several loops"
-    if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE):
-        return f"the loop over '{loop.iterator}' does not count up from 0"
-    if len(tile.coordinates) > 2:
-        return "there are more than two coordinates beside the serial loop"
-    try:
-        _operands(nest, tile, body, loop)
-    except _NoPieceError as error:
-        return str(error)
-    return None
-
-
-def _operands(
-    nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...], loop: For
-) -> tuple[dict[str, Index], dict[str, _Piece]]:
-    """The elements that the loop assigns, and the pieces that it reads, by array."""
-    data = {a.name for a in nest.arrays}
-    held: dict[str, Index] = {}
-    for statement in statements_in(loop.body):
-        if isinstance(statement, Assign) and isinstance(statement.target, Index):
-            held.setdefault(statement.target.array, statement.target)
-    pieces: dict[str, _Piece] = {}
-    found: dict[str, Index] = {}
-    for reference in _references(loop.body, data):
-        known = held.get(reference.array) or found.setdefault(reference.array, reference)
-        if known != reference:
-            raise _NoPieceError(f"the loop reads different elements of '{reference.array}'")
-    for name, reference in held.items():
-        if loop.iterator in names_read(reference):
-            raise _NoPieceError(f"the loop assigns other elements of '{name}' in each step")
-    around = tuple(s for s in body if s is not loop)
-    for reference in _references(around, data):
-        if reference.array in held and reference != held[reference.array]:
-            raise _NoPieceError(f"'{reference.array}' is used in the loop and beside it")
-    written = {
-        s.target.array for s in statements_in(around) if isinstance(s, Assign) and isinstance(s.target, Index)
-    }
-    variables = (*(c.name for c in tile.coordinates), loop.iterator)
-    known = {s.name for s in nest.scalars} | set(variables)
-    for name, reference in (*held.items(), *found.items()):
-        read = [e for s in reference.subscripts for e in subexpressions(s)]
-        names = {e.identifier for e in read if isinstance(e, Name)}
-        if any(isinstance(e, Index) for e in read) or not names <= known:
-            raise _NoPieceError(f"a subscript of '{name}' is computed by the point or read from data")
-    conditional = {e.array for x in expressions_in(loop.body) for e in _conditional(x)} & set(found)
-    if conditional:
-        raise _NoPieceError(f"'{min(conditional)}' is read under a condition")
-    for name, reference in found.items():
-        if name in written:
-            raise _NoPieceError(f"'{name}' is read in the loop and assigned beside it")
-        if loop.iterator in names_read(reference):
-            pieces[name] = _piece(reference, variables)
-        elif set(variables) & names_read(reference):
-            raise _NoPieceError(f"the element of '{name}' is the same in all steps")
-    return held, pieces
-
-
-def _conditional(expr: Expr) -> list[Index]:
-    """References that are evaluated only where something else in the expression says so."""
-    parts: list[Expr] = []
-    for e in subexpressions(expr):
-        match e:
-            case Conditional(then=then, otherwise=otherwise):
-                parts += [then, otherwise]
-            case Binary(operator="&&" | "||", right=right):
-                parts.append(right)
-            case _:
-                pass
-    return [e for part in parts for e in subexpressions(part) if isinstance(e, Index)]
-
-
-def _references(body: tuple[Stmt, ...], data: set[str]) -> list[Index]:
-    """References to data, targets included."""
-    found = [e for x in expressions_in(body) for e in subexpressions(x) if isinstance(e, Index)]
-    found += [s.target for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)]
-    return [e for e in found if e.array in data]
-
-
-def _piece(reference: Index, variables: Sequence[str]) -> _Piece:
-    axes = [_axis(reference.array, subscript, variables) for subscript in reference.subscripts]
-    if len(axes) == 2:
-        return _Piece(reference.array, axes[0], axes[1], None)
-    if len(axes) != 1:
-        raise _NoPieceError(f"'{reference.array}' has more than two dimensions")
-    return _Piece(reference.array, _Axis(None, ZERO), axes[0], ONE)
-
-
-def _axis(array: str, subscript: Expr, variables: Sequence[str]) -> _Axis:
-    ring = Ring()
-    value = ring.read(subscript)
-    found = [v for v in variables if v in ring.names_in(value)]
-    if len(found) > 1:
-        raise _NoPieceError(f"a subscript of '{array}' reads several of {', '.join(found)}")
-    if not found:
-        return _Axis(None, subscript)
-    rest = value.coefficient(found[0], 0)
-    if value.degree(found[0]) != 1 or value.coefficient(found[0], 1) != 1 or found[0] in ring.names_in(rest):
-        raise _NoPieceError(f"a subscript of '{array}' is not {found[0]} and what does not change")
-    return _Axis(found[0], ring.write(rest))
-
-
-@dataclass(frozen=True, slots=True)
 class Reduction:
     """The parts of the kernel; ``before`` and ``after`` are the statements of a point around its loop."""
 
@@ -205,11 +68,11 @@ class Reduction:
     loop: For
     after: tuple[Stmt, ...]
     held: Mapping[str, Index]
-    pieces: Mapping[str, _Piece]
+    pieces: Mapping[str, Piece]
 
     @staticmethod
     def of(frame: Frame, body: tuple[Stmt, ...], loop: For) -> Reduction:
-        held, pieces = _operands(frame.nest, frame.tile, body, loop)
+        held, pieces = operands_of(frame.nest, frame.tile, body, loop)
         at = body.index(loop)
         # 8-byte elements first: every piece is then aligned without padding.
         ordered = sorted(pieces, key=lambda name: -frame.nest.array(name).type.size_bytes)
@@ -231,7 +94,7 @@ class Reduction:
         piece = self.pieces[name]
         return self._extent(piece.columns if self._is_turned(piece) else piece.rows) * self._pitch(name)
 
-    def _is_turned(self, piece: _Piece) -> bool:
+    def _is_turned(self, piece: Piece) -> bool:
         """Whether columns become rows in shared memory: points that are neighbours then find neighbours."""
         along = (piece.rows.variable, piece.columns.variable)
         return self._is_patched and along[0] is not None and along[1] == self.loop.iterator
@@ -240,7 +103,7 @@ class Reduction:
     def _is_patched(self) -> bool:
         return len(self.frame.tile.coordinates) == 2
 
-    def _extent(self, axis: _Axis) -> Polynomial:
+    def _extent(self, axis: Axis) -> Polynomial:
         tile = self.frame.tile
         if axis.variable is None:
             return Polynomial.constant(1)
@@ -283,7 +146,7 @@ class Reduction:
         )
         return (
             *self._tiles(),
-            Plain((*self._thread(), _int(frame.names["steps"], steps), *self._held_pieces())),
+            Plain((*self._thread(), constant(frame.names["steps"], steps), *self._held_pieces())),
             Plain((*self._loaded(jam), *self._begun(jam))),
             *self._first_pieces(),
             self._main_loop(),
@@ -294,7 +157,7 @@ class Reduction:
         return self.frame.limit(len(self.frame.tile.coordinates))
 
     def _thread(self) -> tuple[Stmt, ...]:
-        return () if self._is_patched else (_int(self.frame.names["thread"], self.frame.name("t0")),)
+        return () if self._is_patched else (constant(self.frame.names["thread"], self.frame.name("t0")),)
 
     def _threads(self) -> Expr:
         return product([Name(c.threads) for c in self.frame.tile.coordinates])
@@ -358,9 +221,8 @@ class Reduction:
         """The elements that the loop assigns, in registers; 0 outside of the limits."""
         result: list[Stmt] = []
         for name, reference in self.held.items():
-            private = self.frame.names[f"private_{name}"]
-            element = Index(private, jam.indices())
-            result.append(Declare(self.frame.nest.array(name).type, private, jam.shape()))
+            element = self._private(name)
+            result.append(Declare(self.frame.nest.array(name).type, element.array, jam.shape()))
             result += jam.at_points((Assign(element, "=", ZERO),))
             result += jam.at_points((Assign(element, "=", self.frame.flat(reference)),), guarded=True)
         return tuple(result)
@@ -369,22 +231,21 @@ class Reduction:
         """What follows the loop; addresses are not kept from before it, since registers are dear there."""
         origins = range(len(self.frame.tile.coordinates))
         again = tuple(
-            _int(self.frame.names[f"e{n}"], Call("cf_again", (self.frame.name(f"o{n}"),))) for n in origins
+            constant(self.frame.names[f"e{n}"], Call("cf_again", (self.frame.name(f"o{n}"),)))
+            for n in origins
         )
         ends = replace(
             jam,
             scalars=scalars_of(self.before),
             origins=tuple(self.frame.name(f"e{n}") for n in origins),
         )
-        return (*again, *ends.at_points((*map(ends.one, self.after), *self._stores(jam)), guarded=True))
+        return (*again, *ends.at_points((*map(ends.one, self.after), *self._stores()), guarded=True))
 
-    def _stores(self, jam: Jam) -> tuple[Stmt, ...]:
-        stores: list[Stmt] = []
-        for name, reference in self.held.items():
-            target = self.frame.flat(reference)
-            assert isinstance(target, Index)
-            stores.append(Assign(target, "=", Index(self.frame.names[f"private_{name}"], jam.indices())))
-        return tuple(stores)
+    def _stores(self) -> tuple[Stmt, ...]:
+        return tuple(
+            Assign(flat(reference, self.frame.strides), "=", self._private(name))
+            for name, reference in self.held.items()
+        )
 
     def _first_pieces(self) -> tuple[KernelStmt, ...]:
         frame = self.frame
@@ -417,11 +278,11 @@ class Reduction:
             (
                 Await(Binary("-", Name(tile.stages), IntLiteral(2))),
                 Barrier(),
-                Plain((_int(ahead.identifier, Binary("+", step, Binary("-", Name(tile.stages), ONE))),)),
+                Plain((constant(ahead.identifier, Binary("+", step, Binary("-", Name(tile.stages), ONE))),)),
                 begun,
                 Commit(),
                 *self._turned_ahead(step),
-                Plain((_int(frame.names["slot"], Binary("%", step, Name(tile.stages))), *pointers)),
+                Plain((constant(frame.names["slot"], Binary("%", step, Name(tile.stages))), *pointers)),
                 whole,
             ),
         )
@@ -477,19 +338,17 @@ class Reduction:
         at = ZERO if slot == ZERO else times(slot, self._text(self._elements(name)))
         return plus(self.frame.name(f"shared_{name}"), at)
 
-    def _source(self, piece: _Piece, step: Expr) -> Index:
+    def _source(self, piece: Piece, step: Expr) -> Index:
         """The first element of a piece."""
         origin = Index(piece.array, tuple(self._origin(a, step) for a in self._subscripts(piece)))
-        source = self.frame.flat(origin)
-        assert isinstance(source, Index)
-        return source
+        return flat(origin, self.frame.strides)
 
-    def _stride(self, piece: _Piece) -> Expr:
+    def _stride(self, piece: Piece) -> Expr:
         return piece.stride or Name(self.frame.strides[piece.array][0].name)
 
     def _pointer(self, name: str) -> Stmt:
         """Where the piece of this step begins, as an offset into the shared memory of its array."""
-        return _int(
+        return constant(
             self.frame.names[f"piece_{name}"],
             times(self.frame.name("slot"), self._text(self._elements(name))),
         )
@@ -516,12 +375,12 @@ class Reduction:
             )
         return tuple(stages)
 
-    def _subscripts(self, piece: _Piece) -> tuple[_Axis, ...]:
+    def _subscripts(self, piece: Piece) -> tuple[Axis, ...]:
         return (
             (piece.columns,) if self.frame.nest.array(piece.array).rank == 1 else (piece.rows, piece.columns)
         )
 
-    def _origin(self, axis: _Axis, step: Expr) -> Expr:
+    def _origin(self, axis: Axis, step: Expr) -> Expr:
         """The subscript of the first element of a piece."""
         return axis.rest if axis.variable is None else plus(self._first(axis.variable, step), axis.rest)
 
@@ -533,7 +392,7 @@ class Reduction:
     def _number(self, variable: str) -> int:
         return [c.name for c in self.frame.tile.coordinates].index(variable)
 
-    def _valid(self, axis: _Axis, step: Expr) -> Expr:
+    def _valid(self, axis: Axis, step: Expr) -> Expr:
         """How many elements there are from the origin to the limit."""
         if axis.variable is None:
             return ONE
@@ -547,7 +406,7 @@ class Reduction:
         frame, z = self.frame, self.frame.name("z")
         scalars = scalars_of((*self.before, *self.loop.body))
         jam = Jam(frame, scalars, self._places(), self._of_piece)
-        iterator = _int(
+        iterator = constant(
             self.loop.iterator, Binary("+", Binary("*", frame.name("step"), Name(frame.tile.depth)), z)
         )
         inner = tuple(s for statement in self.loop.body for s in self._jammed(jam, statement))
@@ -563,12 +422,9 @@ class Reduction:
 
     def _of_registers(self, expr: Expr) -> Expr:
         """The expression with its references in registers or in global memory."""
-        indices = tuple(self.frame.name(f"r{n}") for n in range(len(self.frame.tile.coordinates)))
 
         def replaced(e: Expr) -> Expr:
-            if isinstance(e, Index) and e.array in self.held:
-                return Index(self.frame.names[f"private_{e.array}"], indices)
-            return e
+            return self._private(e.array) if isinstance(e, Index) and e.array in self.held else e
 
         return self.frame.flat(map_expr(expr, replaced))
 
@@ -576,31 +432,27 @@ class Reduction:
         """The expression with its references in registers or in the pieces of this step."""
 
         def replaced(e: Expr) -> Expr:
-            if not isinstance(e, Index):
-                return e
-            if e.array in self.held:
-                indices = tuple(self.frame.name(f"r{n}") for n in range(len(self.frame.tile.coordinates)))
-                return Index(self.frame.names[f"private_{e.array}"], indices)
-            piece = self.pieces.get(e.array)
-            if piece is None:
-                return self.frame.flat(e)
-            row, column = self._place(piece.rows), self._place(piece.columns)
-            if self._is_turned(piece):
-                row, column = column, row
-            inside = plus(times(row, self._text(self._pitch(e.array))) if row != ZERO else ZERO, column)
-            return Index(
-                self.frame.names[f"shared_{e.array}"], (plus(self.frame.name(f"piece_{e.array}"), inside),)
-            )
+            return self._in_piece(e.array) if isinstance(e, Index) and e.array in self.pieces else e
 
-        return map_expr(expr, replaced)
+        return self._of_registers(map_expr(expr, replaced))
 
-    def _place(self, axis: _Axis) -> Expr:
+    def _private(self, array: str) -> Index:
+        """The element of an array that the loop assigns."""
+        indices = tuple(self.frame.name(f"r{n}") for n in range(len(self.frame.tile.coordinates)))
+        return Index(self.frame.names[f"private_{array}"], indices)
+
+    def _in_piece(self, array: str) -> Index:
+        """The element of an array that the point reads in this step."""
+        piece = self.pieces[array]
+        row, column = self._place(piece.rows), self._place(piece.columns)
+        if self._is_turned(piece):
+            row, column = column, row
+        inside = plus(times(row, self._text(self._pitch(array))) if row != ZERO else ZERO, column)
+        return Index(self.frame.names[f"shared_{array}"], (plus(self.frame.name(f"piece_{array}"), inside),))
+
+    def _place(self, axis: Axis) -> Expr:
         if axis.variable is None:
             return ZERO
         if axis.variable == self.loop.iterator:
             return self.frame.name("z")
         return self._places()[self._number(axis.variable)]
-
-
-def _int(name: str, value: Expr) -> Declare:
-    return Declare(ScalarType.INT, name, initial=value, const=True)

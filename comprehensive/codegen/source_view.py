@@ -307,7 +307,7 @@ def _tile(tile: TilePlan, available: Sequence[Argument]) -> TileSource:
     types = {s.name: s.type for s in tile.nest.scalars}
     instances: list[TileInstance] = []
     for number, instance in enumerate(tile.instances):
-        sizes = dict(zip(kernel.constants, instance.sizes, strict=True))
+        sizes = tile.sizes(instance)
         literals: Mapping[str, Expr] = {name: IntLiteral(size) for name, size in sizes.items()}
         ((_, blocks),) = kernel.grid
         each = [sizes[name] for name in kernel.constants[: 2 * len(kernel.block)]]

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.rewrite import map_expr
-from comprehensive.metafork.ast import Binary, Cast, Expr, IntLiteral, Name, ScalarType, Unary
+from comprehensive.metafork.ast import Binary, Cast, Declare, Expr, IntLiteral, Name, ScalarType, Unary
 from comprehensive.poly.model import Condition, Constraint
 
 
@@ -105,6 +105,11 @@ def times(left: Expr, right: Expr) -> Expr:
     if left == IntLiteral(1):
         return right
     return left if right == IntLiteral(1) else Binary("*", left, right)
+
+
+def constant(name: str, value: Expr) -> Declare:
+    """``const int name = value;``"""
+    return Declare(ScalarType.INT, name, initial=value, const=True)
 
 
 def condition(value: Condition, coordinates: Mapping[str, str], order: Sequence[str] = ()) -> Expr | None:

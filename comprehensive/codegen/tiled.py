@@ -15,7 +15,8 @@ from comprehensive.algebra import Polynomial
 from comprehensive.codegen.frame import Frame, is_same_for_all_points
 from comprehensive.codegen.jam import Jam, scalars_of
 from comprehensive.codegen.kernel import Kernel, KernelStmt, Plain, UniformIf
-from comprehensive.codegen.reduction import Reduction, reduction_obstacle, serial_loop
+from comprehensive.codegen.pieces import reduction_obstacle, serial_loop
+from comprehensive.codegen.reduction import Reduction
 from comprehensive.codegen.terms import conjunction
 from comprehensive.codegen.turned import turned, turned_store, turned_words
 from comprehensive.codegen.unused import without_unused
@@ -83,7 +84,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
 def _streams(frame: Frame) -> tuple[KernelStmt, ...]:
     inside = conjunction(
         [
-            Binary("<=", Binary("+", frame.name(f"o{number}"), frame.extent(c)), frame.limit(number))
+            Binary("<=", Binary("+", frame.name(f"o{number}"), c.extent), frame.limit(number))
             for number, c in enumerate(frame.tile.coordinates)
         ]
     )

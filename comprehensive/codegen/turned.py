@@ -15,14 +15,14 @@ from comprehensive.algebra import Polynomial
 from comprehensive.codegen.frame import ONE, ZERO, Frame
 from comprehensive.codegen.jam import Jam
 from comprehensive.codegen.kernel import Barrier, KernelStmt, Plain, SharedTile
-from comprehensive.codegen.terms import expression
+from comprehensive.codegen.parameters import flat
+from comprehensive.codegen.terms import constant, expression
 from comprehensive.codegen.tiles import words_per_element
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
-    Declare,
     Expr,
     For,
     If,
@@ -77,11 +77,9 @@ def turned(frame: Frame, jam: Jam, store: Assign) -> tuple[KernelStmt, ...]:
     row = Binary("*", inside[1], expression(pitch, frame.tile.sizes))
     element = Index(shared, (Binary("+", row, inside[0]),))
     held = jam.at_points((Assign(element, "=", frame.flat(store.value), store.span),))
-    target = frame.flat(store.target)
-    assert isinstance(target, Index)
-    stored: tuple[Stmt, ...] = (Assign(target, "=", element, store.span),)
-    stored = _spread(frame, 0, frame.extent(first), Name(last.threads), "t1", "r1", stored)
-    stored = _spread(frame, 1, frame.extent(last), Name(first.threads), "t0", "r0", stored)
+    stored: tuple[Stmt, ...] = (Assign(flat(store.target, frame.strides), "=", element, store.span),)
+    stored = _spread(frame, 0, first.extent, Name(last.threads), "t1", "r1", stored)
+    stored = _spread(frame, 1, last.extent, Name(first.threads), "t0", "r0", stored)
     return (SharedTile(shared, type, ZERO), Plain(held), Barrier(), Plain(stored))
 
 
@@ -99,7 +97,7 @@ def _spread(
     end = Binary("+", frame.name(f"o{number}"), extent)
     fits = Binary("==", Binary("%", extent, threads), IntLiteral(0))
     guarded = If(Binary("||", fits, Binary("<", Name(c.name), end)), body)
-    value = Declare(ScalarType.INT, c.name, initial=Binary("+", frame.name(f"o{number}"), place), const=True)
+    value = constant(c.name, Binary("+", frame.name(f"o{number}"), place))
     turns = Binary("/", Binary("+", extent, Binary("-", threads, ONE)), threads)
     header = For(ScalarType.INT, frame.names[counter], ZERO, "<", turns, ONE, (value, guarded), unrolled=True)
     return (header,)

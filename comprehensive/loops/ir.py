@@ -19,7 +19,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from comprehensive.diagnostics import GENERATED, Span
-from comprehensive.metafork.ast import Expr, HostLoop, ScalarType, Stmt
+from comprehensive.metafork.ast import Binary, Expr, HostLoop, IntLiteral, Name, ScalarType, Stmt
 
 
 class Role(Enum):
@@ -183,6 +183,15 @@ class Coordinate:
     limit: Expr
     threads: str
     each: str
+
+    @property
+    def extent(self) -> Expr:
+        """How many values of the coordinate a tile has."""
+        return Binary("*", Name(self.threads), Name(self.each))
+
+    def tiles(self, limit: Expr) -> Expr:
+        """The number of tiles up to a limit: the limit over the extent, rounded up."""
+        return Binary("/", Binary("+", limit, Binary("-", self.extent, IntLiteral(1))), self.extent)
 
 
 @dataclass(frozen=True, slots=True)

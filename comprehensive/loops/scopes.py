@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from comprehensive.loops.access import names_read
-from comprehensive.loops.traverse import fresh, map_expr
+from comprehensive.loops.traverse import map_expr
 from comprehensive.metafork.ast import (
     Assign,
     Block,
@@ -31,6 +31,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
+from comprehensive.metafork.fresh import fresh
 
 
 @dataclass(frozen=True, slots=True)

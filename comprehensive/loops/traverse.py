@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from itertools import count
 from typing import assert_never
 
 from comprehensive.loops.access import names_read
@@ -36,6 +35,7 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.fresh import fresh
 
 
 def map_expr(expr: Expr, fn: Callable[[Expr], Expr]) -> Expr:
@@ -287,13 +287,6 @@ def _names_of(body: tuple[BlockStmt, ...]) -> frozenset[str]:
 def fresh_name(nest: Nest, base: str) -> str:
     """``base``, or ``base_1``, ``base_2``...: the first that occurs nowhere in the nest."""
     return fresh(base, all_names(nest))
-
-
-def fresh(base: str, taken: frozenset[str]) -> str:
-    """``base``, or ``base_1``, ``base_2``...: the first that is not taken."""
-    if base not in taken:
-        return base
-    return next(name for n in count(1) if (name := f"{base}_{n}") not in taken)
 
 
 def uniform_names(nest: Nest) -> frozenset[str]:

@@ -31,6 +31,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.structure import MAXIMUM_LOOPS, perfect_run
 from comprehensive.metafork.walk import expressions, statements
 
@@ -121,9 +122,9 @@ def _can_be_cut(loop: MetaFor, run: Sequence[MetaFor], inner: tuple[Stmt, ...], 
 def _cut(
     run: Sequence[MetaFor], extents: Sequence[Name], inner: tuple[Stmt, ...], taken: frozenset[str]
 ) -> tuple[Stmt, ...]:
-    used = set(taken)
-    blocks = [_fresh(f"{loop.iterator}_block", used) for loop in run]
-    threads = [_fresh(f"{loop.iterator}_thread", used) for loop in run]
+    name = Namer(taken)
+    blocks = [name(f"{loop.iterator}_block") for loop in run]
+    threads = [name(f"{loop.iterator}_thread") for loop in run]
     values: list[Stmt] = []
     inside: Expr | None = None
     for loop, extent, block, thread in zip(run, extents, blocks, threads, strict=True):
@@ -149,11 +150,3 @@ def _blocks(loop: MetaFor, extent: Name) -> Expr:
     if loop.relation == "<":
         rounded = Binary("-", rounded, ONE, loop.span)
     return Binary("/", rounded, extent, loop.span)
-
-
-def _fresh(base: str, used: set[str]) -> str:
-    name, number = base, 2
-    while name in used:
-        name, number = f"{base}_{number}", number + 1
-    used.add(name)
-    return name

@@ -194,7 +194,7 @@ def _run_function(
 def _fits(region: RegionPlan, tile: int) -> bool:
     """Whether a register tile fits the fake device, which has what compute capability 9.0 has."""
     assert region.tile is not None
-    sizes = dict(zip(region.tile.kernel.constants, region.tile.instances[tile - 1].sizes, strict=True))
+    sizes = region.tile.sizes(region.tile.instances[tile - 1])
     point = {**load_device("sm_90").parameters(), **sizes}
     return all(atom.holds(point) for atom in region.tile.system.atoms)
 

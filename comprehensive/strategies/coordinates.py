@@ -38,7 +38,6 @@ from comprehensive.loops.rewrite import (
     substitute,
     unswitch,
 )
-from comprehensive.loops.traverse import fresh
 from comprehensive.loops.types import environment_of, exact_product, promote, type_of
 from comprehensive.metafork.ast import (
     Binary,
@@ -52,6 +51,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.metafork.fresh import fresh
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.collapse import Digits, collapse
 from comprehensive.strategies.granularity import Granularity
@@ -183,8 +183,7 @@ def _counts_up(loop: For | BlockFor) -> bool:
 
 def _types(nest: Nest, body: tuple[Stmt, ...]) -> dict[str, ScalarType]:
     """The types of all names in a body of the nest."""
-    types = {s.name: s.type for s in nest.scalars} | {a.name: a.type for a in nest.arrays}
-    types |= {loop.iterator: ScalarType.INT for loop in (*nest.grid, *nest.thread_loops)}
+    types: dict[str, ScalarType] = {}
     for band in range(len(nest.bands)):
         types |= environment_of(nest, band)
     for statement in statements_in(body):

@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Loop, Nest, Threads, Variant
 from comprehensive.loops.rewrite import all_names, declared_names, expand_bands, rename
-from comprehensive.loops.traverse import fresh
 from comprehensive.loops.types import environment_of, exact_product
 from comprehensive.metafork.ast import Binary, Declare, Expr, Name, ScalarType, Stmt
+from comprehensive.metafork.fresh import fresh
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.poly.model import Conflict, Parallel
 from comprehensive.strategies.caching import with_footprints

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from comprehensive.codegen.reduction import serial_loop
-from comprehensive.loops.integers import ONE, ZERO, multiply
+from comprehensive.codegen.pieces import serial_loop
+from comprehensive.loops.integers import ZERO
 from comprehensive.loops.ir import Coordinate, Loop, Nest, RegisterTile, Role, Scalar, Threads, Variant
 from comprehensive.loops.rewrite import all_names
-from comprehensive.loops.traverse import fresh
-from comprehensive.metafork.ast import Binary, Declare, Expr, For, If, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.ast import Binary, Declare, For, If, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.fresh import Namer
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.coordinates import points_of
 
@@ -32,13 +32,7 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
     points = points_of(nest)
     if isinstance(points, NotApplicable):
         return points
-    taken = set(all_names(nest)) | set(points.names)
-
-    def name(base: str) -> str:
-        found = fresh(base, frozenset(taken))
-        taken.add(found)
-        return found
-
+    name = Namer(all_names(nest) | set(points.names))
     coordinates = tuple(
         Coordinate(point, limit, name(f"T{number}"), name(f"U{number}"))
         for number, (point, limit) in enumerate(zip(points.names, points.limits, strict=True))
@@ -61,7 +55,7 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
             *(Scalar(constant, ScalarType.INT, Role.TILE) for constant in constants),
         ),
         grid=tuple(
-            Loop(block, blocks_along(coordinate))
+            Loop(block, coordinate.tiles(coordinate.limit))
             for coordinate, block in zip(coordinates, blocks, strict=True)
         ),
         body=(
@@ -78,17 +72,6 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
     )
     sizes = " x ".join(f"({c.threads}*{c.each})" for c in coordinates)
     return Applied(Variant(cut, tile=tile), f"tiles of {sizes} points, in registers")
-
-
-def blocks_along(coordinate: Coordinate) -> Expr:
-    """The number of tiles along the coordinate: the limit over the tile's extent, rounded up."""
-    extent = tile_extent(coordinate)
-    return Binary("/", Binary("+", coordinate.limit, Binary("-", extent, ONE)), extent)
-
-
-def tile_extent(coordinate: Coordinate) -> Expr:
-    """How many values of the coordinate a tile has."""
-    return multiply(Name(coordinate.threads), Name(coordinate.each))
 
 
 def _loop(coordinate: Coordinate, block: str, thread: str, value: str, body: tuple[Stmt, ...]) -> Stmt:

@@ -78,7 +78,7 @@ def test_names_of_the_program_are_not_taken() -> None:
     text = PLAIN.replace("B0", "i_block").replace("B1", "i_thread")
     program, sink = parsed(text)
     assert sink.diagnostics == ()
-    assert "i_block_2" in repr(program.functions[0].regions[0].body)
+    assert "i_block_1" in repr(program.functions[0].regions[0].body)
 
 
 @pytest.mark.parametrize(

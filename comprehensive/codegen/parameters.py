@@ -1,0 +1,54 @@
+"""What a kernel is passed: a nest and the names its body uses in, parameters in a fixed order out.
+
+Arrays come first, then strides of their rows, then scalars; what the body does not use is not passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from comprehensive.codegen.copies import flat_index
+from comprehensive.codegen.kernel import KernelParameter, Source
+from comprehensive.codegen.terms import widen
+from comprehensive.loops.ir import Nest, Role
+from comprehensive.metafork.ast import Index, Name, ScalarType
+
+Strides: TypeAlias = Mapping[str, tuple[KernelParameter, ...]]
+"""By array, from the first subscript to the one before the last."""
+
+
+def strides_of(nest: Nest, name: Callable[[str], str]) -> Strides:
+    """The strides of all arrays; ``name`` gives free names."""
+    return {
+        array.name: tuple(
+            KernelParameter(name(f"{array.name}_stride{d}"), ScalarType.LONG, Source.STRIDE, array.name, d)
+            for d in range(array.rank - 1)
+        )
+        for array in nest.arrays
+    }
+
+
+def flat(index: Index, strides: Strides) -> Index:
+    """A reference to data with one subscript, in ``long``."""
+    factors = [Name(p.name) for p in strides[index.array]]
+    return replace(index, subscripts=(flat_index([widen(s) for s in index.subscripts], factors),))
+
+
+def used_parameters(
+    nest: Nest, strides: Strides, written: frozenset[str], used: frozenset[str]
+) -> Sequence[KernelParameter]:
+    """Of arrays, strides and scalars those that are ``used``; arrays that are not ``written`` are const."""
+    arrays = [
+        KernelParameter(a.name, a.type, Source.ARRAY, a.name, pointer=True, const=a.name not in written)
+        for a in nest.arrays
+        if a.name in used
+    ]
+    rows = [p for a in nest.arrays for p in strides[a.name] if p.name in used]
+    scalars = [
+        KernelParameter(s.name, s.type, Source.SCALAR, s.name)
+        for s in nest.scalars
+        if s.name in used and s.role is not Role.TILE
+    ]
+    return (*arrays, *rows, *scalars)

@@ -1,0 +1,157 @@
+"""What a serial loop reads in pieces: a point with such a loop in, the parts of arrays that a block needs at once out.
+
+::
+
+    for (k) sum += a[y0][k] * b[k][y1]     -->     a: rows along y0, columns along k;  b: rows along k, columns along y1
+
+A subscript of a piece is one variable and what is the same for all points.  Elements that are the same in all steps,
+as in ``c[y0][y1] += ...``, are no pieces: they are held in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from comprehensive.codegen.frame import ONE, ZERO
+from comprehensive.codegen.jam import is_short
+from comprehensive.loops.access import names_read
+from comprehensive.loops.integers import Ring
+from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.loops.rewrite import expressions_in, statements_in, subexpressions
+from comprehensive.metafork.ast import Assign, Binary, Conditional, Expr, For, Index, Name, Stmt
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A direction of a piece: along ``variable`` (a coordinate, the iterator, or None for one element)."""
+
+    variable: str | None
+    rest: Expr
+    """The subscript where the variable is 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What the loop reads of an array; ``stride`` is the distance of rows, None for that of the array."""
+
+    array: str
+    rows: Axis
+    columns: Axis
+    stride: Expr | None
+
+
+class _NoPieceError(Exception):
+    pass
+
+
+def serial_loop(body: Sequence[Stmt]) -> For | None:
+    """The loop of a point if it has one that is no loop of a few constant steps."""
+    loops = [s for s in statements_in(tuple(body)) if isinstance(s, For) and not is_short(s)]
+    return loops[0] if loops else None
+
+
+def reduction_obstacle(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...], loop: For) -> str | None:
+    """Why the operands of the loop cannot go through shared memory; None where they can."""
+    if loop not in body or any(isinstance(s, For) for s in statements_in(loop.body)):
+        return "there are loops in each other"
+    if sum(isinstance(s, For) for s in body) > 1:
+        return "there are several loops"
+    if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE):
+        return f"the loop over '{loop.iterator}' does not count up from 0"
+    if len(tile.coordinates) > 2:
+        return "there are more than two coordinates beside the serial loop"
+    try:
+        operands_of(nest, tile, body, loop)
+    except _NoPieceError as error:
+        return str(error)
+    return None
+
+
+def operands_of(
+    nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...], loop: For
+) -> tuple[dict[str, Index], dict[str, Piece]]:
+    """The elements that the loop assigns, and the pieces that it reads, by array."""
+    data = {a.name for a in nest.arrays}
+    held: dict[str, Index] = {}
+    for statement in statements_in(loop.body):
+        if isinstance(statement, Assign) and isinstance(statement.target, Index):
+            held.setdefault(statement.target.array, statement.target)
+    pieces: dict[str, Piece] = {}
+    found: dict[str, Index] = {}
+    for reference in _references(loop.body, data):
+        known = held.get(reference.array) or found.setdefault(reference.array, reference)
+        if known != reference:
+            raise _NoPieceError(f"the loop reads different elements of '{reference.array}'")
+    for name, reference in held.items():
+        if loop.iterator in names_read(reference):
+            raise _NoPieceError(f"the loop assigns other elements of '{name}' in each step")
+    around = tuple(s for s in body if s is not loop)
+    for reference in _references(around, data):
+        if reference.array in held and reference != held[reference.array]:
+            raise _NoPieceError(f"'{reference.array}' is used in the loop and beside it")
+    written = {
+        s.target.array for s in statements_in(around) if isinstance(s, Assign) and isinstance(s.target, Index)
+    }
+    variables = (*(c.name for c in tile.coordinates), loop.iterator)
+    known = {s.name for s in nest.scalars} | set(variables)
+    for name, reference in (*held.items(), *found.items()):
+        read = [e for s in reference.subscripts for e in subexpressions(s)]
+        names = {e.identifier for e in read if isinstance(e, Name)}
+        if any(isinstance(e, Index) for e in read) or not names <= known:
+            raise _NoPieceError(f"a subscript of '{name}' is computed by the point or read from data")
+    conditional = {e.array for x in expressions_in(loop.body) for e in _conditional(x)} & set(found)
+    if conditional:
+        raise _NoPieceError(f"'{min(conditional)}' is read under a condition")
+    for name, reference in found.items():
+        if name in written:
+            raise _NoPieceError(f"'{name}' is read in the loop and assigned beside it")
+        if loop.iterator in names_read(reference):
+            pieces[name] = _piece(reference, variables)
+        elif set(variables) & names_read(reference):
+            raise _NoPieceError(f"the element of '{name}' is the same in all steps")
+    return held, pieces
+
+
+def _conditional(expr: Expr) -> list[Index]:
+    """References that are evaluated only where something else in the expression says so."""
+    parts: list[Expr] = []
+    for e in subexpressions(expr):
+        match e:
+            case Conditional(then=then, otherwise=otherwise):
+                parts += [then, otherwise]
+            case Binary(operator="&&" | "||", right=right):
+                parts.append(right)
+            case _:
+                pass
+    return [e for part in parts for e in subexpressions(part) if isinstance(e, Index)]
+
+
+def _references(body: tuple[Stmt, ...], data: set[str]) -> list[Index]:
+    """References to data, targets included."""
+    found = [e for x in expressions_in(body) for e in subexpressions(x) if isinstance(e, Index)]
+    found += [s.target for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)]
+    return [e for e in found if e.array in data]
+
+
+def _piece(reference: Index, variables: Sequence[str]) -> Piece:
+    axes = [_axis(reference.array, subscript, variables) for subscript in reference.subscripts]
+    if len(axes) == 2:
+        return Piece(reference.array, axes[0], axes[1], None)
+    if len(axes) != 1:
+        raise _NoPieceError(f"'{reference.array}' has more than two dimensions")
+    return Piece(reference.array, Axis(None, ZERO), axes[0], ONE)
+
+
+def _axis(array: str, subscript: Expr, variables: Sequence[str]) -> Axis:
+    ring = Ring()
+    value = ring.read(subscript)
+    found = [v for v in variables if v in ring.names_in(value)]
+    if len(found) > 1:
+        raise _NoPieceError(f"a subscript of '{array}' reads several of {', '.join(found)}")
+    if not found:
+        return Axis(None, subscript)
+    rest = value.coefficient(found[0], 0)
+    if value.degree(found[0]) != 1 or value.coefficient(found[0], 1) != 1 or found[0] in ring.names_in(rest):
+        raise _NoPieceError(f"a subscript of '{array}' is not {found[0]} and what does not change")
+    return Axis(found[0], ring.write(rest))

@@ -1,0 +1,25 @@
+"""Names for what the tool adds: a wish and the names taken in, the first name that is free out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from itertools import count
+
+
+def fresh(base: str, taken: Set[str]) -> str:
+    """``base``, or ``base_1``, ``base_2``...: the first that is not taken."""
+    if base not in taken:
+        return base
+    return next(name for n in count(1) if (name := f"{base}_{n}") not in taken)
+
+
+class Namer:
+    """Called with a wish, gives a name that is free, and takes it."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+
+    def __call__(self, base: str) -> str:
+        name = fresh(base, self._taken)
+        self._taken.add(name)
+        return name
