@@ -23,6 +23,7 @@ from comprehensive.metafork.ast import (
     Binary,
     Declare,
     Expr,
+    For,
     If,
     IntLiteral,
     MetaFor,
@@ -33,7 +34,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.structure import MAXIMUM_LOOPS, perfect_run
-from comprehensive.metafork.walk import expressions, statements
+from comprehensive.metafork.walk import names, statements
 
 ZERO, ONE = IntLiteral(0), IntLiteral(1)
 
@@ -43,10 +44,14 @@ def blocked(
     extents: Sequence[Name],
     parameters: Sequence[Parameter],
     taken: frozenset[str],
+    unsteady: frozenset[str],
     clause: Span,
     sink: DiagnosticSink,
 ) -> tuple[Stmt, ...]:
-    """The body in blocks; as it is after an error (CF0323).  ``taken`` are names that iterators must not have."""
+    """The body in blocks; as it is after an error (CF0323).
+
+    ``taken`` are names that iterators must not have; ``unsteady`` those that host code declares again or changes.
+    """
     match body:
         case (MetaFor() as outermost,):
             run = perfect_run(outermost)
@@ -61,13 +66,19 @@ def blocked(
             help="remove the clause and write the loops of blocks and threads, or move statements into the nest",
         )
         return body
-    sizes = {e.identifier for p in parameters for d in p.dims if d is not None for e in _names_in(d)}
+    sizes = {name for p in parameters for d in p.dims if d is not None for name in names(d)}
     for extent in extents:
         chosen = any(
             p.name == extent.identifier and not p.is_data and p.type is ScalarType.INT for p in parameters
         )
-        if not chosen or extent.identifier in sizes:
-            what = "gives a dimension of data" if chosen else "is no int parameter of the function"
+        what: str | None = None
+        if not chosen:
+            what = "is no int parameter of the function"
+        elif extent.identifier in sizes:
+            what = "gives a dimension of data"
+        elif extent.identifier in unsteady:
+            what = "is declared again or changed by host code"
+        if what is not None:
             sink.error(
                 "CF0323",
                 f"'{extent.identifier}' in the block clause {what}",
@@ -89,11 +100,6 @@ def blocked(
     return _cut(run, extents, inner, taken)
 
 
-def _names_in(dimension: Expr) -> list[Name]:
-    """The names in an expression."""
-    return [e for e in expressions(dimension) if isinstance(e, Name)]
-
-
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
@@ -104,9 +110,9 @@ def _can_be_cut(loop: MetaFor, run: Sequence[MetaFor], inner: tuple[Stmt, ...], 
     problem: str | None = None
     if loop.type is not ScalarType.INT or loop.relation not in ("<", "<=") or loop.step != ONE:
         problem = "does not count up in steps of 1 in int"
-    elif any(isinstance(e, Name) and e.identifier in iterators for b in bounds for e in expressions(b)):
+    elif any(name in iterators for bound in bounds for name in names(bound)):
         problem = "has bounds that depend on another loop of the nest"
-    elif any(isinstance(s, Assign) and s.target == Name(loop.iterator) for s in statements(inner)):
+    elif any(_assigns(s, loop.iterator) for s in statements(inner)):
         problem = "assigns its iterator"
     if problem is None:
         return True
@@ -117,6 +123,16 @@ def _can_be_cut(loop: MetaFor, run: Sequence[MetaFor], inner: tuple[Stmt, ...], 
         help="write it as 'meta_for (int i = first; i < bound; i++)' with bounds in scalars of the function",
     )
     return False
+
+
+def _assigns(statement: Stmt, name: str) -> bool:
+    match statement:
+        case Assign(target=Name(identifier=target)):
+            return target == name
+        case For(type=None, iterator=iterator):
+            return iterator == name
+        case _:
+            return False
 
 
 def _cut(

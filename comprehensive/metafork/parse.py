@@ -101,7 +101,7 @@ class _FunctionReader:
             if errors > MAXIMUM_ERRORS:
                 readable = False
                 break
-            schedules.append(self._region(region, around, parameters))
+            schedules.append(self._region(region, around, parameters, changed.names))
             readable &= len(sink.diagnostics) == errors
         function = self._assemble(found, parameters, code, schedules)
         if readable:
@@ -161,7 +161,11 @@ class _FunctionReader:
     # --- regions -----------------------------------------------------------------------------------------
 
     def _region(
-        self, found: FoundRegion, around: Surroundings, parameters: Sequence[Parameter]
+        self,
+        found: FoundRegion,
+        around: Surroundings,
+        parameters: Sequence[Parameter],
+        changed: frozenset[str],
     ) -> MetaSchedule:
         keyword = self._tokens[found.keyword]
         inside = self._tokens[found.opening + 1 : found.closing]
@@ -172,7 +176,8 @@ class _FunctionReader:
             taken = frozenset(token.text for token in self._tokens if token.type == "NAME")
             names = [Name(token.text, token.span) for token in extents]
             clause = extents[0].span.to(extents[-1].span)
-            body = blocked(body, names, parameters, taken, clause, self._origin.sink)
+            unsteady = changed | around.opaque | {item.name for item in (*around.scalars, *around.arrays)}
+            body = blocked(body, names, parameters, taken, unsteady, clause, self._origin.sink)
         cache = clauses.get("cache")
         return MetaSchedule(
             None if cache is None else tuple(token.text for token in cache),

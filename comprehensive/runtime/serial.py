@@ -17,6 +17,7 @@ from pathlib import Path
 
 from comprehensive.codegen.interface import Argument
 from comprehensive.metafork.ast import Function, Program
+from comprehensive.metafork.locate import CLAUSES
 from comprehensive.runtime.values import Value, as_pointer, as_scalar
 from comprehensive.toolchain.host import Compiler
 
@@ -25,10 +26,12 @@ TIMEOUT_S = 120.0
 # Assertions are the caller's to respect: a failing one would end this process.
 _FLAGS = ("-std=gnu99", "-O1", "-ffp-contract=off", "-DNDEBUG", "-shared", "-fPIC", "-w")
 
+_COMMENT = r"(?>/\*.*?\*/|//[^\n]*+)"
+_GAP = rf"(?:\s|{_COMMENT})*+"
 # Comments, strings and characters first: a keyword in one of them is none.
 _KEYWORDS = re.compile(
-    r"""(?P<kept>/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
-    |\bmeta_schedule\b(?P<clauses>\s*(?:cache|block)\s*\([^)]*\))*
+    rf"""(?P<kept>{_COMMENT}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
+    |\bmeta_schedule\b(?:{_GAP}(?:{"|".join(CLAUSES)}){_GAP}\((?:{_COMMENT}|[^)/])*+\))*
     |(?P<loop>\bmeta_for\b)""",
     re.DOTALL | re.VERBOSE,
 )

@@ -74,6 +74,13 @@ def test_clauses_come_in_any_order_and_the_serial_program_has_none() -> None:
         assert serial.count("\n") == text.count("\n")
 
 
+def test_a_name_that_host_code_hides_is_refused() -> None:
+    text = PLAIN.replace("meta_schedule", "{ int B0 = n - 5;\n  meta_schedule").rstrip() + "\n}\n"
+    _, sink = parsed(text)
+    assert [d.code for d in sink.diagnostics] == ["CF0323"]
+    assert "'B0' in the block clause is declared again or changed" in sink.diagnostics[0].message
+
+
 def test_names_of_the_program_are_not_taken() -> None:
     text = PLAIN.replace("B0", "i_block").replace("B1", "i_thread")
     program, sink = parsed(text)
@@ -101,6 +108,15 @@ def test_names_of_the_program_are_not_taken() -> None:
         (("block(B0, B1)", "block(B0, a)"), "'a' in the block clause is no int parameter of the function"),
         (("block(B0, B1)", "block(B0, n)"), "'n' in the block clause gives a dimension of data"),
         (("a[i][j] = i - j;", "{ i = i + 1; a[i][j] = 1; }"), "assigns its iterator"),
+        (("a[i][j] = i - j;", "{ for (i = n; i < n + 1; i++) { } a[i][j] = 1; }"), "assigns its iterator"),
+        (
+            ("meta_schedule", "B0 = n - 5;\n  meta_schedule"),
+            "'B0' in the block clause is declared again or changed",
+        ),
+        (
+            ("meta_schedule", "B0++;\n  meta_schedule"),
+            "'B0' in the block clause is declared again or changed",
+        ),
     ],
 )
 def test_other_nests_are_refused(change: tuple[str, str], message: str) -> None:

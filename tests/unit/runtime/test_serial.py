@@ -41,6 +41,8 @@ def scale(text: str) -> Program:
 def test_keywords_are_dropped_and_everything_else_stays() -> None:
     assert serial_text("meta_schedule cache(a, b) { meta_for (;;) ; }") == " { for (;;) ; }"
     assert serial_text("meta_schedule { }") == " { }"
+    commented = "meta_schedule /* 1 */ block(B /* ) */) // 2\n cache(a) /* 3 */ { }"
+    assert serial_text(commented) == "\n /* 3 */ { }"
     kept = 'char *s = "meta_for \\" meta_schedule"; /* meta_for */ int my_meta_for; // meta_schedule\n'
     assert serial_text(kept) == kept
 
