@@ -98,13 +98,7 @@ def compile_file(path: Path, options: Options) -> Compilation:
 def grow(nest: Nest, options: Options) -> Tree[Variant]:
     """The decision tree of a nest. Raises CompileError where a counter returns what has no place in a system."""
     root = Variant(initial_caching(nest))
-    problem = problem_of(nest, options)
-    try:
-        return comprehensive_optimization(problem.initial(root), problem)
-    except CounterError as error:
-        text = f"region '{nest.name}' cannot be counted: {error}"
-        diagnostic = Diagnostic(Severity.ERROR, "CF0720", text, nest.span, help=error.help)
-        raise CompileError((diagnostic,)) from error
+    return _grown(root, problem_of(nest, options))
 
 
 def grow_tile(nest: Nest, options: Options) -> Tree[Variant] | NotApplicable:
@@ -117,8 +111,16 @@ def grow_tile(nest: Nest, options: Options) -> Tree[Variant] | NotApplicable:
     obstacle = tile_obstacle(variant.nest, variant.tile)
     if obstacle is not None:
         return NotApplicable(obstacle)
-    problem = problem_of(variant.nest, options, ())
-    return comprehensive_optimization(problem.initial(variant), problem)
+    return _grown(variant, problem_of(variant.nest, options, ()))
+
+
+def _grown(root: Variant, problem: Problem[Variant]) -> Tree[Variant]:
+    try:
+        return comprehensive_optimization(problem.initial(root), problem)
+    except CounterError as error:
+        text = f"region '{root.nest.name}' cannot be counted: {error}"
+        diagnostic = Diagnostic(Severity.ERROR, "CF0720", text, root.nest.span, help=error.help)
+        raise CompileError((diagnostic,)) from error
 
 
 def problem_of(

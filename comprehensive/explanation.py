@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from comprehensive.algebra import Atom, Relation, System
+from comprehensive.algebra import Atom, System
 from comprehensive.codegen.plan import TilePlan
 from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Variant
@@ -88,7 +88,9 @@ def explain(
         if region.tile is not None and not isinstance(tiles, NotApplicable):
             cases += _tiles(region.tile, tiles, point)
         if leaf is not None:
-            cases = [c for c in cases if c.kind == "leaf" and c.index == leaf]
+            tile = region.instance_of(leaf)
+            wanted = ("register tile", tile) if tile else ("leaf", leaf)
+            cases = [c for c in cases if (c.kind, c.index) == wanted]
         used = {*(s.name for s in nest.scalars), *tree.limits}
         explained.append(
             RegionExplanation(
@@ -145,11 +147,8 @@ def _tiles(tile: TilePlan, tree: Tree[Variant], point: Mapping[str, Rational]) -
 
 def _condition(atom: Atom, tree: Tree[Variant], point: Mapping[str, Rational]) -> Condition:
     left, right = atom.positive_sides()
-    sign = {Relation.GE: "<=", Relation.GT: "<", Relation.EQ: "=="}[atom.relation]
     known = {name: value for name, value in point.items() if name in atom.symbols}
-    numbers = (
-        f"{left.substitute(known).format(tree.order)} {sign} {right.substitute(known).format(tree.order)}"
-    )
+    numbers = f"{left.substitute(known).format(tree.order)} {atom.sign} {right.substitute(known).format(tree.order)}"
     missing = tuple(name for name in atom.symbols if name not in point)
     holds = None if missing else atom.holds(point)
     return Condition(atom.format(tree.order, tree.limits), numbers, holds, missing)

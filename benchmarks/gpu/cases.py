@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 Point = Mapping[str, int]
 MOST_TILES = 4
-"""Register tiles of a kernel that are tried one by one; a spec with fewer refuses the others."""
+"""Register tiles of a kernel that are tried one by one, as far as there are so many."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchmarks.gpu import native
+from benchmarks.gpu.by_hand import call
 from benchmarks.gpu.cases import COPY, COPY_BY_DRIVER
 from benchmarks.gpu.contest import Attempt, Ready
-from benchmarks.gpu.naive import call
 from benchmarks.gpu.problems import Problem
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from torch import Tensor
 
@@ -24,6 +25,8 @@ def attempts(problem: Problem) -> Iterator[Attempt]:
     native.load(ours.spec)
     yield Attempt("without parameters", lambda: _ready(problem, ours, None), reported=True)
     for point in ours.points:
+        if point["tile"] > len(_instances(ours.spec)):
+            continue
         label = " ".join(f"{name}={value}" for name, value in point.items())
         yield Attempt(label, lambda point=point: _ready(problem, ours, point))
 
@@ -79,10 +82,26 @@ def _function(spec: str) -> ctypes._NamedFuncPointer:
     return function
 
 
-def _leaf(spec: str, number: int) -> str:
-    """The leaf that ran, by its decisions and what it caches; of several regions the last one's."""
+@cache
+def _region(spec: str) -> Mapping[str, Any]:
+    """What the manifest says of the kernel; of several regions the last one."""
     manifest = json.loads((native.GENERATED / spec / f"{spec}.json").read_text(encoding="utf-8"))
-    for leaf in manifest["functions"][0]["regions"][-1]["leaves"]:
+    return manifest["functions"][0]["regions"][-1]
+
+
+def _instances(spec: str) -> Sequence[Mapping[str, Any]]:
+    """Register tiles of the kernel."""
+    tile = _region(spec)["tile"]
+    return [] if tile is None else tile["instances"]
+
+
+def _leaf(spec: str, number: int) -> str:
+    """What ran: a register tile by its sizes, a leaf by its decisions and what it caches."""
+    for instance in _instances(spec):
+        if instance["leaf"] == number:
+            sizes = " ".join(f"{name}={value}" for name, value in instance["sizes"].items())
+            return f"register tile {instance['number']}: {sizes}"
+    for leaf in _region(spec)["leaves"]:
         if leaf["index"] == number:
             decisions = dict.fromkeys(f"({each['text']})" for each in leaf["decisions"] if each["text"])
             return f"leaf {number} {' '.join(decisions)}, cached: {', '.join(leaf['cached']) or 'nothing'}"

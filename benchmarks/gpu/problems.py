@@ -155,6 +155,24 @@ def halves(line: Tensor) -> tuple[Tensor, Tensor]:
     return line[:middle], line[middle:]
 
 
+def grids(problem: Problem) -> tuple[Tensor, Tensor]:
+    """Those between which sweeps go to and fro; the first one holds what the first sweep reads."""
+    if problem.case.kind == "jacobi1d":
+        return halves(problem.arrays["a"])
+    return problem.arrays["a"], problem.arrays["b"]
+
+
+def alternating(problem: Problem, sweep: Callable[[Tensor, Tensor], object]) -> Callable[[], None]:
+    """All sweeps, from the first grid to the second and back."""
+    between = grids(problem)
+
+    def run() -> None:
+        for number in range(problem.case.sweeps):
+            sweep(between[number % 2], between[1 - number % 2])
+
+    return run
+
+
 def _half(arrays: Arrays, sweeps: int) -> Tensor:
     return halves(arrays["a"])[sweeps % 2]
 

@@ -11,12 +11,11 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import IO
 
+from benchmarks.gpu.native import ROOT
 from benchmarks.gpu.outcome import Outcome
 
-ROOT = Path(__file__).resolve().parents[2]
 WORKER = (sys.executable, "-m", "benchmarks.gpu.worker")
 DEVICE_LOST = 3
 """Status of a worker that has told an outcome and can do no more."""

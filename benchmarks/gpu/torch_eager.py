@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from benchmarks.gpu.contest import Attempt, Ready
-from benchmarks.gpu.problems import Problem, five_points, halves, inner, seven_points
+from benchmarks.gpu.problems import Problem, five_points, grids, inner, seven_points
 
 Sweep = Callable[[Tensor, Tensor], object]
 """Writes the inner points, given as the second argument, from the grid given as the first one."""
@@ -54,18 +54,18 @@ def returning(label: str, compute: Callable[[], Tensor]) -> Attempt:
 def swept(problem: Problem, sweep: Sweep) -> Ready:
     """Sweeps to and fro between two grids of their own."""
     if problem.case.kind == "jacobi1d":
-        first, second = (half.clone() for half in halves(problem.arrays["a"]))
+        first, second = (half.clone() for half in grids(problem))
     else:
-        first, second = problem.arrays["a"], problem.arrays["b"]
-    grids = (first, second)
+        first, second = grids(problem)
+    between = (first, second)
     targets = (inner(second), inner(first))
     sweeps = problem.case.sweeps
 
     def run() -> None:
         for number in range(sweeps):
-            sweep(grids[number % 2], targets[number % 2])
+            sweep(between[number % 2], targets[number % 2])
 
-    return Ready(run, lambda: grids[sweeps % 2])
+    return Ready(run, lambda: between[sweeps % 2])
 
 
 def line_sweep(a: Tensor, target: Tensor) -> None:

@@ -11,7 +11,7 @@ from triton.testing import do_bench
 
 from benchmarks.gpu.cases import DIFFUSION
 from benchmarks.gpu.contest import Attempt, Ready
-from benchmarks.gpu.problems import Problem, halves
+from benchmarks.gpu.problems import Problem, alternating
 
 Tuned = triton.runtime.Autotuner
 TUNING_MS = 20
@@ -238,31 +238,18 @@ def _blocks(count: int) -> Callable[[dict[str, int]], tuple[int]]:
 
 def _run_jacobi1d(problem: Problem) -> Run:
     (n,) = problem.case.shape
-    grids = halves(problem.arrays["a"])
-    return _alternating(problem, lambda a, b: _jacobi1d[_blocks(n - 2)](a, b, n), grids)
+    return alternating(problem, lambda a, b: _jacobi1d[_blocks(n - 2)](a, b, n))
 
 
 def _run_jacobi2d(problem: Problem) -> Run:
     n = problem.case.shape[0]
-    grids = problem.arrays["a"], problem.arrays["b"]
-    return _alternating(problem, lambda a, b: _jacobi2d[_tiles(n - 2, n - 2)](a, b, n), grids)
+    return alternating(problem, lambda a, b: _jacobi2d[_tiles(n - 2, n - 2)](a, b, n))
 
 
 def _run_heat3d(problem: Problem) -> Run:
     n = problem.case.shape[0]
-    grids = problem.arrays["a"], problem.arrays["b"]
     launch = _tiles(n - 2, n - 2, n - 2)
-    return _alternating(problem, lambda a, b: _heat3d[launch](a, b, n, DIFFUSION), grids)
-
-
-def _alternating(problem: Problem, sweep: Callable[..., object], grids: tuple[object, object]) -> Run:
-    """From the first grid to the second and back."""
-
-    def run() -> None:
-        for number in range(problem.case.sweeps):
-            sweep(grids[number % 2], grids[1 - number % 2])
-
-    return run
+    return alternating(problem, lambda a, b: _heat3d[launch](a, b, n, DIFFUSION))
 
 
 LAUNCHES = {

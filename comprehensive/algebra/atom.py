@@ -101,6 +101,11 @@ class Atom:
         """Replaces symbols, all at once."""
         return Atom(self.polynomial.substitute(values), self.relation)
 
+    @property
+    def sign(self) -> str:
+        """What stands between the `positive_sides`."""
+        return _MIRRORED[self.relation]
+
     def positive_sides(self) -> tuple[Polynomial, Polynomial]:
         """`(left, right)`, non-negative coefficients only: the atom is `left <= right` (`<`, `==`).
 
@@ -122,7 +127,7 @@ class Atom:
         `order` is that of `Polynomial.format`.
         """
         left, right, _ = self._sides(isolate)
-        return f"{format_terms(left, order)} {_MIRRORED[self.relation]} {format_terms(right, order)}"
+        return f"{format_terms(left, order)} {self.sign} {format_terms(right, order)}"
 
     def _sides(self, isolate: Sequence[str]) -> tuple[tuple[Term, ...], tuple[Term, ...], bool]:
         terms = self.polynomial.terms()

@@ -59,8 +59,8 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
 
 
 def kernel_unit(kernel: Kernel) -> str:
-    """A translation unit with this kernel alone, for what only compiles: PTX, register counts."""
-    return render_template("cuda/unit.cu.j2", kernel=print_kernel(kernel), has_stages=bool(kernel.staged))
+    """A translation unit with this kernel of a leaf alone, for what only compiles: PTX, register counts."""
+    return render_template("cuda/unit.cu.j2", kernel=print_kernel(kernel))
 
 
 def print_parameter(parameter: KernelParameter, *, restrict: bool = False) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from comprehensive.algebra import System
+from comprehensive.algebra import Atom, System
 from comprehensive.codegen.c_expr import c_comment, c_string, count, is_wide, polynomial, wide
 from comprehensive.codegen.dispatch import MACHINE_FIELDS, Dispatch, Guard, dispatch, guard
 from comprehensive.codegen.header_view import data_sizes, function_view
@@ -349,15 +349,16 @@ def _limits(kernel: Kernel, types: Mapping[str, ScalarType]) -> tuple[str, ...]:
 
 def _fits(system: System, sizes: Mapping[str, int]) -> str:
     """The conditions on the machine, those that hold for these sizes anyway left out."""
-    conditions: list[str] = []
-    for atom in (a.substitute(sizes) for a in system.atoms):
-        needed, there = atom.positive_sides()
-        for symbol in there.symbols:
-            text = re.sub(
-                rf"\b{symbol}\b", f"cf_amount(cf_state.machine->{MACHINE_FIELDS[symbol]})", count(there)
-            )
-            conditions.append(f"{count(needed)} <= {text}")
-    return " && ".join(conditions) or "1"
+    atoms = [atom.substitute(sizes) for atom in system.atoms]
+    return " && ".join(_on_machine(atom) for atom in atoms if atom.truth is not True) or "1"
+
+
+def _on_machine(atom: Atom) -> str:
+    left, right = map(count, atom.positive_sides())
+    text = f"{left} {atom.sign} {right}"
+    for symbol in atom.symbols:
+        text = re.sub(rf"\b{symbol}\b", f"cf_amount(cf_state.machine->{MACHINE_FIELDS[symbol]})", text)
+    return text
 
 
 def _launch(

@@ -61,9 +61,9 @@ class Registers:
     def evaluate(self, fragment: Variant) -> Evaluation:
         from comprehensive.codegen.lower import lower
 
-        kernel = lower(fragment, KERNEL_NAME)
-        if kernel.constants:
+        if fragment.tile is not None:
             return tile_registers(fragment)
+        kernel = lower(fragment, KERNEL_NAME)
         return Evaluation(Polynomial.constant(_estimate(kernel)), "estimate")
 
 
@@ -124,8 +124,8 @@ class PtxasRegisters:
     def evaluate(self, fragment: Variant) -> Evaluation:
         from comprehensive.codegen.lower import lower
 
-        kernel = lower(fragment, KERNEL_NAME)
-        if kernel.constants:
+        if fragment.tile is not None:
             return tile_registers(fragment)
+        kernel = lower(fragment, KERNEL_NAME)
         registers = self.compile(kernel)
         return Evaluation(Polynomial.constant(registers), f"ptxas {self.arch}")

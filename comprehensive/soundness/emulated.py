@@ -144,7 +144,8 @@ def _run_function(
     ranges: Ranges | None,
 ) -> list[LeafRuns]:
     nests = tuple(region.nest for region in plan.regions)
-    cases = [(r, number) for r, region in enumerate(plan.regions) for number in region.numbers]
+    numbers = [(r, number) for r, region in enumerate(plan.regions) for number in region.numbers]
+    cases = [(r, number) for r, number in numbers if _fits(plan.regions[r], number)]
     runs = dict.fromkeys(cases, 0)
     failures: dict[tuple[int, int], list[str]] = {case: [] for case in cases}
     free = any_sign(plan)
@@ -167,8 +168,6 @@ def _run_function(
                 if isinstance(value, int)
             }
             tile = plan.regions[r].instance_of(leaf)
-            if tile and not _fits(plan.regions[r], tile):
-                continue
             # A register tile runs on every machine that it fits, whatever the parameters; the fake device has room.
             machine = {} if tile else machine_for(tree.leaves[leaf].system, values, tree.limits)
             if machine is None or (not tile and _threads(plan, r, values) > MAX_BLOCK_THREADS):
@@ -178,22 +177,27 @@ def _run_function(
             if failure is not None:
                 failures[r, leaf].append(f"{failure} at {_shown(sample, machine)}")
     unreached = f"no machine brings one of {MAX_DRAWS} random points to it where the source is defined"
+    reasons = {
+        case: "it does not fit the device on which it is run" for case in numbers if case not in cases
+    } | {case: unreached for case in cases if not runs[case]}
     return [
         LeafRuns(
             plan.regions[r].name,
             leaf,
-            runs[r, leaf],
-            tuple(failures[r, leaf]),
-            "" if runs[r, leaf] else unreached,
+            runs.get((r, leaf), 0),
+            tuple(failures.get((r, leaf), ())),
+            reasons.get((r, leaf), ""),
             plan.regions[r].instance_of(leaf),
         )
-        for r, leaf in cases
+        for r, leaf in numbers
     ]
 
 
-def _fits(region: RegionPlan, tile: int) -> bool:
-    """Whether a register tile fits the fake device, which has what compute capability 9.0 has."""
-    assert region.tile is not None
+def _fits(region: RegionPlan, number: int) -> bool:
+    """Whether what a number names can run on the fake device, which has what compute capability 9.0 has."""
+    tile = region.instance_of(number)
+    if region.tile is None or not tile:
+        return True  # a machine is found for each leaf
     sizes = region.tile.sizes(region.tile.instances[tile - 1])
     point = {**load_device("sm_90").parameters(), **sizes}
     return all(atom.holds(point) for atom in region.tile.system.atoms)

@@ -99,6 +99,15 @@ def test_explain_names_the_leaf_that_runs_and_the_numbers_that_keep_others_out()
     assert "is false" in result.stdout
 
 
+def test_explain_tells_of_one_register_tile_by_its_number_behind_those_of_the_leaves() -> None:
+    """The addition has two leaves and two register tiles."""
+    result = run("explain", MATADD, "--registers", "estimate", "--device", "sm_90", "--leaf", "2")
+    assert result.exit_code == 0, result.output
+    cases = [line.strip().split(",")[0] for line in result.stdout.splitlines() if line.startswith("  ")]
+    assert cases[0] == "register tile 1 fits"
+    assert not any(case.startswith(("leaf", "register tile 2", "dead end")) for case in cases)
+
+
 def test_explain_says_what_is_open_when_parameters_are_missing() -> None:
     result = run("explain", MATADD, "--registers", "estimate", "-D", "B0=16")
     assert "leaf 0 if" in result.stdout

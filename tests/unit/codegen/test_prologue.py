@@ -1,0 +1,30 @@
+"""What the emitted CUDA assumes of an architecture is what its description says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from comprehensive.codegen.environment import render_template
+from comprehensive.machine.device import device_names, load_device
+
+CONDITION = re.compile(r"#(?:el)?if (.*)\n#define CF_RESIDENT_THREADS (\d+)\n")
+OTHERWISE = re.compile(r"#else\n#define CF_RESIDENT_THREADS (\d+)\n")
+
+
+@pytest.mark.parametrize("name", device_names())
+def test_resident_threads_are_those_of_the_architecture(name: str) -> None:
+    device = load_device(name)
+    assert _resident_threads(10 * device.compute_capability) == device.max_threads_per_sm
+
+
+def _resident_threads(arch: int) -> int:
+    """What the preprocessor makes of it for `__CUDA_ARCH__`."""
+    text = render_template("cuda/prologue.cu.j2")
+    for condition, threads in CONDITION.findall(text):
+        known = condition.replace("defined(__CUDA_ARCH__)", "1").replace("__CUDA_ARCH__", str(arch))
+        if eval(known.replace("&&", " and ").replace("||", " or ")):
+            return int(threads)
+    (otherwise,) = OTHERWISE.findall(text)
+    return int(otherwise)
