@@ -29,12 +29,13 @@ from comprehensive.metafork.parse import parse
 from comprehensive.metafork.read import read_source
 from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.problem import Problem
-from comprehensive.optimize.protocols import Counter, CounterError, NotApplicable, Strategy
+from comprehensive.optimize.protocols import Applied, Counter, CounterError, NotApplicable, Strategy
 from comprehensive.optimize.tree import Leaf, Performance, Tree
 from comprehensive.poly.report import check
 from comprehensive.registry import default_counters, default_strategies
 from comprehensive.strategies.caching import initial_caching
 from comprehensive.strategies.register_tile import register_tile
+from comprehensive.strategies.time_tile import time_tiles
 from comprehensive.toolchain.registers import register_compiler
 
 RegisterSource = Literal["auto", "estimate", "ptxas"]
@@ -65,6 +66,8 @@ class Compilation:
     trees: tuple[Tree[Variant], ...]
     tiles: tuple[Tree[Variant] | NotApplicable, ...]
     """For every region the tree of its kernel over register tiles, which is tried first; or why it has none."""
+    time_tiles: tuple[Tree[Variant] | NotApplicable, ...]
+    """The same of its kernel over time tiles, which is tried before that."""
     plan: ProgramPlan
     diagnostics: tuple[Diagnostic, ...]
 
@@ -89,10 +92,13 @@ def compile_file(path: Path, options: Options) -> Compilation:
         warn_of_hopeless(nest, tree, sink)
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     tiles = tuple(
-        grow_tile(nest, options) for nest in nests
+        grow_tile(register_tile(nest), options) for nest in nests
     )  # loop nest -> register tiles, a tree of their own
-    plan = plan_of(source, program, nests, trees, tiles)  # leaves -> kernels, grouped by host function
-    return Compilation(source, program, nests, trees, tiles, plan, sink.diagnostics)
+    swept = tuple(
+        grow_tile(tiled, options) for tiled in time_tiles(nests)
+    )  # loop nests in a loop of the host -> time tiles, another one
+    plan = plan_of(source, program, nests, trees, tiles, swept)  # leaves -> kernels, grouped by host function
+    return Compilation(source, program, nests, trees, tiles, swept, plan, sink.diagnostics)
 
 
 def grow(nest: Nest, options: Options) -> Tree[Variant]:
@@ -101,9 +107,8 @@ def grow(nest: Nest, options: Options) -> Tree[Variant]:
     return _grown(root, problem_of(nest, options))
 
 
-def grow_tile(nest: Nest, options: Options) -> Tree[Variant] | NotApplicable:
-    """The tree of a nest over register tiles: what fits is its leaf; where it does not fit, the other tree decides."""
-    tiled = register_tile(nest)
+def grow_tile(tiled: Applied[Variant] | NotApplicable, options: Options) -> Tree[Variant] | NotApplicable:
+    """The tree of a nest over tiles: what fits is its leaf; where it does not fit, the other tree decides."""
     if isinstance(tiled, NotApplicable):
         return tiled
     variant = tiled.fragment
@@ -163,10 +168,12 @@ def plan_of(
     nests: tuple[Nest, ...],
     trees: tuple[Tree[Variant], ...],
     tiles: tuple[Tree[Variant] | NotApplicable, ...],
+    swept: tuple[Tree[Variant] | NotApplicable, ...],
 ) -> ProgramPlan:
     """Kernels and systems of all leaves, grouped as the host sees them."""
     regions = iter(
-        region_plan(nest, tree, tile) for nest, tree, tile in zip(nests, trees, tiles, strict=True)
+        region_plan(nest, tree, tile, time)
+        for nest, tree, tile, time in zip(nests, trees, tiles, swept, strict=True)
     )
     functions = tuple(
         FunctionPlan(function, tuple(next(regions) for _ in function.regions))
@@ -177,8 +184,13 @@ def plan_of(
     return ProgramPlan(path.stem, path.name, digest, functions)
 
 
-def region_plan(nest: Nest, tree: Tree[Variant], tile: Tree[Variant] | NotApplicable) -> RegionPlan:
-    """A kernel for every leaf, leaves with the same code sharing one, and that over register tiles."""
+def region_plan(
+    nest: Nest,
+    tree: Tree[Variant],
+    tile: Tree[Variant] | NotApplicable,
+    time: Tree[Variant] | NotApplicable,
+) -> RegionPlan:
+    """A kernel for every leaf, leaves with the same code sharing one, and those over tiles."""
     leaves: list[LeafPlan] = []
     names: dict[Variant, str] = {}
     for leaf in tree.leaves:
@@ -186,17 +198,20 @@ def region_plan(nest: Nest, tree: Tree[Variant], tile: Tree[Variant] | NotApplic
         kernel = lower(leaf.fragment, name)
         leaves.append(LeafPlan(leaf.index, kernel, leaf.fragment.nest, leaf.simplified, decision_lines(leaf)))
     dead_ends = tuple(d.simplified for d in tree.dead_ends)
-    return RegionPlan(nest.name, nest, tuple(leaves), dead_ends, tile_plan(nest, tile, len(leaves)))
+    first = tile_plan(f"{nest.name}_tile", tile, len(leaves))
+    behind = len(leaves) + (0 if first is None else len(first.instances))
+    second = tile_plan(f"{nest.name}_time", time, behind)
+    return RegionPlan(nest.name, nest, tuple(leaves), dead_ends, first, second)
 
 
-def tile_plan(nest: Nest, tile: Tree[Variant] | NotApplicable, first: int) -> TilePlan | None:
-    """The kernel over register tiles, if there is one; its instances are numbered from ``first`` on."""
+def tile_plan(name: str, tile: Tree[Variant] | NotApplicable, first: int) -> TilePlan | None:
+    """The kernel over tiles, if there is one; its instances are numbered from ``first`` on."""
     if isinstance(tile, NotApplicable):
         return None
     (leaf,) = tile.leaves
-    kernel = lower(leaf.fragment, f"{nest.name}_tile")
-    assert leaf.fragment.tile is not None
-    return TilePlan(kernel, leaf.fragment.nest, leaf.simplified, first, instances(kernel, leaf.fragment.tile))
+    kernel, cut = lower(leaf.fragment, name), leaf.fragment.tile
+    assert cut is not None
+    return TilePlan(kernel, leaf.fragment.nest, leaf.simplified, first, instances(kernel, cut), cut.sweeps)
 
 
 def decision_lines(leaf: Leaf[Variant]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from comprehensive.algebra import Atom, System
-from comprehensive.codegen.plan import TilePlan
+from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Variant
 from comprehensive.machine.device import Device
@@ -74,8 +74,8 @@ def explain(
         demand_computed(nest, values)
     explained: list[RegionExplanation] = []
     regions = [region for function in compilation.plan.functions for region in function.regions]
-    for nest, tree, tiles, region in zip(
-        compilation.nests, compilation.trees, compilation.tiles, regions, strict=True
+    for nest, tree, tile, time, region in zip(
+        compilation.nests, compilation.trees, compilation.tiles, compilation.time_tiles, regions, strict=True
     ):
         point = {**device.parameters(), **values}
         cases = [
@@ -85,11 +85,11 @@ def explain(
             _case("dead end", dead.index, dead.simplified, tree, point, tuple(r.note for r in dead.reasons))
             for dead in tree.dead_ends
         ]
-        if region.tile is not None and not isinstance(tiles, NotApplicable):
-            cases += _tiles(region.tile, tiles, point)
+        grown = [tiles for tiles in (tile, time) if not isinstance(tiles, NotApplicable)]
+        for plan, tiles in zip(region.tilings, grown, strict=True):
+            cases += _tiles(region, plan, tiles, point)
         if leaf is not None:
-            tile = region.instance_of(leaf)
-            wanted = ("register tile", tile) if tile else ("leaf", leaf)
+            wanted = (region.kind_of(leaf), region.tile_of(leaf) or leaf)
             cases = [c for c in cases if (c.kind, c.index) == wanted]
         used = {*(s.name for s in nest.scalars), *tree.limits}
         explained.append(
@@ -136,12 +136,15 @@ def _case(
     return Case(kind, index, applies, conditions, notes)
 
 
-def _tiles(tile: TilePlan, tree: Tree[Variant], point: Mapping[str, Rational]) -> list[Case]:
+def _tiles(
+    region: RegionPlan, tile: TilePlan, tree: Tree[Variant], point: Mapping[str, Rational]
+) -> list[Case]:
     cases: list[Case] = []
     for number, instance in enumerate(tile.instances):
         sizes = tile.sizes(instance)
         note = ", ".join(f"{name} = {size}" for name, size in sizes.items())
-        cases.append(_case("register tile", number + 1, tile.system, tree, {**point, **sizes}, (note,)))
+        index = region.tile_of(tile.first + number)
+        cases.append(_case(tile.kind, index, tile.system, tree, {**point, **sizes}, (note,)))
     return cases
 
 
@@ -172,6 +175,7 @@ def _case_lines(case: Case) -> list[str]:
         "leaf": "runs",
         "dead end": "applies: no variant, the dispatcher refuses",
         "register tile": "fits, and comes before the leaves where no parameters are given",
+        "time tile": "fits, and comes before all else where no parameters are given and the loop has sweeps left",
     }[case.kind]
     match case.applies:
         case True:

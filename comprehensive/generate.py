@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,11 @@ from comprehensive.codegen.manifest import manifest
 from comprehensive.data import spec_directory, template_directory
 from comprehensive.descriptions import describe
 from comprehensive.driver import Compilation
-from comprehensive.loops.ir import Variant
+from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.printer import print_nest
 from comprehensive.metafork.printer import print_program
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.optimize.tree import Tree
 from comprehensive.report.tree_json import tree_to_json
 from comprehensive.report.tree_text import ASCII, UNICODE, render_tree
 from comprehensive.toolchain.find import Missing, find_tool
@@ -50,7 +51,7 @@ def outputs(compilation: Compilation) -> Mapping[str, str]:
     texts = {
         f"{plan.stem}.h": header_text(plan, __version__),
         f"{plan.stem}.cu": source_text(plan, kernels, __version__),
-        f"{plan.stem}.json": _json(manifest(plan, compilation.trees, compilation.tiles, __version__)),
+        f"{plan.stem}.json": _json(_manifest(compilation)),
         f"{plan.stem}.tree.json": _json(tree_document(compilation)),
     }
     for number, region in enumerate(regions):
@@ -59,6 +60,11 @@ def outputs(compilation: Compilation) -> Mapping[str, str]:
                 compilation.program, {number: print_nest(leaf.nest)}
             )
     return texts
+
+
+def _manifest(compilation: Compilation) -> dict[str, Any]:
+    c = compilation
+    return manifest(c.plan, c.trees, c.tiles, c.time_tiles, __version__)
 
 
 def _json(document: object) -> str:
@@ -130,33 +136,43 @@ def stage_text(compilation: Compilation, stage: str) -> str:
 
 
 def tree_document(compilation: Compilation) -> dict[str, Any]:
-    """All trees as one JSON document; ``tile`` is that of the kernel over register tiles, null where there is none."""
+    """All trees as one JSON document; ``tile`` and ``time_tile`` are null where a region has none."""
     return {
         "schema": 1,
         "regions": [
             {
                 "name": nest.name,
                 "tree": tree_to_json(tree, fragment_to_json),
-                "tile": None if isinstance(tile, NotApplicable) else tree_to_json(tile, fragment_to_json),
+                **{
+                    key: None if isinstance(tiles, NotApplicable) else tree_to_json(tiles, fragment_to_json)
+                    for key, tiles in (("tile", tile), ("time_tile", time))
+                },
             }
-            for nest, tree, tile in zip(compilation.nests, compilation.trees, compilation.tiles, strict=True)
+            for nest, tree, tile, time in _by_region(compilation)
         ],
     }
 
 
+def _by_region(
+    compilation: Compilation,
+) -> Iterator[tuple[Nest, Tree[Variant], Tree[Variant] | NotApplicable, Tree[Variant] | NotApplicable]]:
+    return zip(compilation.nests, compilation.trees, compilation.tiles, compilation.time_tiles, strict=True)
+
+
 def tree_text(compilation: Compilation, *, pruned: bool = False, ascii_only: bool = False) -> str:
-    """All trees for a terminal, a heading each; below each what is known of register tiles."""
+    """All trees for a terminal, a heading each; below each what is known of tiles."""
     parts: list[str] = []
     strokes = ASCII if ascii_only else UNICODE
-    for nest, tree, tile in zip(compilation.nests, compilation.trees, compilation.tiles, strict=True):
+    for nest, tree, tile, time in _by_region(compilation):
         where = f"{compilation.source.path}:{nest.span.position[0]}"
         parts.append(f"{nest.name} ({where})\n")
         parts.append(render_tree(tree, pruned, describe, strokes) + "\n\n")
-        if isinstance(tile, NotApplicable):
-            parts.append(f"{nest.name} has no register tiles: {tile.reason}\n\n")
-        else:
-            parts.append(
-                f"{nest.name} over register tiles, whatever the parameters: tried first without them\n"
-            )
-            parts.append(render_tree(tile, pruned, describe, strokes) + "\n\n")
+        for kind, tiles in (("register", tile), ("time", time)):
+            if isinstance(tiles, NotApplicable):
+                parts.append(f"{nest.name} has no {kind} tiles: {tiles.reason}\n\n")
+            else:
+                parts.append(
+                    f"{nest.name} over {kind} tiles, whatever the parameters: tried first without them\n"
+                )
+                parts.append(render_tree(tiles, pruned, describe, strokes) + "\n\n")
     return "".join(parts).removesuffix("\n")

@@ -299,6 +299,7 @@ def to_json(report: Report) -> dict[str, Any]:
             {
                 "region": r.region,
                 "leaf": r.leaf,
+                "kind": r.kind,
                 "tile": r.tile,
                 "state": r.state.value,
                 "runs": r.runs,

@@ -90,17 +90,17 @@ def _region(spec: str) -> Mapping[str, Any]:
 
 
 def _instances(spec: str) -> Sequence[Mapping[str, Any]]:
-    """Register tiles of the kernel."""
-    tile = _region(spec)["tile"]
-    return [] if tile is None else tile["instances"]
+    """Register tiles of the kernel, then its time tiles."""
+    tiles = [_region(spec)[key] for key in ("tile", "time_tile")]
+    return [instance for tile in tiles if tile is not None for instance in tile["instances"]]
 
 
 def _leaf(spec: str, number: int) -> str:
-    """What ran: a register tile by its sizes, a leaf by its decisions and what it caches."""
+    """What ran: a tile by its sizes, a leaf by its decisions and what it caches."""
     for instance in _instances(spec):
         if instance["leaf"] == number:
             sizes = " ".join(f"{name}={value}" for name, value in instance["sizes"].items())
-            return f"register tile {instance['number']}: {sizes}"
+            return f"tile {instance['number']}: {sizes}"
     for leaf in _region(spec)["leaves"]:
         if leaf["index"] == number:
             decisions = dict.fromkeys(f"({each['text']})" for each in leaf["decisions"] if each["text"])

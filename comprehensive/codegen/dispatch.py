@@ -179,7 +179,7 @@ def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
         shape_names=tuple(a for a in (*sizes, *program) if a.name in shape_names),
         explanations=(
             *((leaf.index, _explanation(leaf, order)) for leaf in region.leaves),
-            *(() if region.tile is None else _tile_explanations(region.tile, order)),
+            *(line for tile in region.tilings for line in _tile_explanations(tile, order)),
         ),
         host_values=_host_values(nest, chosen, (a.name for a in host.everything)),
         names=names_beside((*names, *host.program_names)),
@@ -293,7 +293,7 @@ def _tile_explanations(tile: TilePlan, order: Sequence[str]) -> tuple[tuple[int,
     found: list[tuple[int, str]] = []
     for number, instance in enumerate(tile.instances):
         sizes = ", ".join(f"{name} = {size}" for name, size in tile.sizes(instance).items())
-        found.append((tile.first + number, f"{system}; register tile: {sizes}"))
+        found.append((tile.first + number, f"{system}; {tile.kind}: {sizes}"))
     return tuple(found)
 
 

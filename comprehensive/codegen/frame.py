@@ -56,9 +56,9 @@ class Frame:
     def of(nest: Nest, tile: RegisterTile, loop: For | None) -> Frame:
         taken = {s.name for s in nest.scalars} | {a.name for a in nest.arrays}
         taken |= {c.name for c in tile.coordinates} | {tile.blocks}
-        for alternative in tile.alternatives:
-            taken |= {s.name for s in statements_in(alternative.body) if isinstance(s, Declare)}
-            taken |= {s.iterator for s in statements_in(alternative.body) if isinstance(s, For)}
+        for body in tile.bodies:
+            taken |= {s.name for s in statements_in(body) if isinstance(s, Declare)}
+            taken |= {s.iterator for s in statements_in(body) if isinstance(s, For)}
 
         name = Namer(taken)
         limits = {name(f"{c.name}_limit"): c.limit for c in tile.coordinates}
@@ -77,14 +77,24 @@ class Frame:
             "group",
             "first",
             "height",
+            "sweep",
+            "sweeps",
+            "first_grid",
+            "second_grid",
         ]
         for number in range(len(tile.coordinates)):
-            wanted += [f"{base}{number}" for base in ("i", "o", "e", "t", "r", "blocks")]
+            wanted += [f"{base}{number}" for base in ("i", "o", "e", "t", "r", "blocks", "low", "high")]
         wanted += [f"{base}_{a.name}" for a in nest.arrays for base in ("shared", "piece", "private", "held")]
         return Frame(nest, tile, limits, strides, {base: name(base) for base in wanted})
 
     def limit(self, number: int) -> Expr:
         return Name(list(self.limits)[number])
+
+    def inside(self) -> tuple[Expr, ...]:
+        """That a point is inside of the limits, for each coordinate."""
+        return tuple(
+            Binary("<", Name(c.name), self.limit(number)) for number, c in enumerate(self.tile.coordinates)
+        )
 
     def name(self, base: str) -> Name:
         return Name(self.names[base])
@@ -111,9 +121,24 @@ class Frame:
             declared.append(constant(self.names[f"blocks{number}"], c.tiles(self.limit(number))))
         declared += self._grouped() if grouped else self._in_order()
         for number, c in enumerate(coordinates):
-            origin = Binary("*", self.name(f"i{number}"), c.extent)
+            origin = Binary("*", self.name(f"i{number}"), c.step)
+            if c.lead is not None:
+                origin = Binary("-", origin, c.lead)
             declared.append(constant(self.names[f"o{number}"], origin))
         return Plain(tuple(declared))
+
+    def rows_side_by_side(self) -> tuple[Expr, ...]:
+        """Places of the points of a thread: side by side, but along the last coordinate a block's threads apart.
+
+        Rows side by side share what a stencil reads; along the last one neighbouring threads access neighbours.
+        """
+        places: list[Expr] = []
+        last = len(self.tile.coordinates) - 1
+        for number, c in enumerate(self.tile.coordinates):
+            thread, value = self.name(f"t{number}"), self.name(f"r{number}")
+            apart = Binary("+", Binary("*", value, Name(c.threads)), thread)
+            places.append(apart if number == last else Binary("+", Binary("*", thread, Name(c.each)), value))
+        return tuple(places)
 
     def _patches(self) -> list[Stmt]:
         """Threads of a warp as a patch: what it reads of rows and of columns of the tile is then the least."""
@@ -169,8 +194,8 @@ class Frame:
         used = names_in_kernel(body)
         written = frozenset(
             s.target.array
-            for alternative in self.tile.alternatives
-            for s in statements_in(alternative.body)
+            for done in self.tile.bodies
+            for s in statements_in(done)
             if isinstance(s, Assign) and isinstance(s.target, Index)
         )
         limits = [

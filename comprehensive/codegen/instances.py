@@ -1,4 +1,4 @@
-"""The sizes for which a kernel over register tiles is compiled.
+"""The sizes for which a kernel over tiles is compiled.
 
 In: such a kernel.  Out: a few instances, each with its ``weight``: how long it takes for a point when the device is
 full, relative to the others.  The launcher takes the one with the least weight times points of the tiles that the
@@ -44,6 +44,11 @@ _PLANES = (
     (12, (Instance((4, 128, 8, 1, 4), 100), _SMALL)),
     (1 << 30, (Instance((4, 32, 8, 3, 8), 100), _SMALL)),
 )
+# Of several sweeps, by coordinates: threads, values a thread, sweeps, blocks of a multiprocessor.
+_TIME = {
+    1: (Instance((256, 4, 19, 6), 100),),
+    2: (Instance((4, 128, 24, 1, 7, 2), 100), Instance((2, 128, 20, 1, 7, 4), 88)),
+}
 _TURNED = (Instance((16, 32, 4, 2, 2), 100), Instance((8, 32, 4, 1, 4), 112))
 
 
@@ -62,6 +67,8 @@ def instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
 
 def _instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
     coordinates = len(tile.coordinates)
+    if tile.sweeps is not None:
+        return _TIME[coordinates]
     if kernel.staged:
         return _REDUCTIONS[coordinates]
     if kernel.uses_shared_memory:

@@ -91,7 +91,7 @@ def interface(plan: FunctionPlan) -> Interface:
         )
         for parameter in function.parameters
     )
-    has_tiles = any(region.tile is not None for region in plan.regions)
+    has_tiles = any(region.tilings for region in plan.regions)
     return Interface(function.name, everything, program, fresh("tile", program) if has_tiles else None)
 
 

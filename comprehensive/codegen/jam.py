@@ -67,6 +67,15 @@ class Jam:
                     raise ValueError(f"{statement} is no statement to be jammed")
         return tuple(result)
 
+    def at_one(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        """The statements as they are, with their references to data."""
+        return tuple(
+            replace(statement, body=self.at_one(statement.body))
+            if isinstance(statement, For)
+            else self.one(statement)
+            for statement in body
+        )
+
     def declared(self, statement: Declare) -> tuple[Stmt, ...]:
         """The scalar as an array with an element for each point, and its first values."""
         array = Declare(statement.type, statement.name, self.shape())
@@ -104,16 +113,16 @@ class Jam:
         return self.reference(substitute(expr, elements))
 
     def at_points(
-        self, body: Sequence[Stmt], *, guarded: bool = False, unrolled: bool = True
+        self, body: Sequence[Stmt], *, guards: Sequence[Expr] = (), unrolled: bool = True
     ) -> tuple[Stmt, ...]:
-        """The statements at each point; where they are guarded, at those inside of the limits."""
+        """The statements at each point; where there are ``guards``, for each coordinate, at those that meet them."""
         frame, inner = self.frame, tuple(body)
         for number in reversed(range(len(self.places))):
             c = frame.tile.coordinates[number]
             origin = frame.name(f"o{number}") if self.origins is None else self.origins[number]
             place = Binary("+", origin, self.places[number])
-            if guarded:
-                inner = (If(Binary("<", Name(c.name), frame.limit(number)), inner),)
+            if guards:
+                inner = (If(guards[number], inner),)
             inner = (
                 For(
                     ScalarType.INT,

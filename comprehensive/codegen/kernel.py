@@ -34,6 +34,8 @@ class Source(Enum):
     """Elements between neighbours along dimension ``dimension`` of the array ``of`` (row strides, never the last)."""
     LIMIT = "limit"
     """The limit ``of`` (host: ``Kernel.limits``)."""
+    SWEEPS = "sweeps"
+    """How many sweeps the launch does."""
 
 
 @dataclass(frozen=True, slots=True)

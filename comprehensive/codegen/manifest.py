@@ -28,10 +28,11 @@ def manifest(
     plan: ProgramPlan,
     trees: Sequence[Tree[Variant]],
     tiles: Sequence[Tree[Variant] | NotApplicable],
+    time_tiles: Sequence[Tree[Variant] | NotApplicable],
     version: str,
 ) -> dict[str, Any]:
-    """The document; ``trees`` and ``tiles`` are those of the regions in program order."""
-    remaining = iter(zip(trees, tiles, strict=True))
+    """The document; ``trees``, ``tiles`` and ``time_tiles`` are those of the regions in program order."""
+    remaining = iter(zip(trees, tiles, time_tiles, strict=True))
     return {
         "schema": SCHEMA,
         "tool": f"comprehensive {version}",
@@ -54,7 +55,12 @@ def _program_parameters(regions: tuple[RegionPlan, ...]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _region(region: RegionPlan, tree: Tree[Variant], tile: Tree[Variant] | NotApplicable) -> dict[str, Any]:
+def _region(
+    region: RegionPlan,
+    tree: Tree[Variant],
+    tile: Tree[Variant] | NotApplicable,
+    time: Tree[Variant] | NotApplicable,
+) -> dict[str, Any]:
     nest = region.nest
     return {
         "name": region.name,
@@ -84,12 +90,18 @@ def _region(region: RegionPlan, tree: Tree[Variant], tile: Tree[Variant] | NotAp
             _leaf(planned, leaf, tree) for planned, leaf in zip(region.leaves, tree.leaves, strict=True)
         ],
         "dead_ends": [_system(d, tree) for d in region.dead_ends],
-        "tile": None if region.tile is None or isinstance(tile, NotApplicable) else _tile(region.tile, tile),
+        "tile": _tile(region, region.tile, tile),
         "no_tile": tile.reason if isinstance(tile, NotApplicable) else None,
+        "time_tile": _tile(region, region.time, time),
+        "no_time_tile": time.reason if isinstance(time, NotApplicable) else None,
     }
 
 
-def _tile(planned: TilePlan, tree: Tree[Variant]) -> dict[str, Any]:
+def _tile(
+    region: RegionPlan, planned: TilePlan | None, tree: Tree[Variant] | NotApplicable
+) -> dict[str, Any] | None:
+    if planned is None or isinstance(tree, NotApplicable):
+        return None
     (leaf,) = tree.leaves
     return {
         "constants": list(planned.kernel.constants),
@@ -98,7 +110,7 @@ def _tile(planned: TilePlan, tree: Tree[Variant]) -> dict[str, Any]:
         "kernel": _kernel(planned.kernel),
         "instances": [
             {
-                "number": number + 1,
+                "number": region.tile_of(planned.first + number),
                 "leaf": planned.first + number,
                 "sizes": planned.sizes(instance),
                 "weight": instance.weight,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from comprehensive.algebra import System
 from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.kernel import Kernel
-from comprehensive.loops.ir import Nest
+from comprehensive.loops.ir import Nest, Sweeps
 from comprehensive.metafork.ast import Function
 
 
@@ -31,9 +31,9 @@ class LeafPlan:
 
 @dataclass(frozen=True, slots=True)
 class TilePlan:
-    """The kernel of a region over register tiles, for any program parameters; tried before the leaves.
+    """A kernel of a region over tiles, for any program parameters; tried before the leaves.
 
-    Its instances are numbered as leaves are, from ``first`` on.
+    Its instances are numbered as leaves are, from ``first`` on.  With ``sweeps`` they are time tiles.
     """
 
     kernel: Kernel
@@ -43,6 +43,11 @@ class TilePlan:
     """Over machine parameters and the constants."""
     first: int
     instances: tuple[Instance, ...]
+    sweeps: Sweeps | None = None
+
+    @property
+    def kind(self) -> str:
+        return "register tile" if self.sweeps is None else "time tile"
 
     def sizes(self, instance: Instance) -> dict[str, int]:
         """By the names of the constants."""
@@ -60,23 +65,40 @@ class RegionPlan:
     dead_ends: tuple[System, ...]
     """Where no strategy is left: the dispatcher refuses and cites the system."""
     tile: TilePlan | None = None
+    """Over register tiles."""
+    time: TilePlan | None = None
+    """Over time tiles; their numbers follow those of the register tiles."""
+
+    @property
+    def tilings(self) -> tuple[TilePlan, ...]:
+        return tuple(plan for plan in (self.tile, self.time) if plan is not None)
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """Of the leaves, and of the instances of the kernel over register tiles."""
-        tiles = (
-            () if self.tile is None else range(self.tile.first, self.tile.first + len(self.tile.instances))
-        )
-        return (*(leaf.index for leaf in self.leaves), *tiles)
+        """Of the leaves, and of the instances of the kernels over tiles."""
+        tiles = sum(len(plan.instances) for plan in self.tilings)
+        return (*(leaf.index for leaf in self.leaves), *range(len(self.leaves), len(self.leaves) + tiles))
 
-    def instance_of(self, number: int) -> int:
-        """Which register tile a number is, from 1 on; 0 for a leaf."""
-        return 0 if self.tile is None or number < self.tile.first else number - self.tile.first + 1
+    def tile_of(self, number: int) -> int:
+        """Which tile a number is, as callers ask for it: from 1 on; 0 for a leaf."""
+        return max(0, number + 1 - len(self.leaves))
+
+    def kind_of(self, number: int) -> str:
+        """What a number is: "leaf", "register tile" or "time tile"."""
+        tiling = self.tiling_of(number)
+        return "leaf" if tiling is None else tiling[0].kind
+
+    def tiling_of(self, number: int) -> tuple[TilePlan, dict[str, int]] | None:
+        """The kernel over tiles and the sizes that a number stands for; None for a leaf."""
+        for plan in self.tilings:
+            if plan.first <= number < plan.first + len(plan.instances):
+                return plan, plan.sizes(plan.instances[number - plan.first])
+        return None
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
-        """Of the leaves in order, some more than once, then the one over register tiles."""
-        return (*(leaf.kernel for leaf in self.leaves), *(() if self.tile is None else (self.tile.kernel,)))
+        """Of the leaves in order, some more than once, then those over tiles."""
+        return (*(leaf.kernel for leaf in self.leaves), *(plan.kernel for plan in self.tilings))
 
 
 @dataclass(frozen=True, slots=True)

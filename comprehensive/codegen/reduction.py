@@ -215,7 +215,11 @@ class Reduction:
             else:
                 statements.append(jam.one(statement))
         begun = jam.at_points(zeros) if zeros else ()
-        return (*arrays, *begun, *(jam.at_points(statements, guarded=True) if statements else ()))
+        return (
+            *arrays,
+            *begun,
+            *(jam.at_points(statements, guards=self.frame.inside()) if statements else ()),
+        )
 
     def _loaded(self, jam: Jam) -> tuple[Stmt, ...]:
         """The elements that the loop assigns, in registers; 0 outside of the limits."""
@@ -224,7 +228,9 @@ class Reduction:
             element = self._private(name)
             result.append(Declare(self.frame.nest.array(name).type, element.array, jam.shape()))
             result += jam.at_points((Assign(element, "=", ZERO),))
-            result += jam.at_points((Assign(element, "=", self.frame.flat(reference)),), guarded=True)
+            result += jam.at_points(
+                (Assign(element, "=", self.frame.flat(reference)),), guards=self.frame.inside()
+            )
         return tuple(result)
 
     def _stored_points(self, jam: Jam) -> tuple[Stmt, ...]:
@@ -239,7 +245,10 @@ class Reduction:
             scalars=scalars_of(self.before),
             origins=tuple(self.frame.name(f"e{n}") for n in origins),
         )
-        return (*again, *ends.at_points((*map(ends.one, self.after), *self._stores()), guarded=True))
+        return (
+            *again,
+            *ends.at_points((*map(ends.one, self.after), *self._stores()), guards=self.frame.inside()),
+        )
 
     def _stores(self) -> tuple[Stmt, ...]:
         return tuple(

@@ -24,7 +24,7 @@ from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, Ti
 from comprehensive.codegen.source_lines import GENERATED_LINE, source_line
 from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.loops.access import substitute
-from comprehensive.loops.ir import Nest
+from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.types import exact_product
 from comprehensive.metafork.ast import Expr, HostAssert, IntLiteral, MetaSchedule, ScalarType
 from comprehensive.metafork.file_scope import Kind, Piece, file_scope
@@ -66,7 +66,7 @@ class KernelLaunch:
 
 @dataclass(frozen=True, slots=True)
 class TileInstance:
-    """One instance of a kernel over register tiles; the texts are C."""
+    """One instance of a kernel over tiles; the texts are C."""
 
     leaf: int
     number: int
@@ -77,17 +77,21 @@ class TileInstance:
     blocks: Extent
     cost: int
     """Of a tile: the weight of a point times the points."""
+    most_sweeps: int
+    """Of a launch."""
 
 
 @dataclass(frozen=True, slots=True)
 class TileSource:
-    """The launcher of a kernel over register tiles, a template over the constants as the kernel is."""
+    """The launcher of a kernel over tiles, a template over the constants as the kernel is."""
 
     constants: tuple[str, ...]
     aligned: str
     """Whether rows of what is copied in stages begin at multiples of 16 bytes; empty where nothing is."""
     launch: KernelLaunch
     instances: tuple[TileInstance, ...]
+    sweeps_left: Extent | None
+    """Of the loop around the region, where a launch does several of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,11 @@ class RegionSource:
     launches: tuple[KernelLaunch, ...]
     leaves: tuple[tuple[tuple[int, ...], KernelLaunch], ...]
     tile: TileSource | None
+    time: TileSource | None
+
+    @property
+    def tiles(self) -> tuple[TileSource, ...]:
+        return tuple(tile for tile in (self.tile, self.time) if tile is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +136,8 @@ class FunctionSource:
     tile: str | None
     smallest: tuple[Guard, ...]
     regions: tuple[RegionSource, ...]
+    has_time: bool
+    """Whether a region has time tiles."""
     host_type: str
     host_parameters: str
     host_arguments: str
@@ -150,7 +161,7 @@ class SourceView:
 def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str) -> SourceView:
     """The view of a program. KeyError for a kernel without a text."""
     regions = [region for function in plan.functions for region in function.regions]
-    tiles = [region.tile.kernel for region in regions if region.tile is not None]
+    tiles = [tile.kernel for region in regions for tile in region.tilings]
     names = dict.fromkeys(leaf.kernel.name for region in regions for leaf in region.leaves)
     names |= dict.fromkeys(kernel.name for kernel in tiles)
     return SourceView(
@@ -207,6 +218,7 @@ def _function(plan: FunctionPlan) -> FunctionSource:
         tile=host.tile,
         smallest=tuple(smallest),
         regions=regions,
+        has_time=any(region.time is not None for region in regions),
         host_type=host_type,
         host_parameters=_parameter_list("cf_call &cf_state", host.everything, body),
         host_arguments=", ".join(("cf_state", *chosen)),
@@ -264,8 +276,11 @@ def _region(region: RegionPlan, host: Interface) -> RegionSource:
     nest = region.nest
     types = {s.name: s.type for s in nest.scalars}
     pointers = {a.name: a for a in host.everything if a.pointer}
+    nests = (nest, *(tile.nest for tile in region.tilings))
+    scalars = {s.name: s for each in nests for s in each.scalars if s.role is not Role.TILE}
     available = tuple(
-        [pointers[a.name] for a in nest.arrays] + [Argument(s.name, s.type) for s in nest.scalars]
+        [pointers[name] for name in dict.fromkeys(a.name for each in nests for a in each.arrays)]
+        + [Argument(s.name, s.type) for s in scalars.values()]
     )
     selection: Dispatch = dispatch(region, host)
     extents = tuple(_extent(loop.extent, types) for loop in nest.grid)
@@ -277,14 +292,19 @@ def _region(region: RegionPlan, host: Interface) -> RegionSource:
         leaves.setdefault(leaf.kernel.name, []).append(leaf.index)
         if leaf.kernel.name not in launches:
             launches[leaf.kernel.name] = _launch(leaf.kernel, leaf.nest, available, types)
-    tile = None if region.tile is None else _tile(region.tile, available)
+    tile, time = (
+        None if plan is None else _tile(region, plan, available) for plan in (region.tile, region.time)
+    )
+    tiles = [each for each in (tile, time) if each is not None]
     read = " ".join(
         (
             *(extent.value for extent in extents),
             *params,
             *(a.name for a in selection.sizes),
             *(launch.arguments for launch in launches.values()),
-            *(() if tile is None else (tile.launch.arguments, *(i.blocks.value for i in tile.instances))),
+            *(each.launch.arguments for each in tiles),
+            *(f"{i.blocks.value} {i.fits}" for each in tiles for i in each.instances),
+            *(each.sweeps_left.value for each in tiles if each.sweeps_left is not None),
         )
     )
     arguments = ", ".join(("cf_state", *(a.name for a in available)))
@@ -299,12 +319,14 @@ def _region(region: RegionPlan, host: Interface) -> RegionSource:
         launches=tuple(launches.values()),
         leaves=tuple((tuple(numbers), launches[name]) for name, numbers in leaves.items()),
         tile=tile,
+        time=time,
     )
 
 
-def _tile(tile: TilePlan, available: Sequence[Argument]) -> TileSource:
+def _tile(region: RegionPlan, tile: TilePlan, available: Sequence[Argument]) -> TileSource:
     kernel = tile.kernel
     types = {s.name: s.type for s in tile.nest.scalars}
+    conditions = () if tile.sweeps is None else [guard(c, types).condition for c in tile.sweeps.conditions]
     instances: list[TileInstance] = []
     for number, instance in enumerate(tile.instances):
         sizes = tile.sizes(instance)
@@ -314,15 +336,17 @@ def _tile(tile: TilePlan, available: Sequence[Argument]) -> TileSource:
         instances.append(
             TileInstance(
                 tile.first + number,
-                number + 1,
+                region.tile_of(tile.first + number),
                 ", ".join(map(str, instance.sizes)),
-                " && ".join((_fits(tile.system, sizes), *_limits(kernel, types))),
+                " && ".join((_fits(tile.system, sizes), *_limits(kernel, types), *conditions)),
                 _extent(substitute(blocks, literals), types),
                 instance.weight * prod(each),
+                1 if tile.sweeps is None else sizes[tile.sweeps.most],
             )
         )
     launch = _launch(kernel, tile.nest, available, types)
-    return TileSource(kernel.constants, _aligned(kernel, tile.nest), launch, tuple(instances))
+    left = None if tile.sweeps is None else _extent(tile.sweeps.left, types)
+    return TileSource(kernel.constants, _aligned(kernel, tile.nest), launch, tuple(instances), left)
 
 
 def _aligned(kernel: Kernel, nest: Nest) -> str:
@@ -366,10 +390,11 @@ def _launch(
 ) -> KernelLaunch:
     computed: list[Local] = []
     addresses: list[str] = []
+    given = ["int cf_sweeps"] if any(p.source is Source.SWEEPS for p in kernel.parameters) else []
     for parameter in kernel.parameters:
         value = _computed(parameter, kernel, nest, types)
         if value is None:
-            addresses.append(parameter.of)
+            addresses.append("cf_sweeps" if parameter.source is Source.SWEEPS else parameter.of)
         else:
             local = Local(parameter.type.value, f"cf_{parameter.name}", value)
             computed.append(local)
@@ -382,8 +407,10 @@ def _launch(
     return KernelLaunch(
         name=f"{kernel.name}_run",
         kernel=kernel.name,
-        parameters=", ".join(("cf_call &cf_state", "int cf_leaf", *(a.declaration for a in used))),
-        arguments=", ".join(("cf_state", "cf_chosen.leaf", *(a.name for a in used))),
+        parameters=", ".join(("cf_call &cf_state", "int cf_leaf", *given, *(a.declaration for a in used))),
+        arguments=", ".join(
+            ("cf_state", "cf_chosen.leaf", *("cf_sweeps" for _ in given), *(a.name for a in used))
+        ),
         locals=tuple(computed),
         addresses=tuple(addresses),
         grid=grid,
@@ -397,7 +424,7 @@ def _computed(
 ) -> Extent | None:
     """What the host computes for a parameter; None for data and for a scalar that is passed as it is."""
     match parameter.source:
-        case Source.ARRAY:
+        case Source.ARRAY | Source.SWEEPS:
             return None
         case Source.SCALAR:
             if types[parameter.of] is parameter.type:

@@ -84,6 +84,11 @@ def conjunction(conditions: Sequence[Expr]) -> Expr:
     return _chain("&&", conditions, IntLiteral(1))
 
 
+def disjunction(conditions: Sequence[Expr]) -> Expr:
+    """``c0 || c1 || ...``, 0 for no condition."""
+    return _chain("||", conditions, IntLiteral(0))
+
+
 def _chain(operator: str, operands: Sequence[Expr], empty: Expr) -> Expr:
     if not operands:
         return empty
@@ -117,7 +122,7 @@ def condition(value: Condition, coordinates: Mapping[str, str], order: Sequence[
     if value.is_true:
         return None
     pieces = [conjunction([comparison(c, coordinates, order) for c in piece]) for piece in value.pieces]
-    return _chain("||", pieces, IntLiteral(0))
+    return disjunction(pieces)
 
 
 def comparison(constraint: Constraint, coordinates: Mapping[str, str], order: Sequence[str] = ()) -> Expr:

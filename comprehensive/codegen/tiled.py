@@ -1,7 +1,7 @@
 """From a variant over register tiles to its kernel, a template over the sizes of the tile.
 
-In: a :class:`Variant` with a tile.  Out: a :class:`Kernel`: points with a long serial loop are a reduction
-(`reduction.py`), all others a stream::
+In: a :class:`Variant` with a tile.  Out: a :class:`Kernel`: several sweeps are done one after the other (`swept.py`),
+points with a long serial loop are a reduction (`reduction.py`), all others a stream::
 
     if the tile is inside of the limits:  float value[U0][U1];  all points: value = ...;  all points: b[y0][y1] = value
     else:                                 point by point, where it is inside
@@ -9,27 +9,26 @@ In: a :class:`Variant` with a tile.  Out: a :class:`Kernel`: points with a long 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from comprehensive.algebra import Polynomial
 from comprehensive.codegen.frame import Frame, is_same_for_all_points
 from comprehensive.codegen.jam import Jam, scalars_of
 from comprehensive.codegen.kernel import Kernel, KernelStmt, Plain, UniformIf
 from comprehensive.codegen.pieces import reduction_obstacle, serial_loop
 from comprehensive.codegen.reduction import Reduction
+from comprehensive.codegen.swept import sweeps_parameter, swept
 from comprehensive.codegen.terms import conjunction
 from comprehensive.codegen.turned import turned, turned_store, turned_words
 from comprehensive.codegen.unused import without_unused
 from comprehensive.loops.ir import Nest, RegisterTile, Variant
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.loops.rewrite import statements_in
-from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, Name, Stmt
+from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, Name
 
 
 def tile_obstacle(nest: Nest, tile: RegisterTile) -> str | None:
     """Why a nest over tiles has no kernel; None where it has one."""
-    for alternative in tile.alternatives:
-        for statement in statements_in(alternative.body):
+    for body in tile.bodies:
+        for statement in statements_in(body):
             match statement:
                 case Declare(dims=()) | Assign():
                     pass
@@ -41,11 +40,11 @@ def tile_obstacle(nest: Nest, tile: RegisterTile) -> str | None:
                     )
                 case _:
                     return "there is a statement that is neither an assignment nor a loop"
-        loop = serial_loop(alternative.body)
+        loop = None if tile.sweeps is not None else serial_loop(body)
         if loop is not None:
             if len(tile.alternatives) > 1:
                 return "there is a serial loop under a condition"
-            return reduction_obstacle(nest, tile, alternative.body, loop)
+            return reduction_obstacle(nest, tile, body, loop)
     return None
 
 
@@ -54,10 +53,14 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
     nest, tile = variant.nest, variant.tile
     assert tile is not None
     assert tile_obstacle(nest, tile) is None
-    loop = serial_loop(tile.alternatives[0].body)
+    loop = None if tile.sweeps is not None else serial_loop(tile.alternatives[0].body)
     frame = Frame.of(nest, tile, loop)
-    if loop is None:
-        body, constants, demands, staged = _streams(frame), tile.sizes, (), ()
+    staged: tuple[tuple[str, Expr], ...] = ()
+    if tile.sweeps is not None:
+        body, words, demands = swept(frame, tile.sweeps)
+        constants = (*tile.sizes, tile.sweeps.most)
+    elif loop is None:
+        body, constants, demands = _streams(frame), tile.sizes, ()
         words = Polynomial.constant(0) if turned_store(nest, tile) is None else turned_words(frame)
     else:
         reduction = Reduction.of(frame, tile.alternatives[0].body, loop)
@@ -67,7 +70,10 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
     body = without_unused((frame.places(grouped=loop is not None and len(tile.coordinates) == 2), *body))
     return Kernel(
         name=name,
-        parameters=frame.parameters(body),
+        parameters=(
+            *frame.parameters(body),
+            *((sweeps_parameter(frame),) if tile.sweeps is not None else ()),
+        ),
         grid=(("blockIdx.x", frame.count()),),
         block=tuple(Name(c.threads) for c in tile.coordinates),
         shared_words=words,
@@ -90,35 +96,11 @@ def _streams(frame: Frame) -> tuple[KernelStmt, ...]:
     )
     result: tuple[KernelStmt, ...] = ()
     for alternative in reversed(frame.tile.alternatives):
-        jam = Jam(frame, scalars_of(alternative.body), _rows_side_by_side(frame), frame.flat)
+        jam = Jam(frame, scalars_of(alternative.body), frame.rows_side_by_side(), frame.flat)
         single = Jam(frame, frozenset(), jam.places, frame.flat)
-        partial = jam.at_points(_at_one_point(single, alternative.body), guarded=True, unrolled=False)
+        partial = jam.at_points(single.at_one(alternative.body), guards=frame.inside(), unrolled=False)
         store = turned_store(frame.nest, frame.tile)
         whole = (Plain(jam.all(alternative.body)),) if store is None else turned(frame, jam, store)
         both = (UniformIf(inside, whole, (Plain(partial),)),)
         result = both if alternative.condition is None else (UniformIf(alternative.condition, both, result),)
     return result
-
-
-def _rows_side_by_side(frame: Frame) -> tuple[Expr, ...]:
-    """Places of the points of a thread: side by side, but along the last coordinate a block's threads apart.
-
-    Rows side by side share what a stencil reads; along the last one neighbouring threads access neighbours.
-    """
-    places: list[Expr] = []
-    last = len(frame.tile.coordinates) - 1
-    for number, c in enumerate(frame.tile.coordinates):
-        thread, value = frame.name(f"t{number}"), frame.name(f"r{number}")
-        apart = Binary("+", Binary("*", value, Name(c.threads)), thread)
-        places.append(apart if number == last else Binary("+", Binary("*", thread, Name(c.each)), value))
-    return tuple(places)
-
-
-def _at_one_point(jam: Jam, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """The body as it is, its references flat."""
-    return tuple(
-        replace(statement, body=_at_one_point(jam, statement.body))
-        if isinstance(statement, For)
-        else jam.one(statement)
-        for statement in body
-    )

@@ -27,6 +27,7 @@ from comprehensive.loops.ir import (
     HostState,
     Loop,
     Nest,
+    Repetition,
     Role,
     Scalar,
     Threads,
@@ -40,6 +41,7 @@ from comprehensive.metafork.ast import (
     Expr,
     For,
     Function,
+    HostLoop,
     If,
     Index,
     MetaFor,
@@ -117,7 +119,20 @@ class _RegionBuilder:
             cached=region.cache or (),
             span=region.span,
             state=state,
+            repetition=self._repetition(),
         )
+
+    def _repetition(self) -> Repetition | None:
+        """The innermost loop around the region, if regions are all that it does."""
+        known = {s.name: s for s in self._scalars}
+        match self._region.loops:
+            case (*_, HostLoop(regions=regions) as loop) if regions > 0:
+                needed = {loop.iterator} | names_read(loop.start) | names_read(loop.bound)
+                if needed <= known.keys():
+                    return Repetition(loop, tuple(s for s in self._scalars if s.name in needed))
+            case _:
+                pass
+        return None
 
     def _state(self, used: frozenset[str]) -> HostState:
         """What host code says of its scalars; nothing where the region uses none but those with known values."""

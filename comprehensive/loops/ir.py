@@ -19,7 +19,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from comprehensive.diagnostics import GENERATED, Span
-from comprehensive.metafork.ast import Binary, Expr, HostLoop, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.ast import Binary, Expr, HostLoop, Index, IntLiteral, Name, ScalarType, Stmt
 
 
 class Role(Enum):
@@ -138,6 +138,17 @@ class HostState:
 
 
 @dataclass(frozen=True, slots=True)
+class Repetition:
+    """A loop of host code around a region that does nothing but regions: ``loop.regions`` of them in every turn.
+
+    ``scalars`` are its variable and what its header reads.
+    """
+
+    loop: HostLoop
+    scalars: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Nest:
     """One region, ready to be optimized.
 
@@ -154,6 +165,8 @@ class Nest:
     cached: tuple[str, ...] = ()
     span: Span = field(default=GENERATED, compare=False, repr=False)
     state: HostState = HostState()
+    repetition: Repetition | None = None
+    """The innermost loop around the region, where it does nothing but regions."""
 
     def scalar(self, name: str) -> Scalar:
         return next(s for s in self.scalars if s.name == name)
@@ -177,21 +190,32 @@ class Nest:
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """``0 <= name < limit``, in parallel.  A block has ``threads`` threads along it, and each does ``each`` values."""
+    """``0 <= name < limit``, in parallel.  A block has ``threads`` threads along it, and each does ``each`` values.
+
+    Tiles overlap where a tile does ``lead`` values more than it is there for, at either end.
+    """
 
     name: str
     limit: Expr
     threads: str
     each: str
+    lead: Expr | None = None
 
     @property
     def extent(self) -> Expr:
-        """How many values of the coordinate a tile has."""
+        """How many values of the coordinate a tile does."""
         return Binary("*", Name(self.threads), Name(self.each))
 
+    @property
+    def step(self) -> Expr:
+        """How many values of the coordinate a tile is there for."""
+        if self.lead is None:
+            return self.extent
+        return Binary("-", self.extent, Binary("*", IntLiteral(2), self.lead))
+
     def tiles(self, limit: Expr) -> Expr:
-        """The number of tiles up to a limit: the limit over the extent, rounded up."""
-        return Binary("/", Binary("+", limit, Binary("-", self.extent, IntLiteral(1))), self.extent)
+        """The number of tiles up to a limit: the limit over the step, rounded up."""
+        return Binary("/", Binary("+", limit, Binary("-", self.step, IntLiteral(1))), self.step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,12 +227,41 @@ class Alternative:
 
 
 @dataclass(frozen=True, slots=True)
+class Sweep:
+    """What a region does at each point: ``written``, an element of a grid, from neighbours in another grid.
+
+    ``reads`` are the references to that grid, each with its distance from the point along every coordinate: where the
+    other sweep wrote the element, its point was there.
+    """
+
+    body: tuple[Stmt, ...]
+    written: Index
+    reads: tuple[tuple[Index, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweeps:
+    """Two sweeps that take turns between two grids, as they follow a region that does the first one.
+
+    There is a pair for each alternative of the region.  What one sweep reads is at most ``halo`` points away, along
+    each coordinate.  A launch does an odd number of sweeps, at most ``most`` (the name of a constant), where
+    ``conditions`` hold.  ``left`` is how many the loop of the host has yet to do, that of the region included.
+    """
+
+    pairs: tuple[tuple[Sweep, Sweep], ...]
+    halo: tuple[int, ...]
+    most: str
+    left: Expr
+    conditions: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RegisterTile:
     """A region as statements over points, and the names of the constants that cut the points into tiles.
 
     ``coordinates`` are outermost first; neighbours along the last one are neighbours in memory.  A serial loop of the
     bodies runs in steps of ``depth`` with ``stages`` of them in flight.  A multiprocessor shall have room for so many
-    ``blocks``.  Points may run in any order.
+    ``blocks``.  Points may run in any order.  With ``sweeps`` a tile does several of them in one launch.
     """
 
     coordinates: tuple[Coordinate, ...]
@@ -216,11 +269,19 @@ class RegisterTile:
     depth: str
     stages: str
     blocks: str
+    sweeps: Sweeps | None = None
 
     @property
     def sizes(self) -> tuple[str, ...]:
         """Names of the sizes of a tile: threads, then values of a thread, along each coordinate."""
         return (*(c.threads for c in self.coordinates), *(c.each for c in self.coordinates))
+
+    @property
+    def bodies(self) -> tuple[tuple[Stmt, ...], ...]:
+        """All that is done at a point, in one case or another."""
+        if self.sweeps is None:
+            return tuple(alternative.body for alternative in self.alternatives)
+        return tuple(sweep.body for pair in self.sweeps.pairs for sweep in pair)
 
 
 @dataclass(frozen=True, slots=True)

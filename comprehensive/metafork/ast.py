@@ -273,13 +273,17 @@ class HostArray:
 
 @dataclass(frozen=True, slots=True)
 class HostLoop:
-    """``for (int t = start; t < bound; t += step)`` of host code, every turn of which comes to the region."""
+    """``for (int t = start; t < bound; t += step)`` of host code, every turn of which comes to the region.
+
+    ``regions`` is how many regions a turn runs, one after the other, where it does nothing else; else 0.
+    """
 
     iterator: str
     start: Expr
     relation: str
     bound: Expr
     step: int
+    regions: int = 0
 
 
 @dataclass(frozen=True, slots=True)

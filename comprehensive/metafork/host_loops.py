@@ -61,7 +61,9 @@ def host_loop(
         return None
     if loses({text.name}, text.start, text.second) or loses({text.name}, text.body, text.end):
         return None
-    return None if _leaves_early(tokens, regions, text) else HostLoop(text.name, start, relation, bound, step)
+    if _leaves_early(tokens, regions, text):
+        return None
+    return HostLoop(text.name, start, relation, bound, step, _regions_alone(tokens, regions, text))
 
 
 def _step(tokens: Sequence[Token], text: LoopText, expression: ReadExpression) -> int | None:
@@ -91,3 +93,16 @@ def _leaves_early(tokens: Sequence[Token], regions: Mapping[int, int], text: Loo
             return True
         position += 1
     return False
+
+
+def _regions_alone(tokens: Sequence[Token], regions: Mapping[int, int], text: LoopText) -> int:
+    """How many regions are in the body of the loop; 0 where there is anything else but braces."""
+    position, found = text.body, 0
+    while position < text.end:
+        if position in regions:
+            position = regions[position]
+            found += 1
+        elif tokens[position].type not in ("LBRACE", "RBRACE"):
+            return 0
+        position += 1
+    return found

@@ -30,7 +30,7 @@ from comprehensive.soundness.reach import TooManyIterationsError, reach
 
 SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 20, 23)
 TILES = (1, 2, 3, 4, 5, 8)
-STEPS = (0, 1, 2, 3)
+STEPS = (0, 1, 2, 3, 5, 8)
 NEGATIVES = (-1, -2, -3, -7)
 MAX_THREADS = 4096
 """Threads of a region in all, so that an interpreter gets through."""

@@ -1,7 +1,7 @@
 """Prepares what ``make gpu-test`` runs on a machine that has nvcc, a GPU and a plain python3, but none of our packages.
 
 For every spec and every source beside this file, ``build/gpu/<spec>/`` gets the generated files, the serial C of the
-`.mf` (``serial.c``), a test program (``main.cu``) and its points (``points.txt``): for every leaf and register tile of
+`.mf` (``serial.c``), a test program (``main.cu``) and its points (``points.txt``): for every leaf and tile of
 every region at least 50 parameter points that bring the dispatcher to it, each with a machine description, sizes that
 do not divide among them.
 """
@@ -37,6 +37,13 @@ TILE_RANGES = Ranges(
     max_threads=1 << 19,
 )
 """For register tiles, most of which have more than a hundred points along a coordinate."""
+TIME_RANGES = Ranges(
+    sizes=(3, 5, 33, 67, 128, 130, 200, 257, 512, 600, 1030),
+    tiles=(1, 2, 3, 4, 5, 8, 16, 32),
+    steps=(4, 5, 6, 7, 8, 13, 20),
+    max_threads=1 << 19,
+)
+"""For time tiles, which need some sweeps."""
 POINTS = 50
 MAX_DRAWS = 4000
 MAX_BLOCK_THREADS = 1024
@@ -64,11 +71,11 @@ def main() -> None:
         (directory / "points.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         (directory / "main.cu").write_text(program(spec.stem, plan), encoding="utf-8")
         leaves = sum(len(region.numbers) for region in plan.regions)
-        print(f"{spec.stem}: {leaves} leaves and register tiles, {len(lines)} points")
+        print(f"{spec.stem}: {leaves} leaves and tiles, {len(lines)} points")
 
 
 def points(compilation: Compilation, plan: FunctionPlan) -> list[str]:
-    """Lines ``region leaf tile machine... scalars... elements...``; 50 a leaf and register tile."""
+    """Lines ``region leaf tile machine... scalars... elements...``; 50 a leaf and tile."""
     host = interface(plan)
     nests = tuple(region.nest for region in plan.regions)
     wanted = {(r, leaf.index): POINTS for r, region in enumerate(plan.regions) for leaf in region.leaves}
@@ -84,13 +91,14 @@ def points(compilation: Compilation, plan: FunctionPlan) -> list[str]:
                 if machine is not None:
                     wanted[r, leaf.index] -= 1
                     lines.append(line(host, r, leaf.index, 0, machine, sample))
-    for sample in islice(samples(plan.function, nests, 2, TILE_RANGES), POINTS):
-        for r, region in enumerate(plan.regions):
-            lines += [
-                line(host, r, number, region.instance_of(number), {}, sample)
-                for number in region.numbers
-                if region.instance_of(number)
-            ]
+    for kind, ranges in (("register tile", TILE_RANGES), ("time tile", TIME_RANGES)):
+        for sample in islice(samples(plan.function, nests, 2, ranges), POINTS):
+            for r, region in enumerate(plan.regions):
+                lines += [
+                    line(host, r, number, region.tile_of(number), {}, sample)
+                    for number in region.numbers
+                    if region.kind_of(number) == kind
+                ]
     missing = {key: count for key, count in wanted.items() if count}
     if missing:
         raise SystemExit(f"{plan.function.name}: too few points for (region, leaf): {missing}")
@@ -161,6 +169,9 @@ def program(stem: str, plan: FunctionPlan) -> str:
         ),
         params=f"    const {function}_params params = {{ {program_values or '0'} }};\n",
         launch=launch,
+        first_time=min(
+            (r.tile_of(r.time.first) for r in plan.regions if r.time is not None), default=1 << 30
+        ),
         serial=serial,
         compare="".join(
             f'    differences += compare("{a.name}", host_{a.name}, device_{a.name}, message);\n'
@@ -258,6 +269,9 @@ int main(int argc, char **argv)
     int differences = 0;
     if (status != CF_OK) {{
       message = std::string({function}_strerror(status)) + ": " + why.constraint + "; ";
+      differences = 1;
+    }} else if (tile >= {first_time} && why.leaf != leaf && why.leaf != CF_NO_LEAF) {{
+      message = "another kernel ran: " + std::to_string(why.leaf) + "; ";
       differences = 1;
     }} else if (error != cudaSuccess) {{
       std::printf("region %d leaf %d: FAIL %s\n  at %s\n", region, leaf, cudaGetErrorString(error), line.c_str());

@@ -59,7 +59,8 @@ def test_nvcc_compiles_the_kernels_without_a_warning(written: Path, arch: str, n
     manifest = json.loads((written / f"{written.name}.json").read_text(encoding="utf-8"))
     regions = [region for function in manifest["functions"] for region in function["regions"]]
     kernels = {leaf["kernel"]["name"] for region in regions for leaf in region["leaves"]}
-    kernels |= {region["tile"]["kernel"]["name"] for region in regions}
+    tiles = [region[key] for region in regions for key in ("tile", "time_tile")]
+    kernels |= {tile["kernel"]["name"] for tile in tiles if tile is not None}
     assert kernels == {usage.name for usage in compiled.usage.values()}
 
 

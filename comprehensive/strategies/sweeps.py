@@ -1,0 +1,247 @@
+"""Sweeps between two grids: regions as points in, what takes turns with what, and at which distances, out.
+
+::
+
+    b[y0 + 1][y1 + 1] = a[y0][y1 + 1] + a[y0 + 2][y1 + 1];     reads of a at (-1, 0) and (1, 0)
+    a[y0 + 1][y1 + 1] = b[y0 + 1][y1 + 1] / 2;                 reads of b at (0, 0)
+
+A grid is an array, or a part of one, such that every point of a sweep writes one element of it.  An element is where
+its point is: the distance of a read is that of the point that wrote the element, for all sizes the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from comprehensive.algebra import Polynomial
+from comprehensive.loops.access import names_read
+from comprehensive.loops.integers import IntLiteral, Ring, add
+from comprehensive.loops.interpreter import c_value
+from comprehensive.loops.ir import Sweep
+from comprehensive.loops.rewrite import map_expr, statements_in, subexpressions
+from comprehensive.loops.types import promote, type_of
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Conditional,
+    Declare,
+    Expr,
+    For,
+    HostLoop,
+    Index,
+    Name,
+    ScalarType,
+    Stmt,
+)
+from comprehensive.strategies.coordinates import Points
+
+
+class NoSweepsError(Exception):
+    """Why regions are no sweeps between two grids."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Region number ``region``, where ``condition`` holds (None is always), does the first or the second body."""
+
+    region: int
+    condition: Expr | None
+    second: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """Two bodies that take turns."""
+
+    bodies: tuple[tuple[Stmt, ...], tuple[Stmt, ...]]
+    starts: tuple[Start, ...]
+
+
+def cycle_of(regions: Sequence[Points], loop: HostLoop) -> Cycle:
+    """The bodies in the order in which the loop runs them. Raises NoSweepsError."""
+    if loop.step != 1:
+        raise NoSweepsError(f"'{loop.iterator}' does not go up by 1")
+    match [region.alternatives for region in regions]:
+        case ((first,), (second,)) if first.condition is None and second.condition is None:
+            return Cycle((first.body, second.body), (Start(0, None, False), Start(1, None, True)))
+        case ((first, second),) if first.condition is not None and second.condition is None:
+            if not _alternates(first.condition, loop):
+                raise NoSweepsError(f"no condition says whether '{loop.iterator}' is even")
+            starts = (Start(0, first.condition, False), Start(0, None, True))
+            return Cycle((first.body, second.body), starts)
+        case _:
+            raise NoSweepsError("no two sweeps take turns")
+
+
+def _alternates(condition: Expr, loop: HostLoop) -> bool:
+    """Whether the condition holds for every other value of the iterator."""
+    if not isinstance(loop.start, IntLiteral):  # of a negative one the remainder may be -1
+        return False
+    parity = "parity"
+
+    def reduced(e: Expr) -> Expr:
+        match e:
+            case Binary(operator="%", left=Name(identifier=name), right=IntLiteral(value=2)) if (
+                name == loop.iterator
+            ):
+                return Name(parity)
+            case _:
+                return e
+
+    of_parity = map_expr(condition, reduced)
+    if names_read(of_parity) != frozenset((parity,)):
+        return False
+    return bool(c_value(of_parity, {parity: 0})) != bool(c_value(of_parity, {parity: 1}))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An element: of the grid ``grid``, ``offset`` away from the point."""
+
+    grid: tuple[str, ...]
+    offset: tuple[int, ...]
+
+
+def sweeps_of(
+    cycle: Cycle, names: Sequence[str], types: Mapping[str, ScalarType], arrays: frozenset[str]
+) -> tuple[Sweep, Sweep]:
+    """Both bodies as sweeps over points with coordinates ``names``. Raises NoSweepsError.
+
+    ``types`` are those of all that the bodies read but do not declare, ``arrays`` the names of data.
+    """
+    stores = [_store(body, arrays) for body in cycle.bodies]
+    ring = Ring()
+    written = [_place(target, names, types, ring) for target in stores]
+    if written[0].grid == written[1].grid:
+        raise NoSweepsError("both sweeps write the same grid")
+    found: list[Sweep] = []
+    for number, body in enumerate(cycle.bodies):
+        reads: dict[Index, tuple[int, ...]] = {}
+        for read in _reads(body, {target.array for target in stores}):
+            place = _place(read, names, types, ring)
+            if place.grid != written[1 - number].grid:
+                raise NoSweepsError(
+                    "a sweep reads something else of what the loop changes than the other grid"
+                )
+            source = written[1 - number].offset
+            reads[read] = tuple(there - here for there, here in zip(place.offset, source, strict=True))
+        found.append(Sweep(body, stores[number], tuple(reads.items())))
+    return found[0], found[1]
+
+
+def _store(body: Sequence[Stmt], arrays: frozenset[str]) -> Index:
+    """What the only store of a body writes."""
+    stores = [
+        s
+        for s in statements_in(tuple(body))
+        if isinstance(s, Assign) and isinstance(s.target, Index) and s.target.array in arrays
+    ]
+    match stores:
+        case [Assign(target=Index() as target, operator="=") as store] if store in body:
+            return target
+        case _:
+            raise NoSweepsError("a sweep does not write one element at every point, once")
+
+
+def _reads(body: Sequence[Stmt], grids: set[str]) -> Iterable[Index]:
+    """References to the grids, each of which is surely read for every point."""
+    for statement in body:
+        match statement:
+            case Assign(target=target, value=value):
+                subscripts = target.subscripts if isinstance(target, Index) else ()
+                expressions: tuple[Expr, ...] = (value, *subscripts)
+            case Declare(initial=initial):
+                expressions = () if initial is None else (initial,)
+            case For():
+                expressions = ()
+                if any(_of(e, grids) for s in statements_in((statement,)) for e in _expressions(s)):
+                    raise NoSweepsError("a loop of a point reads a grid")
+            case _:
+                raise NoSweepsError("there is a statement that is neither an assignment nor a loop")
+        for expression in expressions:
+            for part in subexpressions(expression):
+                maybe = isinstance(part, Conditional) or (
+                    isinstance(part, Binary) and part.operator in ("&&", "||")
+                )
+                if maybe and _of(part, grids):
+                    raise NoSweepsError("what a point reads of a grid depends on a condition")
+            yield from _of(expression, grids)
+
+
+def _expressions(statement: Stmt) -> tuple[Expr, ...]:
+    match statement:
+        case Assign(target=target, value=value):
+            return (target, value)
+        case Declare(initial=initial):
+            return () if initial is None else (initial,)
+        case For(start=start, bound=bound, step=step):
+            return (start, bound, step)
+        case _:
+            return ()
+
+
+def _of(expression: Expr, grids: set[str]) -> list[Index]:
+    return [e for e in subexpressions(expression) if isinstance(e, Index) and e.array in grids]
+
+
+def _place(index: Index, names: Sequence[str], types: Mapping[str, ScalarType], ring: Ring) -> _Place:
+    """Where an element is: ``a[N + y + 1]`` is that at a distance of 1 in the grid ``a[N + .]``."""
+    grid, offset = [index.array], list[int]()
+    for subscript in index.subscripts:
+        if any(isinstance(e, Index) for e in subexpressions(subscript)) or any(
+            promote(type_of(e, types)) not in (ScalarType.INT, ScalarType.LONG)
+            for e in subexpressions(subscript)
+        ):
+            raise NoSweepsError(f"a subscript of '{index.array}' is no sum of signed integers")
+        value = ring.read(subscript)
+        of = [name for name in names if name in ring.names_in(value)]
+        if not of:
+            grid.append(str(value))
+            continue
+        rest = value.coefficient(of[0], 0)
+        if (
+            of != [names[len(offset)]]
+            or value.degree(of[0]) != 1
+            or value.coefficient(of[0], 1) != 1
+            or of[0] in ring.names_in(rest)
+        ):
+            raise NoSweepsError(f"the subscripts of '{index.array}' are not the coordinates in their order")
+        constant = rest.evaluate(dict.fromkeys(rest.symbols, 0))
+        grid.append(f"{rest - constant} + .")
+        offset.append(int(constant))
+        if len(offset) == len(names):
+            names = (*names, "")
+    if len(offset) != len([name for name in names if name]):
+        raise NoSweepsError(f"the subscripts of '{index.array}' are not the coordinates in their order")
+    return _Place(tuple(grid), tuple(offset))
+
+
+def apart(
+    sweeps: tuple[Sweep, Sweep], names: Sequence[str], limits: Sequence[Expr], halo: Sequence[int]
+) -> tuple[Expr, ...]:
+    """Conditions under which no element is in both grids. Raises NoSweepsError where none is known.
+
+    Arrays do not overlap; of two grids in one array the distance must be more than what the sweeps touch.
+    """
+    first, second = (sweep.written for sweep in sweeps)
+    if first.array != second.array:
+        return ()
+    ring = Ring()
+    for one, other in zip(first.subscripts, second.subscripts, strict=True):
+        distance = ring.read(other) - ring.read(one)
+        signs = {term.coefficient > 0 for term in distance.terms()}
+        if len(signs) != 1:  # no distance, or one of either sign
+            continue
+        distance = distance if signs == {True} else -distance
+        place = [number for number, name in enumerate(names) if name in ring.names_in(ring.read(one))]
+        room: Expr = IntLiteral(1) if not place else add(limits[place[0]], IntLiteral(halo[place[0]]))
+        if distance == Polynomial.constant(0):
+            continue
+        return (Binary("<=", room, ring.write(distance)),)
+    raise NoSweepsError("nothing says that the two grids are apart")
+
+
+def farthest(sweeps: tuple[Sweep, Sweep], coordinate: int) -> int:
+    """How far away from a point the sweeps read along a coordinate."""
+    return max((abs(distance[coordinate]) for sweep in sweeps for _, distance in sweep.reads), default=0)

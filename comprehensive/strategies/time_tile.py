@@ -1,0 +1,224 @@
+"""Time tiles: regions that a loop of the host repeats in, tiles that do several sweeps in one launch out.
+
+::
+
+    for (t...) { b = f(a);  a = g(b); }
+        -->  each block, for the points of a tile and halo*(K - 1) more on all sides:
+               sweep 0 reads a in global memory; sweeps 1, 2, ... read what the one before left in shared memory,
+               each for as many points less as neighbours are away; the last one writes b in global memory
+
+Tiles overlap: what two of them need, both compute (overlapped tiling).  Every value is computed from the same values in
+the same way, so results are those of the serial C.  It is right where
+
+- two sweeps take turns between two grids (`sweeps.py`), and the grids do not overlap;
+- both do the same points, so that later sweeps write all that a launch leaves out;
+- a launch does an odd number of sweeps, so that it reads one grid and writes the other one;
+- the last sweep of the loop has a launch of its own: then both grids are left as the loop leaves them.
+
+What it is good for: a grid is read and written once for several sweeps.  Not with three coordinates: there a tile that
+fits computes about half of its points for itself alone.  Measured on one H200, three sweeps a launch of the 3-D heat
+equation with 512 points along each coordinate, 13 sizes of tiles: 0.47 to 0.998 of the speed of one sweep a launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from comprehensive.loops.access import names_read
+from comprehensive.loops.integers import ONE, ZERO, add, multiply
+from comprehensive.loops.ir import (
+    Alternative,
+    BlockFor,
+    Coordinate,
+    Loop,
+    Nest,
+    RegisterTile,
+    Repetition,
+    Role,
+    Scalar,
+    Sweeps,
+    Threads,
+    Variant,
+)
+from comprehensive.loops.rewrite import all_names, expressions_in, map_stmt_exprs, substitute
+from comprehensive.loops.types import environment_of, with_declarations
+from comprehensive.metafork.ast import Binary, Declare, Expr, For, If, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.fresh import Namer
+from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.strategies.coordinates import Points, points_of
+from comprehensive.strategies.sweeps import Cycle, NoSweepsError, apart, cycle_of, farthest, sweeps_of
+
+
+_MOST_COORDINATES = 2
+
+
+def time_tiles(nests: Sequence[Nest]) -> tuple[Applied[Variant] | NotApplicable, ...]:
+    """For each region, in program order, its sweep and those that follow it, over tiles."""
+    found: list[Applied[Variant] | NotApplicable] = []
+    while len(found) < len(nests):
+        repetition = nests[len(found)].repetition
+        if repetition is None:
+            found.append(NotApplicable("no loop of host code around it does nothing but regions"))
+            continue
+        together = nests[len(found) : len(found) + repetition.loop.regions]
+        try:
+            found += _tiled(together, repetition)
+        except NoSweepsError as error:
+            found += [NotApplicable(str(error)) for _ in together]
+    return tuple(found)
+
+
+def _tiled(nests: Sequence[Nest], repetition: Repetition) -> list[Applied[Variant]]:
+    name = Namer(frozenset[str]().union(*map(all_names, nests), (s.name for s in repetition.scalars)))
+    found = [_points(nest) for nest in nests]
+    rank = len(found[0].names)
+    if rank > _MOST_COORDINATES:
+        raise NoSweepsError(f"tiles that overlap along {rank} coordinates cost more than they save")
+    names = tuple(name("y" if rank == 1 else f"y{number}") for number in range(rank))
+    regions = [_renamed(points, names) for points in found]
+    limits = regions[0].limits
+    if any(points.limits != limits for points in regions):
+        raise NoSweepsError("the regions of the loop do not do the same points")
+    cycle = cycle_of(regions, repetition.loop)
+    _demand_independent(repetition.loop.iterator, (*limits, *_expressions(cycle)))
+    types = dict.fromkeys(names, ScalarType.INT)
+    for nest, body in zip((*nests, *nests), cycle.bodies, strict=False):
+        types |= with_declarations(environment_of(nest), body)
+    arrays = frozenset(a.name for nest in nests for a in nest.arrays)
+    sweeps = sweeps_of(cycle, names, types, arrays)
+    if types[sweeps[0].written.array] is not types[sweeps[1].written.array]:
+        raise NoSweepsError("the two grids have different types")
+    halo = tuple(farthest(sweeps, number) for number in range(rank))
+    conditions = apart(sweeps, names, limits, halo)
+    most = name("K")
+    coordinates = tuple(
+        Coordinate(point, limit, name(f"T{number}"), name(f"U{number}"), _lead(away, most))
+        for number, (point, limit, away) in enumerate(zip(names, limits, halo, strict=True))
+    )
+    constants = (name("D"), name("S"), name("M"))
+    result: list[Applied[Variant]] = []
+    for number, nest in enumerate(nests):
+        starts = [start for start in cycle.starts if start.region == number]
+        bodies = [cycle.bodies[start.second] for start in starts]
+        tile = RegisterTile(
+            coordinates,
+            tuple(Alternative(start.condition, body) for start, body in zip(starts, bodies, strict=True)),
+            *constants,
+            Sweeps(
+                tuple((sweeps[start.second], sweeps[not start.second]) for start in starts),
+                halo,
+                most,
+                _left(repetition, number),
+                conditions,
+            ),
+        )
+        cut = _cut(_together(nest, nests, repetition), tile, halo, Namer({*types, *_constants(tile)}))
+        sizes = " x ".join(f"({c.threads}*{c.each})" for c in coordinates)
+        result.append(
+            Applied(Variant(cut, tile=tile), f"tiles of {sizes} points, up to {most} sweeps a launch")
+        )
+    return result
+
+
+def _points(nest: Nest) -> Points:
+    points = points_of(nest)
+    if isinstance(points, NotApplicable):
+        raise NoSweepsError(points.reason)
+    return points
+
+
+def _renamed(points: Points, names: tuple[str, ...]) -> Points:
+    """The same with other names of coordinates."""
+    if len(points.names) != len(names):
+        raise NoSweepsError("the regions of the loop have different numbers of coordinates")
+    values = {old: Name(new) for old, new in zip(points.names, names, strict=True)}
+    alternatives = tuple(
+        Alternative(a.condition, map_stmt_exprs(a.body, lambda e: substitute(e, values)))
+        for a in points.alternatives
+    )
+    return Points(names, points.limits, alternatives)
+
+
+def _expressions(cycle: Cycle) -> tuple[Expr, ...]:
+    return tuple(e for body in cycle.bodies for e in expressions_in(body))
+
+
+def _demand_independent(iterator: str, expressions: Sequence[Expr]) -> None:
+    if any(iterator in names_read(e) for e in expressions):
+        raise NoSweepsError(f"'{iterator}' is in what a sweep computes, or in its limits")
+
+
+def _lead(away: int, most: str) -> Expr | None:
+    return multiply(IntLiteral(away), Binary("-", Name(most), ONE)) if away else None
+
+
+def _left(repetition: Repetition, number: int) -> Expr:
+    """How many sweeps the loop has yet to do when it comes to a region."""
+    loop = repetition.loop
+    end = add(loop.bound, ONE) if loop.relation == "<=" else loop.bound
+    turns = Binary("-", end, Name(loop.iterator))
+    all_of_them = multiply(IntLiteral(loop.regions), turns)
+    return Binary("-", all_of_them, IntLiteral(number)) if number else all_of_them
+
+
+# --- the nest, as people read it and as threads are counted
+
+
+def _together(nest: Nest, nests: Sequence[Nest], repetition: Repetition) -> Nest:
+    """The nest, with the scalars and arrays of all that a launch does."""
+    others = [*nests, *([nest] if nest not in nests else [])]
+    scalars: dict[str, Scalar] = {s.name: s for s in nest.scalars}
+    for scalar in (*(s for other in others for s in other.scalars), *repetition.scalars):
+        scalars.setdefault(scalar.name, scalar)
+    arrays = {a.name: a for a in nest.arrays}
+    for array in (a for other in others for a in other.arrays):
+        arrays.setdefault(array.name, array)
+    return replace(nest, scalars=tuple(scalars.values()), arrays=tuple(arrays.values()), cached=())
+
+
+def _constants(tile: RegisterTile) -> tuple[str, ...]:
+    assert tile.sweeps is not None
+    return (*tile.sizes, tile.sweeps.most, tile.blocks)
+
+
+def _cut(nest: Nest, tile: RegisterTile, halo: Sequence[int], name: Namer) -> Nest:
+    assert tile.sweeps is not None
+    sweep = name("m")
+    blocks = [name(f"i{number}") for number in range(len(halo))]
+    threads = [name(f"t{number}") for number in range(len(halo))]
+    values = [name(f"r{number}") for number in range(len(halo))]
+    body: tuple[Stmt, ...] = ()
+    for alternative, (first, second) in reversed(
+        list(zip(tile.alternatives, tile.sweeps.pairs, strict=True))
+    ):
+        both = (If(Binary("%", Name(sweep), IntLiteral(2)), second.body, first.body),)
+        body = both if alternative.condition is None else (If(alternative.condition, both, body),)
+    for c, block, thread, value, away in reversed(
+        list(zip(tile.coordinates, blocks, threads, values, halo, strict=True))
+    ):
+        row = Binary("+", Binary("*", Name(value), Name(c.threads)), Name(thread))
+        begin = Binary("*", Name(block), c.step)
+        place = Binary("+", begin if c.lead is None else Binary("-", begin, c.lead), row)
+        less = multiply(IntLiteral(away), Name(sweep))
+        inside = Binary(
+            "&&", Binary("<=", less, row), Binary("<", row, Binary("-", c.extent, less) if away else c.extent)
+        )
+        there = Binary("&&", Binary("<=", ZERO, Name(c.name)), Binary("<", Name(c.name), c.limit))
+        declared = Declare(ScalarType.INT, c.name, initial=place)
+        guarded = If(Binary("&&", inside, there), body)
+        body = (For(ScalarType.INT, value, ZERO, "<", Name(c.each), ONE, (declared, guarded)),)
+    band = Threads(
+        tuple(Loop(thread, Name(c.threads)) for c, thread in zip(tile.coordinates, threads, strict=True)),
+        body,
+        nest.bands[0].span,
+    )
+    return replace(
+        nest,
+        scalars=(
+            *nest.scalars,
+            *(Scalar(c, ScalarType.INT, Role.TILE) for c in (*tile.sizes, tile.sweeps.most)),
+        ),
+        grid=tuple(Loop(b, c.tiles(c.limit)) for b, c in zip(blocks, tile.coordinates, strict=True)),
+        body=(BlockFor(ScalarType.INT, sweep, ZERO, "<", Name(tile.sweeps.most), ONE, (band,)),),
+    )
