@@ -93,7 +93,7 @@ class Frame:
     def inside(self) -> tuple[Expr, ...]:
         """That a point is inside of the limits, for each coordinate."""
         return tuple(
-            Binary("<", Name(c.name), self.limit(number)) for number, c in enumerate(self.tile.coordinates)
+            c.inside(Name(c.name), self.limit(number)) for number, c in enumerate(self.tile.coordinates)
         )
 
     def name(self, base: str) -> Name:
@@ -121,10 +121,7 @@ class Frame:
             declared.append(constant(self.names[f"blocks{number}"], c.tiles(self.limit(number))))
         declared += self._grouped() if grouped else self._in_order()
         for number, c in enumerate(coordinates):
-            origin = Binary("*", self.name(f"i{number}"), c.step)
-            if c.lead is not None:
-                origin = Binary("-", origin, c.lead)
-            declared.append(constant(self.names[f"o{number}"], origin))
+            declared.append(constant(self.names[f"o{number}"], c.origin(self.name(f"i{number}"))))
         return Plain(tuple(declared))
 
     def rows_side_by_side(self) -> tuple[Expr, ...]:

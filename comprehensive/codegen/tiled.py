@@ -10,7 +10,7 @@ points with a long serial loop are a reduction (`reduction.py`), all others a st
 from __future__ import annotations
 
 from comprehensive.algebra import Polynomial
-from comprehensive.codegen.frame import Frame, is_same_for_all_points
+from comprehensive.codegen.frame import ZERO, Frame, is_same_for_all_points
 from comprehensive.codegen.jam import Jam, scalars_of
 from comprehensive.codegen.kernel import Kernel, KernelStmt, Plain, UniformIf
 from comprehensive.codegen.pieces import reduction_obstacle, serial_loop
@@ -90,8 +90,13 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
 def _streams(frame: Frame) -> tuple[KernelStmt, ...]:
     inside = conjunction(
         [
-            Binary("<=", Binary("+", frame.name(f"o{number}"), c.extent), frame.limit(number))
+            condition
             for number, c in enumerate(frame.tile.coordinates)
+            for origin in [frame.name(f"o{number}")]
+            for condition in (
+                *([Binary("<=", ZERO, origin)] if c.shift else []),
+                Binary("<=", Binary("+", origin, c.extent), frame.limit(number)),
+            )
         ]
     )
     result: tuple[KernelStmt, ...] = ()

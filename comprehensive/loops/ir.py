@@ -192,7 +192,8 @@ class Nest:
 class Coordinate:
     """``0 <= name < limit``, in parallel.  A block has ``threads`` threads along it, and each does ``each`` values.
 
-    Tiles overlap where a tile does ``lead`` values more than it is there for, at either end.
+    Tiles overlap where a tile does ``lead`` values more than it is there for, at either end.  The first tile begins
+    ``shift`` values before 0.
     """
 
     name: str
@@ -200,6 +201,7 @@ class Coordinate:
     threads: str
     each: str
     lead: Expr | None = None
+    shift: int = 0
 
     @property
     def extent(self) -> Expr:
@@ -215,7 +217,22 @@ class Coordinate:
 
     def tiles(self, limit: Expr) -> Expr:
         """The number of tiles up to a limit: the limit over the step, rounded up."""
-        return Binary("/", Binary("+", limit, Binary("-", self.step, IntLiteral(1))), self.step)
+        more = Binary("-", self.step, IntLiteral(1)) if self.shift == 0 else self.step
+        if self.shift > 1:
+            more = Binary("+", more, IntLiteral(self.shift - 1))
+        return Binary("/", Binary("+", limit, more), self.step)
+
+    def inside(self, value: Expr, limit: Expr) -> Expr:
+        """That a value of the coordinate, of a tile without lead, is inside of the limits."""
+        below = Binary("<", value, limit)
+        return Binary("&&", Binary("<=", IntLiteral(0), value), below) if self.shift else below
+
+    def origin(self, tile: Expr) -> Expr:
+        """The first value that a tile does."""
+        begin: Expr = Binary("*", tile, self.step)
+        if self.lead is not None:
+            begin = Binary("-", begin, self.lead)
+        return Binary("-", begin, IntLiteral(self.shift)) if self.shift else begin
 
 
 @dataclass(frozen=True, slots=True)

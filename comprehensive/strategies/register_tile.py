@@ -9,6 +9,8 @@
 
 The sizes are constants that the tool adds; how the user has cut the ranges (`coordinates.py`) no longer matters but
 for where they end.  Each point is visited once, and what a point does keeps its order: results are the same to the bit.
+Tiles of points without a serial loop begin where what they store begins a line of the cache, as far as subscripts tell:
+with ``b[y + 1] = ...`` the first tile begins at -1.
 What it is good for: a value that is read for a row and a value that is read for a column serve U0*U1 points, and
 loads of several points are in flight together.
 """
@@ -18,13 +20,27 @@ from __future__ import annotations
 from dataclasses import replace
 
 from comprehensive.codegen.pieces import serial_loop
-from comprehensive.loops.integers import ZERO
+from comprehensive.codegen.turned import turned_store
+from comprehensive.loops.integers import ZERO, Ring
 from comprehensive.loops.ir import Coordinate, Loop, Nest, RegisterTile, Role, Scalar, Threads, Variant
-from comprehensive.loops.rewrite import all_names
-from comprehensive.metafork.ast import Binary, Declare, For, If, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.loops.rewrite import all_names, statements_in
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Declare,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+)
 from comprehensive.metafork.fresh import Namer
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.coordinates import points_of
+
+LINE_BYTES = 128
 
 
 def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
@@ -39,6 +55,10 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
     )
     tile = RegisterTile(coordinates, points.alternatives, name("D"), name("S"), name("M"))
     has_loop = any(serial_loop(alternative.body) is not None for alternative in tile.alternatives)
+    if not has_loop and turned_store(nest, tile) is None:
+        last = replace(coordinates[-1], shift=_shift(nest, tile))
+        coordinates = (*coordinates[:-1], last)
+        tile = replace(tile, coordinates=coordinates)
     constants = (*tile.sizes, tile.depth, tile.stages) if has_loop else tile.sizes
     blocks = [name(f"i{number}") for number in range(len(coordinates))]
     threads = [name(f"t{number}") for number in range(len(coordinates))]
@@ -74,10 +94,32 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
     return Applied(Variant(cut, tile=tile), f"tiles of {sizes} points, in registers")
 
 
+def _shift(nest: Nest, tile: RegisterTile) -> int:
+    """How far the first element that is stored is behind a multiple of the length of a line of the cache.
+
+    As far as that is known: where data and rows begin at such multiples.
+    """
+    data = {a.name: a for a in nest.arrays}
+    along = tile.coordinates[-1].name
+    for statement in statements_in(tuple(s for body in tile.bodies for s in body)):
+        match statement:
+            case Assign(target=Index(array=array, subscripts=(*_, subscript))) if array in data:
+                ring = Ring()
+                value = ring.read(subscript)
+                if value.degree(along) == 1 and value.coefficient(along, 1) == 1:
+                    first = value.evaluate(dict.fromkeys(value.symbols, 0))
+                    return int(first) % (LINE_BYTES // data[array].type.size_bytes)
+            case _:
+                pass
+    return 0
+
+
 def _loop(coordinate: Coordinate, block: str, thread: str, value: str, body: tuple[Stmt, ...]) -> Stmt:
     row = Binary("+", Binary("*", Name(block), Name(coordinate.each)), Name(value))
     place = Binary("+", Binary("*", row, Name(coordinate.threads)), Name(thread))
-    inside = If(Binary("<", Name(coordinate.name), coordinate.limit), body)
+    if coordinate.shift:
+        place = Binary("-", place, IntLiteral(coordinate.shift))
+    inside = If(coordinate.inside(Name(coordinate.name), coordinate.limit), body)
     declared = Declare(ScalarType.INT, coordinate.name, initial=place)
     return For(ScalarType.INT, value, ZERO, "<", Name(coordinate.each), IntLiteral(1), (declared, inside))
 

@@ -49,7 +49,6 @@ from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.coordinates import Points, points_of
 from comprehensive.strategies.sweeps import Cycle, NoSweepsError, apart, cycle_of, farthest, sweeps_of
 
-
 _MOST_COORDINATES = 2
 
 
@@ -198,8 +197,7 @@ def _cut(nest: Nest, tile: RegisterTile, halo: Sequence[int], name: Namer) -> Ne
         list(zip(tile.coordinates, blocks, threads, values, halo, strict=True))
     ):
         row = Binary("+", Binary("*", Name(value), Name(c.threads)), Name(thread))
-        begin = Binary("*", Name(block), c.step)
-        place = Binary("+", begin if c.lead is None else Binary("-", begin, c.lead), row)
+        place = Binary("+", c.origin(Name(block)), row)
         less = multiply(IntLiteral(away), Name(sweep))
         inside = Binary(
             "&&", Binary("<=", less, row), Binary("<", row, Binary("-", c.extent, less) if away else c.extent)
