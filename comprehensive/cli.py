@@ -203,14 +203,18 @@ def gen(
 
     if ptx is not None:
         demand_architecture(ptx, virtual=True)
-    compilation = _compile(source, _options(**compile_options))
+    options = _options(**compile_options)
+    compilation = _compile(source, options)
     if emit is not None:
         click.echo(generate.stage_text(compilation, emit), nl=False)
         return
     written = generate.write(
-        compilation, output, depfile=depfile or (output / f"{source.stem}.d" if depend else None), ptx_arch=ptx,
-        cuda_path=compile_options["cuda_path"],
-    )  # fmt: skip
+        compilation,
+        output,
+        options,
+        depfile=depfile or (output / f"{source.stem}.d" if depend else None),
+        ptx_arch=ptx,
+    )
     if as_json:
         _print_json(
             {

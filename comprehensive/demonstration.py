@@ -29,7 +29,7 @@ def show(source: Path, output: Path, options: Options, echo: Callable[[str], Non
     compilation = compile_file(source, options)
     echo(tree_text(compilation))
     echo(f"$ comprehensive gen {source} -o {output}")
-    written = write(compilation, output)
+    written = write(compilation, output, options)
     for name in written.files:
         echo(f"  {(output / name).stat().st_size:>8} bytes  {output / name}")
     echo("")

@@ -18,9 +18,10 @@ from comprehensive.codegen.emit import depfile as depfile_text
 from comprehensive.codegen.emit import write_outputs
 from comprehensive.codegen.host import header_text, source_text
 from comprehensive.codegen.manifest import manifest
+from comprehensive.codegen.resources import Resources, resources
 from comprehensive.data import spec_directory, template_directory
 from comprehensive.descriptions import describe
-from comprehensive.driver import Compilation
+from comprehensive.driver import Compilation, Options
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.printer import print_nest
 from comprehensive.metafork.printer import print_program
@@ -41,7 +42,7 @@ class Written:
     changed: tuple[str, ...]
 
 
-def outputs(compilation: Compilation) -> Mapping[str, str]:
+def outputs(compilation: Compilation, resources: Resources | None = None) -> Mapping[str, str]:
     """File names and texts of everything that ``gen`` writes, except the depfile."""
     plan = compilation.plan
     regions = [region for function in plan.functions for region in function.regions]
@@ -51,7 +52,7 @@ def outputs(compilation: Compilation) -> Mapping[str, str]:
     texts = {
         f"{plan.stem}.h": header_text(plan, __version__),
         f"{plan.stem}.cu": source_text(plan, kernels, __version__),
-        f"{plan.stem}.json": _json(_manifest(compilation)),
+        f"{plan.stem}.json": _json(_manifest(compilation, resources)),
         f"{plan.stem}.tree.json": _json(tree_document(compilation)),
     }
     for number, region in enumerate(regions):
@@ -62,9 +63,9 @@ def outputs(compilation: Compilation) -> Mapping[str, str]:
     return texts
 
 
-def _manifest(compilation: Compilation) -> dict[str, Any]:
+def _manifest(compilation: Compilation, resources: Resources | None) -> dict[str, Any]:
     c = compilation
-    return manifest(c.plan, c.trees, c.tiles, c.time_tiles, __version__)
+    return manifest(c.plan, c.trees, c.tiles, c.time_tiles, resources, __version__)
 
 
 def _json(document: object) -> str:
@@ -79,15 +80,19 @@ def fragment_to_json(variant: Variant) -> dict[str, object]:
 def write(
     compilation: Compilation,
     directory: Path,
+    options: Options,
     *,
     depfile: Path | None = None,
     ptx_arch: str | None = None,
-    cuda_path: str | None = None,
 ) -> Written:
     """Writes every output; CompileError (CF0620) where the directory cannot be written."""
-    texts = dict(outputs(compilation))
+    taken = None
+    if options.registers != "estimate":
+        required = options.registers == "ptxas"
+        taken = resources(compilation.plan, options.arch, options.cuda_path, required=required)
+    texts = dict(outputs(compilation, taken))
     if ptx_arch is not None:
-        texts |= ptx_texts(compilation, ptx_arch, cuda_path)
+        texts |= ptx_texts(compilation, ptx_arch, options.cuda_path)
     changed = write_outputs(directory, texts)
     if depfile is not None:
         targets = [str(directory / name) for name in sorted(texts)]

@@ -5,7 +5,7 @@ In: a :class:`Kernel`.  Out: the text of its ``__global__`` function, laid out a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -26,6 +26,7 @@ from comprehensive.codegen.kernel import (
     UniformFor,
     UniformIf,
 )
+from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.source_lines import GENERATED_LINE, mark
 from comprehensive.codegen.wrap import wrapped
 from comprehensive.metafork.ast import IntLiteral
@@ -60,7 +61,31 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
 
 def kernel_unit(kernel: Kernel) -> str:
     """A translation unit with this kernel of a leaf alone, for what only compiles: PTX, register counts."""
-    return render_template("cuda/unit.cu.j2", kernel=print_kernel(kernel))
+    return render_template("cuda/unit.cu.j2", kernels=[print_kernel(kernel)], instances=[], has_stages=False)
+
+
+def program_unit(plan: ProgramPlan) -> str:
+    """A translation unit with all kernels of a program, those over tiles in all their instances, for the same."""
+    regions = [region for function in plan.functions for region in function.regions]
+    kernels = {kernel.name: kernel for region in regions for kernel in region.kernels}
+    return render_template(
+        "cuda/unit.cu.j2",
+        kernels=[print_kernel(kernel) for kernel in kernels.values()],
+        instances=[
+            _instantiation(tile.kernel, instance.sizes, aligned)
+            for region in regions
+            for tile in region.tilings
+            for instance in tile.instances
+            for aligned in ((True, False) if tile.kernel.staged else (None,))
+        ],
+        has_stages=any(kernel.staged for kernel in kernels.values()),
+    )
+
+
+def _instantiation(kernel: Kernel, sizes: Sequence[int], aligned: bool | None) -> str:
+    constants = [*map(str, sizes), *([] if aligned is None else [str(aligned).lower()])]
+    parameters = ", ".join(print_parameter(p, restrict=True) for p in kernel.parameters)
+    return f"template __global__ void {kernel.name}<{', '.join(constants)}>({parameters});"
 
 
 def print_parameter(parameter: KernelParameter, *, restrict: bool = False) -> str:

@@ -27,9 +27,14 @@ class Instance:
 
 # Threads, values a thread; with a serial loop depth and stages; blocks of a multiprocessor.
 _REDUCTIONS = {
-    1: (Instance((128, 1, 64, 4, 1), 100), Instance((32, 1, 64, 4, 1), 104)),
+    1: (
+        Instance((64, 1, 128, 3, 2), 100),
+        Instance((32, 1, 128, 4, 2), 101),
+        Instance((32, 1, 64, 4, 1), 108),
+    ),
     2: (
         Instance((16, 16, 8, 8, 8, 4, 2), 100),
+        Instance((8, 32, 8, 4, 32, 2, 2), 110),
         Instance((8, 16, 8, 4, 32, 2, 4), 113),
         Instance((8, 8, 4, 4, 16, 2, 8), 260),
     ),

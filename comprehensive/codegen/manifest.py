@@ -16,6 +16,7 @@ from typing import Any
 from comprehensive.algebra import System
 from comprehensive.codegen.kernel import Kernel
 from comprehensive.codegen.plan import LeafPlan, ProgramPlan, RegionPlan, TilePlan
+from comprehensive.codegen.resources import Resources
 from comprehensive.loops.ir import Role, Variant
 from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.protocols import NotApplicable
@@ -29,9 +30,13 @@ def manifest(
     trees: Sequence[Tree[Variant]],
     tiles: Sequence[Tree[Variant] | NotApplicable],
     time_tiles: Sequence[Tree[Variant] | NotApplicable],
+    resources: Resources | None,
     version: str,
 ) -> dict[str, Any]:
-    """The document; ``trees``, ``tiles`` and ``time_tiles`` are those of the regions in program order."""
+    """The document; ``trees``, ``tiles`` and ``time_tiles`` are those of the regions in program order.
+
+    Without ``resources`` what kernels take on a device is left open.
+    """
     remaining = iter(zip(trees, tiles, time_tiles, strict=True))
     return {
         "schema": SCHEMA,
@@ -39,11 +44,12 @@ def manifest(
         "source": {"name": plan.source_path, "sha256": plan.source_digest},
         "header": f"{plan.stem}.h",
         "kernels": f"{plan.stem}.cu",
+        "resources": None if resources is None else {"from": resources.source, "arch": resources.arch},
         "functions": [
             {
                 "name": function.function.name,
                 "parameters": _program_parameters(function.regions),
-                "regions": [_region(region, *next(remaining)) for region in function.regions],
+                "regions": [_region(region, *next(remaining), resources) for region in function.regions],
             }
             for function in plan.functions
         ],
@@ -60,6 +66,7 @@ def _region(
     tree: Tree[Variant],
     tile: Tree[Variant] | NotApplicable,
     time: Tree[Variant] | NotApplicable,
+    resources: Resources | None,
 ) -> dict[str, Any]:
     nest = region.nest
     return {
@@ -87,18 +94,22 @@ def _region(
         "assumptions": [str(atom) for atom in tree.assumptions],
         "machine_parameters": list(tree.limits),
         "leaves": [
-            _leaf(planned, leaf, tree) for planned, leaf in zip(region.leaves, tree.leaves, strict=True)
+            _leaf(planned, leaf, tree, resources)
+            for planned, leaf in zip(region.leaves, tree.leaves, strict=True)
         ],
         "dead_ends": [_system(d, tree) for d in region.dead_ends],
-        "tile": _tile(region, region.tile, tile),
+        "tile": _tile(region, region.tile, tile, resources),
         "no_tile": tile.reason if isinstance(tile, NotApplicable) else None,
-        "time_tile": _tile(region, region.time, time),
+        "time_tile": _tile(region, region.time, time, resources),
         "no_time_tile": time.reason if isinstance(time, NotApplicable) else None,
     }
 
 
 def _tile(
-    region: RegionPlan, planned: TilePlan | None, tree: Tree[Variant] | NotApplicable
+    region: RegionPlan,
+    planned: TilePlan | None,
+    tree: Tree[Variant] | NotApplicable,
+    resources: Resources | None,
 ) -> dict[str, Any] | None:
     if planned is None or isinstance(tree, NotApplicable):
         return None
@@ -114,13 +125,16 @@ def _tile(
                 "leaf": planned.first + number,
                 "sizes": planned.sizes(instance),
                 "weight": instance.weight,
+                "resources": None if resources is None else resources.of_instance(planned, instance),
             }
             for number, instance in enumerate(planned.instances)
         ],
     }
 
 
-def _leaf(planned: LeafPlan, leaf: Leaf[Variant], tree: Tree[Variant]) -> dict[str, Any]:
+def _leaf(
+    planned: LeafPlan, leaf: Leaf[Variant], tree: Tree[Variant], resources: Resources | None
+) -> dict[str, Any]:
     return {
         "index": planned.index,
         "system": _system(planned.system, tree),
@@ -132,6 +146,7 @@ def _leaf(planned: LeafPlan, leaf: Leaf[Variant], tree: Tree[Variant]) -> dict[s
         "counters": _counters(leaf, tree),
         "cached": list(planned.nest.cached),
         "kernel": _kernel(planned.kernel),
+        "resources": None if resources is None else resources.of_leaf(planned.kernel.name),
     }
 
 

@@ -36,6 +36,20 @@ class Usage:
         """The name in the source: the symbol itself for ``extern "C"``, else without scopes and types."""
         return simple_name(self.symbol)
 
+    @property
+    def template_arguments(self) -> tuple[int, ...]:
+        """The integers and truth values that a template was given; empty where it is none.
+
+        ``_Z4tileILi16ELb1EEvPf --> (16, 1)``; Itanium C++ ABI, section 5.1.5.
+        """
+        found = re.search(r"\d" + re.escape(self.name) + r"I((?:L[a-z]n?\d+E)+)E", self.symbol)
+        if found is None:
+            return ()
+        return tuple(
+            -int(digits) if sign else int(digits)
+            for sign, digits in re.findall(r"L[a-z](n?)(\d+)E", found[1])
+        )
+
 
 _ENTRY = re.compile(r"Compiling entry function '([^']+)' for '([^']+)'")
 _PROPERTIES = re.compile(r"Function properties for (\S+)")

@@ -63,3 +63,18 @@ def test_a_kernel_is_found_by_symbol_or_by_its_name_in_the_source():
 )
 def test_names_of_the_source_are_read_off_mangled_symbols(symbol, name):
     assert simple_name(symbol) == name
+
+
+@pytest.mark.parametrize(
+    ("symbol", "arguments"),
+    [
+        ("_Z4tileILi16ELb1EEvPf", (16, 1)),
+        ("_Z4tileILin3EEvPf", (-3,)),
+        ("_ZN2ns4tileILi8ELb0EEEvPf", (8, 0)),
+        ("_Z4tileIfEvPf", ()),
+        ("tile", ()),
+    ],
+)
+def test_numbers_given_to_a_template_are_read_off_its_symbol(symbol, arguments):
+    usage = Usage(symbol, "sm_90", 8, 0, 0, 0, 0, 0)
+    assert usage.template_arguments == arguments

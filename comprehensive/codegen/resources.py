@@ -1,0 +1,95 @@
+"""What every kernel of a program takes on an architecture: a plan in, what ptxas says of its kernels out.
+
+Leaves and all instances of kernels over tiles are compiled together, without host code.  Occupancy is that of an
+architecture at full shared-memory carve-out, for instances: a leaf's depends on its parameters.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from comprehensive.codegen.cuda import program_unit
+from comprehensive.codegen.instances import Instance
+from comprehensive.codegen.plan import ProgramPlan, TilePlan
+from comprehensive.machine.device import Device, load_device
+from comprehensive.machine.occupancy import occupancy
+from comprehensive.toolchain.find import Missing, find_tool
+from comprehensive.toolchain.nvcc import compile_cubin, load_tool
+from comprehensive.toolchain.process import ToolError
+from comprehensive.toolchain.usage import Usage, usage_of
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """``source`` is who counted, ``usages`` are by symbol."""
+
+    source: str
+    arch: str
+    usages: Mapping[str, Usage]
+
+    def of_leaf(self, kernel: str) -> dict[str, Any]:
+        (usage,) = usage_of(kernel, self.usages)
+        return {**_counted(usage), "static_shared_bytes": usage.shared_bytes}
+
+    def of_instance(self, tile: TilePlan, instance: Instance) -> list[dict[str, Any]]:
+        """One entry, or where a kernel copies in stages one for aligned data and one for any other."""
+        device = load_device(self.arch.rstrip("af"))
+        rest = len(instance.sizes)
+        return [
+            {
+                "aligned": bool(usage.template_arguments[rest]) if tile.kernel.staged else None,
+                **_counted(usage),
+                **_resident(device, tile, instance, usage),
+            }
+            for usage in sorted(usage_of(tile.kernel.name, self.usages), key=lambda u: u.symbol, reverse=True)
+            if usage.template_arguments[:rest] == instance.sizes
+        ]
+
+
+def _counted(usage: Usage) -> dict[str, int]:
+    return {
+        "registers_per_thread": usage.registers_per_thread,
+        "spill_store_bytes": usage.spill_store_bytes,
+        "spill_load_bytes": usage.spill_load_bytes,
+        "stack_bytes": usage.stack_bytes,
+    }
+
+
+def _resident(device: Device, tile: TilePlan, instance: Instance, usage: Usage) -> dict[str, Any]:
+    sizes = tile.sizes(instance)
+    threads = prod(sizes[name] for name in tile.kernel.constants[: len(tile.kernel.block)])
+    shared = usage.shared_bytes + 4 * int(tile.kernel.shared_words.evaluate(sizes))
+    found = occupancy(
+        device,
+        threads_per_block=threads,
+        registers_per_thread=usage.registers_per_thread,
+        shared_bytes_per_block=shared,
+        barriers_per_block=usage.barriers,
+    )
+    return {
+        "threads_per_block": threads,
+        "shared_bytes_per_block": shared,
+        "blocks_per_sm": found.blocks_per_sm,
+        "warps_per_sm": found.warps_per_sm,
+        "occupancy": str(found.fraction),
+        "limited_by": list(found.limits),
+    }
+
+
+def resources(plan: ProgramPlan, arch: str, cuda_path: str | None, *, required: bool) -> Resources | None:
+    """None where nvcc is not found and not ``required``; ToolError where it is required."""
+    found = find_tool("nvcc", cuda_path)
+    if isinstance(found, Missing):
+        if required:
+            raise ToolError(f"register counts by ptxas need nvcc\n{found.explain()}\nhelp: {found.help}")
+        return None
+    nvcc = load_tool(found)
+    with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
+        unit = Path(scratch) / "kernels.cu"
+        unit.write_text(program_unit(plan), encoding="utf-8")
+        return Resources(f"nvcc {nvcc.version}", arch, compile_cubin(nvcc, unit, arch).usage)

@@ -1,0 +1,65 @@
+"""What the manifest says that kernels take, against what compiled kernels say of themselves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from comprehensive import generate
+from comprehensive.driver import Options, compile_file
+from comprehensive.toolchain.nvcc import Tool
+from tests.specs.test_soundness import compiled, spec_directory
+
+
+def manifest_of(spec: str, directory: Path, options: Options) -> Any:
+    compilation = compile_file(spec_directory() / f"{spec}.mf", Options("estimate"))
+    generate.write(compilation, directory, options)
+    return json.loads((directory / f"{spec}.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_every_variant_has_its_registers_and_every_instance_its_occupancy(
+    arch: str, tmp_path: Path, nvcc: Tool
+) -> None:
+    options = Options("ptxas", arch, cuda_path=str(nvcc.path.parents[1]))
+    manifest = manifest_of("matvec", tmp_path, options)
+    assert manifest["resources"] == {"from": f"nvcc {nvcc.version}", "arch": arch}
+    (region,) = manifest["functions"][0]["regions"]
+    for leaf in region["leaves"]:
+        assert 0 < leaf["resources"]["registers_per_thread"] <= 255
+    for instance in region["tile"]["instances"]:
+        sizes = instance["sizes"]
+        assert [each["aligned"] for each in instance["resources"]] == [True, False]
+        for each in instance["resources"]:
+            # Stages of T0*U0 rows of D elements and padding, and of D elements of the vector.
+            rows = sizes["T0"] * sizes["U0"] * (sizes["D"] + 4)
+            assert each["shared_bytes_per_block"] == 4 * sizes["S"] * (rows + sizes["D"])
+            assert each["threads_per_block"] == sizes["T0"]
+            by_registers = 65536 // (each["registers_per_thread"] * sizes["T0"])
+            by_memory = (228 if arch == "sm_90a" else 164) * 1024 // (each["shared_bytes_per_block"] + 1024)
+            assert abs(each["blocks_per_sm"] - min(by_registers, by_memory)) <= 1
+            assert each["warps_per_sm"] == each["blocks_per_sm"] * sizes["T0"] // 32
+
+
+@pytest.mark.toolchain
+def test_time_tiles_are_counted_too(tmp_path: Path, nvcc: Tool) -> None:
+    options = Options("ptxas", cuda_path=str(nvcc.path.parents[1]))
+    (region,) = manifest_of("jacobi1d", tmp_path, options)["functions"][0]["regions"]
+    (instance,) = region["time_tile"]["instances"]
+    (taken,) = instance["resources"]
+    assert taken["aligned"] is None
+    assert taken["spill_store_bytes"] == 0
+    assert taken["shared_bytes_per_block"] == 2 * 4 * instance["sizes"]["T0"] * instance["sizes"]["U0"]
+
+
+def test_without_ptxas_the_manifest_leaves_it_open(tmp_path: Path) -> None:
+    manifest = manifest_of("matadd", tmp_path, Options("estimate"))
+    (region,) = manifest["functions"][0]["regions"]
+    assert manifest["resources"] is None
+    assert all(leaf["resources"] is None for leaf in region["leaves"])
+    assert all(instance["resources"] is None for instance in region["tile"]["instances"])
+    assert compiled("matadd").plan.functions[0].regions[0].tile is not None
