@@ -3,7 +3,7 @@
 In: such a kernel.  Out: a few instances, each with its ``weight``: how long it takes for a point when the device is
 full, relative to the others.  The launcher takes the one with the least weight times points of the tiles that the
 busiest multiprocessor gets.  Source: sweeps by hand on one H200,
-and `benchmarks/results/gpu-bench-2026-11-21.md`.
+and `benchmarks/results/gpu-bench-2026-11-22.md`.
 """
 
 from __future__ import annotations
