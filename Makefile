@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format nvcc gpu-prepare gpu-test gpu-bench bench bench-trees quotients bank agreement clean
+.PHONY: help demo test test-all lint format nvcc gpu-prepare gpu-test gpu-bench bench sizes bench-trees quotients bank agreement clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -55,6 +55,9 @@ gpu-bench:  ## time build/gpu on this machine's GPU beside cuBLAS, torch, Triton
 
 bench: $(STAMP)  ## time the generator itself
 	$(PY) benchmarks/host.py
+
+sizes: $(STAMP) nvcc  ## what the generated code takes to compile, and how large it is
+	$(PY) -m benchmarks.sizes
 
 bench-trees: $(STAMP)  ## time the solver on synthetic decision trees, beside z3 and cvc5
 	$(PY) benchmarks/trees.py
