@@ -108,7 +108,11 @@ def _compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 default=None,
                 help="Architecture that ptxas counts for.  [default: that of the device asked for, else sm_90]",
             ),
-            click.option("--cuda-path", default=None, help="Directory of a CUDA toolkit, searched first."),
+            click.option(
+                "--cuda-path",
+                default=None,
+                help="Directory of a CUDA toolkit: the only place where tools are looked for.",
+            ),
             click.option(
                 "--performance",
                 type=click.Choice(["demanded", "literal"]),
@@ -528,7 +532,11 @@ def devices(name: str | None, as_json: bool) -> None:
 
 
 @cli.command()
-@click.option("--cuda-path", default=None, help="Directory of a CUDA toolkit, searched first.")
+@click.option(
+    "--cuda-path",
+    default=None,
+    help="Directory of a CUDA toolkit: the only place where tools are looked for.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @reporting
 def doctor(cuda_path: str | None, as_json: bool) -> None:

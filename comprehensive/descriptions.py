@@ -13,7 +13,11 @@ def describe(variant: Variant) -> str:
     """One line about a leaf's code."""
     if variant.tile is not None:
         sizes = " x ".join(f"{c.threads}*{c.each}" for c in variant.tile.coordinates)
-        return f"tiles of {sizes} points, {' x '.join(c.each for c in variant.tile.coordinates)} a thread in registers"
+        each = " x ".join(c.each for c in variant.tile.coordinates)
+        sweeps = variant.tile.sweeps
+        if sweeps is not None:
+            return f"up to {sweeps.most} sweeps a launch, in tiles of {sizes} points in shared memory, {each} a thread"
+        return f"tiles of {sizes} points, {each} a thread in registers"
     cached = f"cached: {', '.join(variant.nest.cached)}" if variant.nest.cached else "nothing cached"
     cap = "" if variant.register_cap is None else f"; at most {variant.register_cap} registers"
     return cached + cap

@@ -23,8 +23,10 @@ from comprehensive.diagnostics import CompileError, Diagnostic, DiagnosticSink, 
 from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest, Role, Variant
 from comprehensive.loops.reading_order import reading_order
+from comprehensive.loops.rewrite import all_names
 from comprehensive.loops.verify import verify
 from comprehensive.metafork.ast import Program
+from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.parse import parse
 from comprehensive.metafork.read import read_source
 from comprehensive.optimize.algorithm import comprehensive_optimization
@@ -209,7 +211,7 @@ def tile_plan(name: str, tile: Tree[Variant] | NotApplicable, first: int) -> Til
     if isinstance(tile, NotApplicable):
         return None
     (leaf,) = tile.leaves
-    kernel, cut = lower(leaf.fragment, name), leaf.fragment.tile
+    kernel, cut = lower(leaf.fragment, fresh(name, all_names(leaf.fragment.nest))), leaf.fragment.tile
     assert cut is not None
     return TilePlan(kernel, leaf.fragment.nest, leaf.simplified, first, instances(kernel, cut), cut.sweeps)
 

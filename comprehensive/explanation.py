@@ -102,7 +102,11 @@ def explain(
             )
         )
     if leaf is not None and not any(region.cases for region in explained):
-        raise value_error("CF0703", f"there is no leaf {leaf}", "`comprehensive tree` lists the leaves")
+        raise value_error(
+            "CF0703",
+            f"there is no leaf {leaf}",
+            "`comprehensive tree` lists the leaves; numbers of tiles follow, as the manifest says",
+        )
     return tuple(explained)
 
 
@@ -174,8 +178,8 @@ def _case_lines(case: Case) -> list[str]:
     runs = {
         "leaf": "runs",
         "dead end": "applies: no variant, the dispatcher refuses",
-        "register tile": "fits, and comes before the leaves where no parameters are given",
-        "time tile": "fits, and comes before all else where no parameters are given and the loop has sweeps left",
+        "register tile": "fits, and comes before the leaves where the launcher chooses",
+        "time tile": "fits, and comes before all else where it chooses, and four sweeps of the loop or more are left",
     }[case.kind]
     match case.applies:
         case True:

@@ -172,12 +172,13 @@ def tree_text(compilation: Compilation, *, pruned: bool = False, ascii_only: boo
         where = f"{compilation.source.path}:{nest.span.position[0]}"
         parts.append(f"{nest.name} ({where})\n")
         parts.append(render_tree(tree, pruned, describe, strokes) + "\n\n")
-        for kind, tiles in (("register", tile), ("time", time)):
+        for kind, tiles, order in (
+            ("register", tile, "before the leaves where the launcher chooses"),
+            ("time", time, "before all else where it chooses, and four sweeps of the loop or more are left"),
+        ):
             if isinstance(tiles, NotApplicable):
                 parts.append(f"{nest.name} has no {kind} tiles: {tiles.reason}\n\n")
             else:
-                parts.append(
-                    f"{nest.name} over {kind} tiles, whatever the parameters: tried first without them\n"
-                )
+                parts.append(f"{nest.name} over {kind} tiles, whatever the parameters: {order}\n")
                 parts.append(render_tree(tiles, pruned, describe, strokes) + "\n\n")
     return "".join(parts).removesuffix("\n")

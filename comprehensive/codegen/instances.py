@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from comprehensive.codegen.kernel import Kernel
 from comprehensive.loops.ir import RegisterTile
@@ -49,12 +50,32 @@ _PLANES = (
     (12, (Instance((4, 128, 8, 1, 4), 100), _SMALL)),
     (1 << 30, (Instance((4, 32, 8, 3, 8), 100), _SMALL)),
 )
-# Of several sweeps, by coordinates: threads, values a thread, sweeps, blocks of a multiprocessor.
+# Of several sweeps, by coordinates: threads, values a thread, sweeps where neighbours are 1 away, blocks of a
+# multiprocessor.
 _TIME = {
     1: (Instance((256, 4, 19, 6), 100),),
     2: (Instance((4, 128, 24, 1, 7, 2), 100), Instance((2, 128, 20, 1, 7, 4), 88)),
 }
 _TURNED = (Instance((16, 32, 4, 2, 2), 100), Instance((8, 32, 4, 1, 4), 112))
+
+
+USEFUL = Fraction(3, 5)
+"""The least share of the points of a time tile that it is there for; the others are done for their neighbours' sake."""
+
+
+def time_instances(halo: Sequence[int]) -> tuple[Instance, ...]:
+    """The instances of several sweeps that read so far away along each coordinate; the farther, the fewer sweeps."""
+    found: list[Instance] = []
+    for instance in _TIME[len(halo)]:
+        *extents, most, blocks = instance.sizes
+        for sweeps in range(most, 1, -2):
+            share = Fraction(1)
+            for threads, each, away in zip(extents, extents[len(halo) :], halo, strict=False):
+                share *= max(Fraction(0), 1 - Fraction(2 * away * (sweeps - 1), threads * each))
+            if share >= USEFUL:
+                found.append(Instance((*extents, sweeps, blocks), instance.weight))
+                break
+    return tuple(found)
 
 
 def instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
@@ -73,7 +94,7 @@ def instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
 def _instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
     coordinates = len(tile.coordinates)
     if tile.sweeps is not None:
-        return _TIME[coordinates]
+        return time_instances(tile.sweeps.halo)
     if kernel.staged:
         return _REDUCTIONS[coordinates]
     if kernel.uses_shared_memory:

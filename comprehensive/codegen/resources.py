@@ -6,11 +6,9 @@ architecture at full shared-memory carve-out, for instances: a leaf's depends on
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
-from pathlib import Path
 from typing import Any
 
 from comprehensive.codegen.cuda import program_unit
@@ -18,9 +16,7 @@ from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.plan import ProgramPlan, TilePlan
 from comprehensive.machine.device import Device, load_device
 from comprehensive.machine.occupancy import occupancy
-from comprehensive.toolchain.find import Missing, find_tool
-from comprehensive.toolchain.nvcc import compile_cubin, load_tool
-from comprehensive.toolchain.process import ToolError
+from comprehensive.toolchain.registers import counting_nvcc, usages_of
 from comprehensive.toolchain.usage import Usage, usage_of
 
 
@@ -83,13 +79,7 @@ def _resident(device: Device, tile: TilePlan, instance: Instance, usage: Usage) 
 
 def resources(plan: ProgramPlan, arch: str, cuda_path: str | None, *, required: bool) -> Resources | None:
     """None where nvcc is not found and not ``required``; ToolError where it is required."""
-    found = find_tool("nvcc", cuda_path)
-    if isinstance(found, Missing):
-        if required:
-            raise ToolError(f"register counts by ptxas need nvcc\n{found.explain()}\nhelp: {found.help}")
+    nvcc = counting_nvcc(cuda_path, required=required)
+    if nvcc is None:
         return None
-    nvcc = load_tool(found)
-    with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
-        unit = Path(scratch) / "kernels.cu"
-        unit.write_text(program_unit(plan), encoding="utf-8")
-        return Resources(f"nvcc {nvcc.version}", arch, compile_cubin(nvcc, unit, arch).usage)
+    return Resources(f"nvcc {nvcc.version}", arch, usages_of(nvcc, program_unit(plan), arch))

@@ -26,7 +26,7 @@ from comprehensive.runtime.quiet import silenced
 from comprehensive.runtime.serial import SerialLibrary
 from comprehensive.runtime.serial import build as build_serial
 from comprehensive.soundness.interpreted import first_difference, result
-from comprehensive.soundness.machines import machine_for
+from comprehensive.soundness.machines import machine_for, serves_all
 from comprehensive.soundness.sampling import (
     NotSampledError,
     Ranges,
@@ -164,16 +164,22 @@ def _run_function(
                 continue
             tree = compilation.trees[first + r]
             # Systems assume that every integer is non-negative, also one that the launcher takes at any sign.
-            values = {
-                name: max(0, value) if name in free else value
-                for name, value in all_scalars(nests[r], sample.arguments).items()
-                if isinstance(value, int)
-            }
+            every = [
+                {
+                    name: max(0, value) if name in free else value
+                    for name, value in all_scalars(nest, sample.arguments).items()
+                    if isinstance(value, int)
+                }
+                for nest in nests
+            ]
+            values = every[r]
             tile = plan.regions[r].tile_of(leaf)
             # A tile runs on every machine that it fits, whatever the parameters; the fake device has room.
             machine = {} if tile else machine_for(tree.leaves[leaf].system, values, tree.limits)
             if machine is None or (not tile and _threads(plan, r, values) > MAX_BLOCK_THREADS):
                 continue
+            if not tile and not serves_all(compilation.trees[first : first + len(nests)], every, machine):
+                continue  # another region refuses such a machine
             ran, failure = _compare(executables, plan, sample, data, machine, tile, backwards=number % 2 == 1)
             # A loop may be over before there is work for a time tile: what did the work then is no case of it.
             runs[r, leaf] += ran or failure is not None

@@ -14,6 +14,8 @@ from fractions import Fraction
 from math import ceil
 
 from comprehensive.algebra import Relation, System
+from comprehensive.loops.ir import Variant
+from comprehensive.optimize.tree import DeadEnd, Tree, leaf_for
 
 AMPLE = 1 << 24
 """The value of a machine parameter that nothing bounds from above."""
@@ -37,3 +39,17 @@ def machine_for(system: System, values: Mapping[str, int], limits: Sequence[str]
         machine[limit] = upper.numerator // upper.denominator
     possible = min(machine.values(), default=0) >= 0
     return machine if possible and system.holds({**values, **machine}) else None
+
+
+def serves_all(
+    trees: Sequence[Tree[Variant]], values: Sequence[Mapping[str, int]], machine: Mapping[str, int]
+) -> bool:
+    """Whether a machine that brings one region of a function to a leaf has one for all of them.
+
+    ``values`` are the scalars of each region.  What ``machine`` does not give is ample.
+    """
+    for tree, scalars in zip(trees, values, strict=True):
+        limits = {limit: machine.get(limit, AMPLE) for limit in tree.limits}
+        if isinstance(leaf_for(tree, {**scalars, **limits}), DeadEnd):
+            return False
+    return True

@@ -34,6 +34,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.metafork.fresh import fresh
 from comprehensive.strategies.coordinates import Points
 
 
@@ -78,7 +79,7 @@ def _alternates(condition: Expr, loop: HostLoop) -> bool:
     """Whether the condition holds for every other value of the iterator."""
     if not isinstance(loop.start, IntLiteral):  # of a negative one the remainder may be -1
         return False
-    parity = "parity"
+    parity = fresh("parity", names_read(condition) | {loop.iterator})
 
     def reduced(e: Expr) -> Expr:
         match e:
@@ -97,29 +98,39 @@ def _alternates(condition: Expr, loop: HostLoop) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """An element: of the grid ``grid``, ``offset`` away from the point."""
+    """An element: of the grid ``grid``, ``offset`` away from the point.
+
+    ``pitch`` is the distance of rows where they lie one after the other behind a pointer.
+    """
 
     grid: tuple[str, ...]
     offset: tuple[int, ...]
+    pitch: Expr | None
 
 
 def sweeps_of(
-    cycle: Cycle, names: Sequence[str], types: Mapping[str, ScalarType], arrays: frozenset[str]
-) -> tuple[Sweep, Sweep]:
-    """Both bodies as sweeps over points with coordinates ``names``. Raises NoSweepsError.
+    cycle: Cycle,
+    names: Sequence[str],
+    types: Mapping[str, ScalarType],
+    arrays: frozenset[str],
+    scalars: frozenset[str],
+) -> tuple[tuple[Sweep, Sweep], tuple[Expr, ...]]:
+    """Both bodies as sweeps over points with coordinates ``names``, and the distances of rows behind pointers.
 
-    ``types`` are those of all that the bodies read but do not declare, ``arrays`` the names of data.
+    ``types`` are those of all that the bodies read, ``arrays`` the names of data, ``scalars`` those of what is the same
+    for all points.  Raises NoSweepsError.
     """
+    known = frozenset(names) | scalars
     stores = [_store(body, arrays) for body in cycle.bodies]
     ring = Ring()
-    written = [_place(target, names, types, ring) for target in stores]
+    written = [_place(target, names, types, known, ring) for target in stores]
     if written[0].grid == written[1].grid:
         raise NoSweepsError("both sweeps write the same grid")
     found: list[Sweep] = []
     for number, body in enumerate(cycle.bodies):
         reads: dict[Index, tuple[int, ...]] = {}
         for read in _reads(body, {target.array for target in stores}):
-            place = _place(read, names, types, ring)
+            place = _place(read, names, types, known, ring)
             if place.grid != written[1 - number].grid:
                 raise NoSweepsError(
                     "a sweep reads something else of what the loop changes than the other grid"
@@ -127,7 +138,8 @@ def sweeps_of(
             source = written[1 - number].offset
             reads[read] = tuple(there - here for there, here in zip(place.offset, source, strict=True))
         found.append(Sweep(body, stores[number], tuple(reads.items())))
-    return found[0], found[1]
+    pitches = dict.fromkeys(place.pitch for place in written if place.pitch is not None)
+    return (found[0], found[1]), tuple(pitches)
 
 
 def _store(body: Sequence[Stmt], arrays: frozenset[str]) -> Index:
@@ -185,36 +197,66 @@ def _of(expression: Expr, grids: set[str]) -> list[Index]:
     return [e for e in subexpressions(expression) if isinstance(e, Index) and e.array in grids]
 
 
-def _place(index: Index, names: Sequence[str], types: Mapping[str, ScalarType], ring: Ring) -> _Place:
+def _place(
+    index: Index,
+    names: Sequence[str],
+    types: Mapping[str, ScalarType],
+    known: frozenset[str],
+    ring: Ring,
+) -> _Place:
     """Where an element is: ``a[N + y + 1]`` is that at a distance of 1 in the grid ``a[N + .]``."""
-    grid, offset = [index.array], list[int]()
+    grid, offset, pitch = [index.array], list[int](), None
+    wrong = NoSweepsError(f"the subscripts of '{index.array}' are not the coordinates in their order")
     for subscript in index.subscripts:
         if any(isinstance(e, Index) for e in subexpressions(subscript)) or any(
             promote(type_of(e, types)) not in (ScalarType.INT, ScalarType.LONG)
             for e in subexpressions(subscript)
         ):
             raise NoSweepsError(f"a subscript of '{index.array}' is no sum of signed integers")
+        if not names_read(subscript) <= known:
+            raise NoSweepsError(f"a subscript of '{index.array}' is computed by the point")
         value = ring.read(subscript)
         of = [name for name in names if name in ring.names_in(value)]
-        if not of:
-            grid.append(str(value))
-            continue
-        rest = value.coefficient(of[0], 0)
-        if (
-            of != [names[len(offset)]]
-            or value.degree(of[0]) != 1
-            or value.coefficient(of[0], 1) != 1
-            or of[0] in ring.names_in(rest)
-        ):
-            raise NoSweepsError(f"the subscripts of '{index.array}' are not the coordinates in their order")
-        constant = rest.evaluate(dict.fromkeys(rest.symbols, 0))
-        grid.append(f"{rest - constant} + .")
-        offset.append(int(constant))
-        if len(offset) == len(names):
-            names = (*names, "")
-    if len(offset) != len([name for name in names if name]):
-        raise NoSweepsError(f"the subscripts of '{index.array}' are not the coordinates in their order")
-    return _Place(tuple(grid), tuple(offset))
+        if of != list(names[len(offset) : len(offset) + len(of)]) or len(of) > 2:
+            raise wrong
+        for name in of[:-1]:  # rows one after the other
+            pitch = _symbol(value.coefficient(name, 1))
+            if pitch is None or value.degree(name) != 1 or pitch in (*names, *grid):
+                raise wrong
+            value = value.coefficient(name, 0)
+            rows = value.coefficient(pitch, 1)
+            if rows.symbols:
+                raise wrong
+            offset.append(int(rows.evaluate({})))
+            value = value - rows * Polynomial.symbol(pitch)
+        for name in of[-1:]:
+            if value.degree(name) != 1 or value.coefficient(name, 1) != 1:
+                raise wrong
+            value = value.coefficient(name, 0)
+            constant = value.evaluate(dict.fromkeys(value.symbols, 0))
+            offset.append(int(constant))
+            value = value - constant
+        if set(names) & ring.names_in(value):
+            raise wrong
+        grid.append(f"{value}, {len(of)} coordinates")
+    if len(offset) != len(names):
+        raise wrong
+    row = None if pitch is None else ring.write(Polynomial.symbol(pitch))
+    return _Place((*grid, str(pitch)), tuple(offset), row)
+
+
+def _symbol(polynomial: Polynomial) -> str | None:
+    """The symbol that the polynomial is, if it is one."""
+    (name, *others) = (*polynomial.symbols, "")
+    return name if others == [""] and polynomial == Polynomial.symbol(name) else None
+
+
+def in_rows(pitches: Iterable[Expr], limit: Expr, halo: int) -> tuple[Expr, ...]:
+    """Conditions under which rows behind a pointer are as long as what the sweeps touch of them.
+
+    ``limit`` and ``halo`` are those of the last coordinate.
+    """
+    return tuple(Binary("<=", add(limit, IntLiteral(2 * halo)), pitch) for pitch in pitches)
 
 
 def apart(
@@ -230,13 +272,15 @@ def apart(
     ring = Ring()
     for one, other in zip(first.subscripts, second.subscripts, strict=True):
         distance = ring.read(other) - ring.read(one)
+        if ring.names_in(distance) & set(names):
+            continue
         signs = {term.coefficient > 0 for term in distance.terms()}
         if len(signs) != 1:  # no distance, or one of either sign
             continue
         distance = distance if signs == {True} else -distance
         place = [number for number, name in enumerate(names) if name in ring.names_in(ring.read(one))]
         room: Expr = IntLiteral(1) if not place else add(limits[place[0]], IntLiteral(halo[place[0]]))
-        if distance == Polynomial.constant(0):
+        if len(place) > 1:
             continue
         return (Binary("<=", room, ring.write(distance)),)
     raise NoSweepsError("nothing says that the two grids are apart")

@@ -25,6 +25,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from comprehensive.codegen.c_expr import is_wide
+from comprehensive.codegen.instances import time_instances
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO, add, multiply
 from comprehensive.loops.ir import (
@@ -47,9 +49,18 @@ from comprehensive.metafork.ast import Binary, Declare, Expr, For, If, IntLitera
 from comprehensive.metafork.fresh import Namer
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.coordinates import Points, points_of
-from comprehensive.strategies.sweeps import Cycle, NoSweepsError, apart, cycle_of, farthest, sweeps_of
+from comprehensive.strategies.sweeps import (
+    Cycle,
+    NoSweepsError,
+    apart,
+    cycle_of,
+    farthest,
+    in_rows,
+    sweeps_of,
+)
 
 _MOST_COORDINATES = 2
+_NO_LOOP = "it is in no loop of host code, 'for (int t = ...; t < ...; t++)', with nothing but regions in it"
 
 
 def time_tiles(nests: Sequence[Nest]) -> tuple[Applied[Variant] | NotApplicable, ...]:
@@ -58,7 +69,7 @@ def time_tiles(nests: Sequence[Nest]) -> tuple[Applied[Variant] | NotApplicable,
     while len(found) < len(nests):
         repetition = nests[len(found)].repetition
         if repetition is None:
-            found.append(NotApplicable("no loop of host code around it does nothing but regions"))
+            found.append(NotApplicable(_NO_LOOP))
             continue
         together = nests[len(found) : len(found) + repetition.loop.regions]
         try:
@@ -78,18 +89,29 @@ def _tiled(nests: Sequence[Nest], repetition: Repetition) -> list[Applied[Varian
     regions = [_renamed(points, names) for points in found]
     limits = regions[0].limits
     if any(points.limits != limits for points in regions):
-        raise NoSweepsError("the regions of the loop do not do the same points")
+        raise NoSweepsError("the regions of the loop do other points, or name their blocks otherwise")
     cycle = cycle_of(regions, repetition.loop)
     _demand_independent(repetition.loop.iterator, (*limits, *_expressions(cycle)))
     types = dict.fromkeys(names, ScalarType.INT)
     for nest, body in zip((*nests, *nests), cycle.bodies, strict=False):
         types |= with_declarations(environment_of(nest), body)
     arrays = frozenset(a.name for nest in nests for a in nest.arrays)
-    sweeps = sweeps_of(cycle, names, types, arrays)
+    scalars = frozenset(s.name for nest in nests for s in nest.scalars)
+    sweeps, pitches = sweeps_of(cycle, names, types, arrays, scalars)
     if types[sweeps[0].written.array] is not types[sweeps[1].written.array]:
         raise NoSweepsError("the two grids have different types")
     halo = tuple(farthest(sweeps, number) for number in range(rank))
-    conditions = apart(sweeps, names, limits, halo)
+    conditions = (*apart(sweeps, names, limits, halo), *in_rows(pitches, limits[-1], halo[-1]))
+    lefts = [_left(repetition, number) for number in range(len(nests))]
+    known = {s.name: s.type for nest in nests for s in nest.scalars} | {
+        s.name: s.type for s in repetition.scalars
+    }
+    if not all(is_wide(e, known) for e in (*lefts, *conditions)):
+        raise NoSweepsError(
+            "how many sweeps are left, or where grids are, is no integer expression over scalars"
+        )
+    if not time_instances(halo):
+        raise NoSweepsError(f"neighbours are up to {max(halo)} points away, too far for tiles that overlap")
     most = name("K")
     coordinates = tuple(
         Coordinate(point, limit, name(f"T{number}"), name(f"U{number}"), _lead(away, most))
@@ -108,7 +130,7 @@ def _tiled(nests: Sequence[Nest], repetition: Repetition) -> list[Applied[Varian
                 tuple((sweeps[start.second], sweeps[not start.second]) for start in starts),
                 halo,
                 most,
-                _left(repetition, number),
+                lefts[number],
                 conditions,
             ),
         )

@@ -7,31 +7,42 @@ by the content-addressed cache, so that an unchanged kernel is compiled once.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from comprehensive.toolchain.find import Missing, find_tool
-from comprehensive.toolchain.nvcc import compile_cubin, load_tool
+from comprehensive.toolchain.nvcc import Tool, compile_cubin, load_tool
 from comprehensive.toolchain.process import ToolError
+from comprehensive.toolchain.usage import Usage
+
+
+def counting_nvcc(cuda_path: str | None, *, required: bool) -> Tool | None:
+    """The nvcc that counts; None where it is not found and not ``required``.
+
+    ToolError where it is required, or its place is given and it is not there.
+    """
+    found = find_tool("nvcc", cuda_path)
+    if not isinstance(found, Missing):
+        return load_tool(found)
+    if required or cuda_path is not None:
+        raise ToolError(f"register counts by ptxas need nvcc\n{found.explain()}\nhelp: {found.help}")
+    return None
+
+
+def usages_of(nvcc: Tool, text: str, arch: str) -> Mapping[str, Usage]:
+    """What the kernels of a translation unit take, by symbol."""
+    with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
+        unit = Path(scratch) / "kernels.cu"
+        unit.write_text(text, encoding="utf-8")
+        return compile_cubin(nvcc, unit, arch).usage
 
 
 def register_compiler(arch: str, cuda_path: str | None, *, required: bool) -> Callable[[str], int] | None:
     """Compiles a translation unit with one kernel and returns its registers a thread.
 
-    None where nvcc is not found and not ``required``; ToolError where it is required.
+    None and errors as for :func:`counting_nvcc`.
     """
-    found = find_tool("nvcc", cuda_path)
-    if isinstance(found, Missing):
-        if required:
-            raise ToolError(f"register counts by ptxas need nvcc\n{found.explain()}\nhelp: {found.help}")
+    nvcc = counting_nvcc(cuda_path, required=required)
+    if nvcc is None:
         return None
-    nvcc = load_tool(found)
-
-    def registers(text: str) -> int:
-        with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
-            unit = Path(scratch) / "kernel.cu"
-            unit.write_text(text, encoding="utf-8")
-            usages = compile_cubin(nvcc, unit, arch).usage
-        return max(usage.registers_per_thread for usage in usages.values())
-
-    return registers
+    return lambda text: max(usage.registers_per_thread for usage in usages_of(nvcc, text, arch).values())

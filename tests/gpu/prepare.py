@@ -20,7 +20,7 @@ from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs
 from comprehensive.loops.interpreter import c_value
 from comprehensive.runtime.serial import serial_text
-from comprehensive.soundness.machines import AMPLE, machine_for
+from comprehensive.soundness.machines import AMPLE, machine_for, serves_all
 from comprehensive.soundness.sampling import Ranges, Sample, all_scalars, samples
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,6 +118,12 @@ def reaching(
     threads = 1
     for extent in kernel.block:
         threads *= int(c_value(extent, values))
+    others = [
+        {k: v for k, v in all_scalars(nest, sample.arguments).items() if isinstance(v, int)}
+        for nest in compilation.nests
+    ]
+    if not serves_all(compilation.trees, others, machine):
+        return None
     fits = threads <= MAX_BLOCK_THREADS and 4 * kernel.shared_words.evaluate(values) <= MAX_SHARED_BYTES
     return machine if fits else None
 
