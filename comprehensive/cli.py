@@ -92,6 +92,13 @@ def _input_argument(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.argument("source", type=click.Path(path_type=Path, dir_okay=True))(function)
 
 
+_cuda_path_option = click.option(
+    "--cuda-path",
+    default=None,
+    help="Directory of a CUDA toolkit: the only place where tools are looked for.",
+)
+
+
 def _compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options that shape a compilation, the same for every command that compiles."""
     for decorate in reversed(
@@ -108,11 +115,7 @@ def _compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 default=None,
                 help="Architecture that ptxas counts for.  [default: that of the device asked for, else sm_90]",
             ),
-            click.option(
-                "--cuda-path",
-                default=None,
-                help="Directory of a CUDA toolkit: the only place where tools are looked for.",
-            ),
+            _cuda_path_option,
             click.option(
                 "--performance",
                 type=click.Choice(["demanded", "literal"]),
@@ -532,11 +535,7 @@ def devices(name: str | None, as_json: bool) -> None:
 
 
 @cli.command()
-@click.option(
-    "--cuda-path",
-    default=None,
-    help="Directory of a CUDA toolkit: the only place where tools are looked for.",
-)
+@_cuda_path_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @reporting
 def doctor(cuda_path: str | None, as_json: bool) -> None:
