@@ -159,19 +159,19 @@ def _run_function(
         # Nothing is expected of the kernels there, and the serial C might take this process with it.
         if any(result(nest, sample.arguments, data, number % 4) is None for nest in nests):
             continue
+        # Systems assume that every integer is non-negative, also one that the launcher takes at any sign.
+        every = [
+            {
+                name: max(0, value) if name in free else value
+                for name, value in all_scalars(nest, sample.arguments).items()
+                if isinstance(value, int)
+            }
+            for nest in nests
+        ]
         for r, leaf in cases:
             if runs[r, leaf] >= points:
                 continue
             tree = compilation.trees[first + r]
-            # Systems assume that every integer is non-negative, also one that the launcher takes at any sign.
-            every = [
-                {
-                    name: max(0, value) if name in free else value
-                    for name, value in all_scalars(nest, sample.arguments).items()
-                    if isinstance(value, int)
-                }
-                for nest in nests
-            ]
             values = every[r]
             tile = plan.regions[r].tile_of(leaf)
             # A tile runs on every machine that it fits, whatever the parameters; the fake device has room.
