@@ -11,10 +11,12 @@ from typing import assert_never
 
 from comprehensive.codegen.environment import render_template
 from comprehensive.codegen.kernel import (
+    ALIGNED,
     Await,
     Barrier,
     Comment,
     Commit,
+    Feed,
     Fetch,
     Kernel,
     KernelParameter,
@@ -25,6 +27,7 @@ from comprehensive.codegen.kernel import (
     Stage,
     UniformFor,
     UniformIf,
+    Vectors,
 )
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.source_lines import GENERATED_LINE, mark
@@ -33,8 +36,6 @@ from comprehensive.metafork.ast import IntLiteral
 from comprehensive.metafork.printer import print_expr, print_stmts
 
 INDENT = "  "
-ALIGNED = "cf_aligned"
-"""The constant of kernels that copy in stages: whether rows in global memory begin at multiples of 16 bytes."""
 
 
 def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
@@ -95,18 +96,11 @@ def print_parameter(parameter: KernelParameter, *, restrict: bool = False) -> st
     return f"{qualifier}{parameter.type.value} {star}{parameter.name}"
 
 
-def _copy(copy: Stage | Fetch | Put) -> str:
-    """The call of the function that all threads of the block do it with."""
-    constants, numbers = (", ".join(map(print_expr, group)) for group in (copy.constants, copy.numbers))
-    match copy:
-        case Stage(shared=shared, source=source):
-            name = f"cf_stage<{ALIGNED}, {constants}>"
-            places = f"{print_expr(shared)}, &{print_expr(source)}"
-        case Fetch(held=held, source=source):
-            name, places = f"cf_fetch<{ALIGNED}, {constants}>", f"{held}, &{print_expr(source)}"
-        case Put(shared=shared, held=held):
-            name, places = f"cf_put<{constants}>", f"{print_expr(shared)}, {held}"
-    return f"{name}({places}, {numbers});"
+def _feed(feed: Feed) -> str:
+    """The declaration of the object that copies."""
+    kind = "cf_turned_feed" if feed.turned else "cf_feed"
+    constants, numbers = (", ".join(map(print_expr, group)) for group in (feed.constants, feed.numbers))
+    return f"{kind}<{feed.type.value}, {constants}> {feed.name}(&{print_expr(feed.source)}, {numbers});"
 
 
 def _lines(body: Iterable[KernelStmt], depth: int, marked: bool) -> list[str]:
@@ -122,8 +116,19 @@ def _lines(body: Iterable[KernelStmt], depth: int, marked: bool) -> list[str]:
                 lines.append(f"{margin}__syncthreads();")
             case Comment():
                 lines.append(f"{margin}// {statement.text}")
-            case Stage() | Fetch() | Put():
-                lines.append(margin + _copy(statement))
+            case Feed():
+                lines.append(margin + _feed(statement))
+            case Stage():
+                lines.append(f"{margin}{statement.feed}.stage({print_expr(statement.shared)});")
+            case Fetch():
+                lines.append(f"{margin}{statement.feed}.fetch();")
+            case Put():
+                lines.append(f"{margin}{statement.feed}.put({print_expr(statement.shared)});")
+            case Vectors(registers=registers, source=source, count=count, apart=apart):
+                constants = f"{print_expr(count)}, {print_expr(apart)}"
+                lines.append(
+                    f"{margin}cf_vectors<{constants}>({print_expr(registers)}, &{print_expr(source)});"
+                )
             case Commit():
                 lines.append(f"{margin}cf_commit();")
             case Await():

@@ -72,6 +72,10 @@ class Frame:
             "steps",
             "ahead",
             "slot",
+            "next",
+            "last",
+            "whole",
+            "turn",
             "z",
             "value",
             "group",
@@ -84,7 +88,11 @@ class Frame:
         ]
         for number in range(len(tile.coordinates)):
             wanted += [f"{base}{number}" for base in ("i", "o", "e", "t", "r", "blocks", "low", "high")]
-        wanted += [f"{base}_{a.name}" for a in nest.arrays for base in ("shared", "piece", "private", "held")]
+        wanted += [
+            f"{base}_{a.name}"
+            for a in nest.arrays
+            for base in ("shared", "piece", "private", "feed", "fragment")
+        ]
         return Frame(nest, tile, limits, strides, {base: name(base) for base in wanted})
 
     def limit(self, number: int) -> Expr:

@@ -9,7 +9,7 @@ and `benchmarks/results/gpu-bench-2026-11-22.md`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from comprehensive.codegen.kernel import Kernel
@@ -24,6 +24,12 @@ class Instance:
 
     sizes: tuple[int, ...]
     weight: int
+    other: int | None = None
+    """The weight where rows do not begin at multiples of 16 bytes, if it is another one."""
+
+    @property
+    def unaligned(self) -> int:
+        return self.weight if self.other is None else self.other
 
 
 # Threads, values a thread; with a serial loop depth and stages; blocks of a multiprocessor.
@@ -34,10 +40,12 @@ _REDUCTIONS = {
         Instance((32, 1, 64, 4, 1), 108),
     ),
     2: (
-        Instance((16, 16, 8, 8, 8, 4, 2), 100),
-        Instance((8, 32, 8, 4, 32, 2, 2), 110),
-        Instance((8, 16, 8, 4, 32, 2, 4), 113),
-        Instance((8, 8, 4, 4, 16, 2, 8), 260),
+        Instance((16, 16, 8, 8, 16, 3, 2), 100, 116),
+        Instance((16, 16, 8, 8, 8, 4, 2), 109, 111),
+        Instance((8, 16, 8, 8, 8, 4, 4), 104, 150),
+        Instance((8, 32, 8, 4, 16, 4, 2), 121, 129),
+        Instance((8, 16, 4, 4, 32, 3, 4), 155, 187),
+        Instance((8, 8, 4, 4, 16, 2, 8), 260, 300),
     ),
 }
 _WIDE_ROWS = (Instance((128, 1, 32, 4, 1), 100), Instance((32, 1, 32, 4, 1), 104))
@@ -88,7 +96,7 @@ def instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
         return found
     if kernel.staged and len(tile.coordinates) == 1:
         found = _WIDE_ROWS
-    return tuple(Instance((*i.sizes[:-1], max(1, i.sizes[-1] // 2)), i.weight) for i in found)
+    return tuple(replace(i, sizes=(*i.sizes[:-1], max(1, i.sizes[-1] // 2))) for i in found)
 
 
 def _instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:

@@ -20,6 +20,7 @@ from comprehensive.metafork.ast import (
     Assign,
     Binary,
     Block,
+    Conditional,
     Declare,
     Expr,
     For,
@@ -45,6 +46,8 @@ class Jam:
     reference: Callable[[Expr], Expr]
     origins: tuple[Expr, ...] | None = None
     """Of the tile, by coordinate, where they are not those of the frame."""
+    serpentine: bool = False
+    """Whether every other row of points is done backwards."""
 
     def all(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
         """The statements for all points, inside of the limits or not."""
@@ -123,19 +126,19 @@ class Jam:
             place = Binary("+", origin, self.places[number])
             if guards:
                 inner = (If(guards[number], inner),)
-            inner = (
-                For(
-                    ScalarType.INT,
-                    frame.names[f"r{number}"],
-                    ZERO,
-                    "<",
-                    Name(c.each),
-                    ONE,
-                    (constant(c.name, place), *inner),
-                    unrolled=unrolled,
-                ),
-            )
+            inner = (constant(c.name, place), *inner)
+            turn = frame.names[f"r{number}"]
+            if self.serpentine and number == len(self.places) - 1:
+                turn, inner = frame.names["turn"], (self._back_and_forth(number), *inner)
+            inner = (For(ScalarType.INT, turn, ZERO, "<", Name(c.each), ONE, inner, unrolled=unrolled),)
         return inner
+
+    def _back_and_forth(self, number: int) -> Stmt:
+        """Which point of a row a turn is for."""
+        turn, row = self.frame.name("turn"), self.frame.name(f"r{number - 1}")
+        last = Binary("-", Name(self.frame.tile.coordinates[number].each), ONE)
+        is_odd = Binary("==", Binary("%", row, IntLiteral(2)), ONE)
+        return constant(self.frame.names[f"r{number}"], Conditional(is_odd, Binary("-", last, turn), turn))
 
     def indices(self) -> tuple[Expr, ...]:
         """Which of the thread's points, along each coordinate."""

@@ -20,6 +20,9 @@ from typing import TypeAlias
 from comprehensive.algebra import Polynomial
 from comprehensive.metafork.ast import Expr, For, Index, ScalarType, Stmt
 
+ALIGNED = "cf_aligned"
+"""The constant of kernels with feeds: whether rows in global memory begin at multiples of 16 bytes."""
+
 
 class Source(Enum):
     """Where the host takes the value of a kernel parameter from."""
@@ -94,82 +97,77 @@ class SharedTile:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """All threads of the block begin to copy ``rows`` x ``columns`` elements from global to shared memory.
+class Feed:
+    """``name`` copies an array into shared memory, a piece of ``rows`` x ``columns`` elements at a time.
 
-    Of them only the first ``valid_rows`` and ``valid_columns`` are there.  ``pitch`` and ``stride`` are elements from
-    one row to the next in shared and in global memory; what is constant is over ``Kernel.constants``.
+    ``source`` is the first element of the first piece; each piece begins ``down`` rows and ``right`` columns after the
+    one before.  Of the first one only ``valid_rows`` and ``valid_columns`` are there, of the others so many fewer.
+    ``pitch`` and ``stride`` are elements from one row to the next in shared and in global memory; where ``turned``,
+    columns become rows in shared memory.  What is constant is over ``Kernel.constants``.
     """
 
-    shared: Expr
+    name: str
+    type: ScalarType
     source: Index
     rows: Expr
     columns: Expr
     pitch: Expr
+    down: Expr
+    right: Expr
     stride: Expr
     valid_rows: Expr
     valid_columns: Expr
     thread: Expr
     threads: Expr
     """Of the block, each with its number ``thread``."""
+    turned: bool
+    vectors: Expr
+    """Whether elements are read 16 bytes at a time; those that are turned are then fetched and put, not staged."""
 
     @property
     def constants(self) -> tuple[Expr, ...]:
         """What is known when the kernel is compiled."""
-        return (self.rows, self.columns, self.pitch, self.threads)
+        return (self.vectors, self.rows, self.columns, self.pitch, self.down, self.right, self.threads)
 
     @property
     def numbers(self) -> tuple[Expr, ...]:
         """What is known when it runs."""
         return (self.stride, self.valid_rows, self.valid_columns, self.thread)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """All threads of the block begin to copy the next piece of a feed to shared memory, at ``shared``."""
+
+    feed: str
+    shared: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """All threads of the block read ``rows`` x ``columns`` elements into registers, the array ``held`` of each."""
+    """All threads of the block read the next piece of a feed that is turned into registers."""
 
-    held: str
-    source: Index
-    rows: Expr
-    columns: Expr
-    stride: Expr
-    valid_rows: Expr
-    valid_columns: Expr
-    thread: Expr
-    threads: Expr
-
-    @property
-    def constants(self) -> tuple[Expr, ...]:
-        """What is known when the kernel is compiled."""
-        return (self.rows, self.columns, self.threads)
-
-    @property
-    def numbers(self) -> tuple[Expr, ...]:
-        """What is known when it runs."""
-        return (self.stride, self.valid_rows, self.valid_columns, self.thread)
+    feed: str
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """What has been fetched goes to shared memory, columns as rows, ``pitch`` elements apart."""
+    """What has been fetched goes to shared memory, at ``shared``."""
 
+    feed: str
     shared: Expr
-    held: str
-    rows: Expr
-    columns: Expr
-    pitch: Expr
-    thread: Expr
-    threads: Expr
 
-    @property
-    def constants(self) -> tuple[Expr, ...]:
-        """What is known when the kernel is compiled."""
-        return (self.rows, self.columns, self.pitch, self.threads)
 
-    @property
-    def numbers(self) -> tuple[Expr, ...]:
-        """What is known when it runs."""
-        return (self.thread,)
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Each thread reads ``count`` elements into registers, in vectors of four that are ``apart`` from each other."""
+
+    registers: Index
+    """The array that they come into."""
+    source: Index
+    """The first element."""
+    count: Expr
+    apart: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +183,19 @@ class Await:
 
 
 KernelStmt: TypeAlias = (
-    Plain | Barrier | Comment | UniformFor | UniformIf | SharedTile | Stage | Fetch | Put | Commit | Await
+    Plain
+    | Barrier
+    | Comment
+    | UniformFor
+    | UniformIf
+    | SharedTile
+    | Feed
+    | Stage
+    | Fetch
+    | Put
+    | Vectors
+    | Commit
+    | Await
 )
 
 

@@ -14,6 +14,7 @@ from comprehensive.codegen.kernel import (
     Barrier,
     Comment,
     Commit,
+    Feed,
     Fetch,
     KernelStmt,
     Plain,
@@ -22,6 +23,7 @@ from comprehensive.codegen.kernel import (
     Stage,
     UniformFor,
     UniformIf,
+    Vectors,
 )
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
@@ -99,12 +101,14 @@ def names_in_kernel(body: Iterable[KernelStmt]) -> frozenset[str]:
                 names |= names_in_kernel(statement.then) | names_in_kernel(statement.otherwise)
             case SharedTile():
                 names |= names_read(statement.offset_words)
-            case Stage(shared=shared, source=source):
-                names |= _read_by((shared, source, *statement.constants, *statement.numbers))
-            case Fetch(held=held, source=source):
-                names |= {held} | _read_by((source, *statement.constants, *statement.numbers))
-            case Put(held=held, shared=shared):
-                names |= {held} | _read_by((shared, *statement.constants, *statement.numbers))
+            case Feed():
+                names |= _read_by((statement.source, *statement.constants, *statement.numbers))
+            case Stage() | Put():
+                names |= {statement.feed} | names_read(statement.shared)
+            case Fetch():
+                names.add(statement.feed)
+            case Vectors(registers=registers, source=source, count=count, apart=apart):
+                names |= _read_by((registers, source, count, apart))
             case Await():
                 names |= names_read(statement.pending)
             case Barrier() | Comment() | Commit():

@@ -18,8 +18,8 @@ from comprehensive.codegen.jam import is_short
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import expressions_in, statements_in, subexpressions
-from comprehensive.metafork.ast import Assign, Binary, Conditional, Expr, For, Index, Name, Stmt
+from comprehensive.loops.rewrite import conditional_parts, expressions_in, statements_in, subexpressions
+from comprehensive.metafork.ast import Assign, Expr, For, Index, Name, Stmt
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,10 @@ def operands_of(
         names = {e.identifier for e in read if isinstance(e, Name)}
         if any(isinstance(e, Index) for e in read) or not names <= known:
             raise _NoPieceError(f"a subscript of '{name}' is computed by the point or read from data")
-    conditional = {e.array for x in expressions_in(loop.body) for e in _conditional(x)} & set(found)
+    parts = [part for x in expressions_in(loop.body) for part in conditional_parts(x)]
+    conditional = {e.array for part in parts for e in subexpressions(part) if isinstance(e, Index)} & set(
+        found
+    )
     if conditional:
         raise _NoPieceError(f"'{min(conditional)}' is read under a condition")
     for name, reference in found.items():
@@ -111,20 +114,6 @@ def operands_of(
         elif set(variables) & names_read(reference):
             raise _NoPieceError(f"the element of '{name}' is the same in all steps")
     return held, pieces
-
-
-def _conditional(expr: Expr) -> list[Index]:
-    """References that are evaluated only where something else in the expression says so."""
-    parts: list[Expr] = []
-    for e in subexpressions(expr):
-        match e:
-            case Conditional(then=then, otherwise=otherwise):
-                parts += [then, otherwise]
-            case Binary(operator="&&" | "||", right=right):
-                parts.append(right)
-            case _:
-                pass
-    return [e for part in parts for e in subexpressions(part) if isinstance(e, Index)]
 
 
 def _references(body: tuple[Stmt, ...], data: set[str]) -> list[Index]:

@@ -18,8 +18,9 @@ from comprehensive.algebra import Atom, System
 from comprehensive.codegen.c_expr import c_comment, c_string, count, is_wide, polynomial, wide
 from comprehensive.codegen.dispatch import MACHINE_FIELDS, Dispatch, Guard, dispatch, guard
 from comprehensive.codegen.header_view import data_sizes, function_view
+from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.interface import Argument, Interface, interface
-from comprehensive.codegen.kernel import Kernel, KernelParameter, Source
+from comprehensive.codegen.kernel import ALIGNED, Kernel, KernelParameter, Source
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TilePlan
 from comprehensive.codegen.source_lines import GENERATED_LINE, source_line
 from comprehensive.diagnostics import GENERATED, Span
@@ -75,7 +76,7 @@ class TileInstance:
     fits: str
     """Whether the machine has what it needs."""
     blocks: Extent
-    cost: int
+    cost: str
     """Of a tile: the weight of a point times the points."""
     most_sweeps: int
     """Of a launch."""
@@ -304,6 +305,7 @@ def _region(region: RegionPlan, host: Interface) -> RegionSource:
             *(launch.arguments for launch in launches.values()),
             *(each.launch.arguments for each in tiles),
             *(f"{i.blocks.value} {i.fits}" for each in tiles for i in each.instances),
+            *(each.aligned for each in tiles),
             *(each.sweeps_left.value for each in tiles if each.sweeps_left is not None),
         )
     )
@@ -340,7 +342,7 @@ def _tile(region: RegionPlan, tile: TilePlan, available: Sequence[Argument]) -> 
                 ", ".join(map(str, instance.sizes)),
                 " && ".join((_fits(tile.system, sizes), *_limits(kernel, types), *conditions)),
                 _extent(substitute(blocks, literals), types),
-                instance.weight * prod(each),
+                _cost(kernel, instance, prod(each)),
                 1 if tile.sweeps is None else sizes[tile.sweeps.most],
             )
         )
@@ -349,18 +351,26 @@ def _tile(region: RegionPlan, tile: TilePlan, available: Sequence[Argument]) -> 
     return TileSource(kernel.constants, _aligned(kernel, tile.nest), launch, tuple(instances), left)
 
 
+def _cost(kernel: Kernel, instance: Instance, points: int) -> str:
+    if not kernel.staged:
+        return str(instance.weight * points)
+    return f"{ALIGNED} ? {instance.weight * points} : {instance.unaligned * points}"
+
+
 def _aligned(kernel: Kernel, nest: Nest) -> str:
+    """The condition, over scalars and data that the launcher has."""
     types = {s.name: s.type for s in nest.scalars}
     conditions: list[str] = []
     for name, column in kernel.staged:
         # Of 16 bytes, and of four elements, in which pieces that are turned are read.
         elements = max(4, 16 // nest.array(name).type.size_bytes)
         conditions.append(f"cf_begins({name})")
-        conditions += [
-            f"cf_{p.name} % {elements} == 0"
+        strides = [
+            _computed(p, kernel, nest, types)
             for p in kernel.parameters
             if p.source is Source.STRIDE and p.of == name
         ]
+        conditions += [f"{stride.value} % {elements} == 0" for stride in strides if stride is not None]
         if column != IntLiteral(0):
             conditions.append(f"{wide(column, types)} % {elements} == 0")
     return " && ".join(conditions)
@@ -390,7 +400,8 @@ def _launch(
 ) -> KernelLaunch:
     computed: list[Local] = []
     addresses: list[str] = []
-    given = ["int cf_sweeps"] if any(p.source is Source.SWEEPS for p in kernel.parameters) else []
+    does_sweeps = any(p.source is Source.SWEEPS for p in kernel.parameters)
+    given = [*(["int cf_sweeps"] if does_sweeps else []), *([f"bool {ALIGNED}"] if kernel.staged else [])]
     for parameter in kernel.parameters:
         value = _computed(parameter, kernel, nest, types)
         if value is None:
@@ -409,7 +420,7 @@ def _launch(
         kernel=kernel.name,
         parameters=", ".join(("cf_call &cf_state", "int cf_leaf", *given, *(a.declaration for a in used))),
         arguments=", ".join(
-            ("cf_state", "cf_chosen.leaf", *("cf_sweeps" for _ in given), *(a.name for a in used))
+            ("cf_state", "cf_chosen.leaf", *(g.split()[1] for g in given), *(a.name for a in used))
         ),
         locals=tuple(computed),
         addresses=tuple(addresses),

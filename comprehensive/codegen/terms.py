@@ -106,7 +106,9 @@ def plus(left: Expr, right: Expr) -> Expr:
 
 
 def times(left: Expr, right: Expr) -> Expr:
-    """``left * right`` without idle ones."""
+    """``left * right`` without idle zeros and ones."""
+    if IntLiteral(0) in (left, right):
+        return IntLiteral(0)
     if left == IntLiteral(1):
         return right
     return left if right == IntLiteral(1) else Binary("*", left, right)

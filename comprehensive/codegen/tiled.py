@@ -64,8 +64,9 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         words = Polynomial.constant(0) if turned_store(nest, tile) is None else turned_words(frame)
     else:
         reduction = Reduction.of(frame, tile.alternatives[0].body, loop)
-        body, words, demands = reduction.body(), reduction.words(), reduction.demands()
-        staged = tuple((name, piece.columns.rest) for name, piece in reduction.pieces.items())
+        layout = reduction.layout
+        body, words, demands = reduction.body(), layout.words(), layout.demands()
+        staged = tuple((name, piece.columns.rest) for name, piece in layout.pieces.items())
         constants = (*tile.sizes, tile.depth, tile.stages)
     body = without_unused((frame.places(grouped=loop is not None and len(tile.coordinates) == 2), *body))
     return Kernel(

@@ -20,6 +20,7 @@ from comprehensive.codegen.kernel import (
     Barrier,
     Comment,
     Commit,
+    Feed,
     Fetch,
     KernelStmt,
     Plain,
@@ -28,6 +29,7 @@ from comprehensive.codegen.kernel import (
     Stage,
     UniformFor,
     UniformIf,
+    Vectors,
 )
 from comprehensive.codegen.names import names_in_body, names_in_kernel
 from comprehensive.metafork.ast import (
@@ -69,7 +71,7 @@ def _remaining(statement: KernelStmt, later: frozenset[str]) -> KernelStmt | Non
             return replace(statement, then=then, otherwise=otherwise)
         case SharedTile():
             return statement if statement.name in later else None
-        case Barrier() | Comment() | Stage() | Fetch() | Put() | Commit() | Await():
+        case Barrier() | Comment() | Feed() | Stage() | Fetch() | Put() | Vectors() | Commit() | Await():
             return statement
         case _:
             assert_never(statement)

@@ -18,6 +18,7 @@ from comprehensive.codegen.kernel import (
     Barrier,
     Comment,
     Commit,
+    Feed,
     Fetch,
     Kernel,
     KernelStmt,
@@ -27,6 +28,7 @@ from comprehensive.codegen.kernel import (
     Stage,
     UniformFor,
     UniformIf,
+    Vectors,
 )
 from comprehensive.counters.liveness import max_live_words
 from comprehensive.counters.shared_words import KERNEL_NAME
@@ -90,7 +92,18 @@ def has_unrolled_loop(body: tuple[KernelStmt, ...]) -> bool:
             case UniformIf():
                 if has_unrolled_loop(statement.then) or has_unrolled_loop(statement.otherwise):
                     return True
-            case Barrier() | Comment() | SharedTile() | Stage() | Fetch() | Put() | Commit() | Await():
+            case (
+                Barrier()
+                | Comment()
+                | SharedTile()
+                | Feed()
+                | Stage()
+                | Fetch()
+                | Put()
+                | Vectors()
+                | Commit()
+                | Await()
+            ):
                 pass
             case _:
                 assert_never(statement)

@@ -19,6 +19,7 @@ from comprehensive.codegen.kernel import (
     Barrier,
     Comment,
     Commit,
+    Feed,
     Fetch,
     Kernel,
     KernelStmt,
@@ -28,6 +29,7 @@ from comprehensive.codegen.kernel import (
     Stage,
     UniformFor,
     UniformIf,
+    Vectors,
 )
 from comprehensive.loops.access import assigned_names
 from comprehensive.loops.rewrite import statements_in
@@ -204,7 +206,7 @@ class _Builder:
                     self._for(statement.header, statement.body)
                 case UniformIf():
                     self._if(statement.condition, statement.then, statement.otherwise)
-                case Stage() | Fetch() | Put() | Commit() | Await():
+                case Feed() | Stage() | Fetch() | Put() | Vectors() | Commit() | Await():
                     raise ValueError("kernels over register tiles have a model of their own")
                 case _:
                     assert_never(statement)
@@ -219,9 +221,11 @@ class _Builder:
                     | SharedTile()
                     | UniformFor()
                     | UniformIf()
+                    | Feed()
                     | Stage()
                     | Fetch()
                     | Put()
+                    | Vectors()
                     | Commit()
                     | Await()
                 ):
@@ -487,7 +491,9 @@ def _assigned(body: _Body) -> frozenset[str]:
                     names.add(statement.header.iterator)
             case UniformIf():
                 names |= _assigned(statement.then) | _assigned(statement.otherwise)
-            case Comment() | SharedTile() | Stage() | Fetch() | Put() | Commit() | Await():
+            case (
+                Comment() | SharedTile() | Feed() | Stage() | Fetch() | Put() | Vectors() | Commit() | Await()
+            ):
                 pass
             case _:
                 names |= assigned_names((statement,))

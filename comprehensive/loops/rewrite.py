@@ -9,6 +9,7 @@ from comprehensive.loops.access import substitute
 from comprehensive.loops.fold import fold
 from comprehensive.loops.traverse import (
     all_names,
+    conditional_parts,
     declared_names,
     expand_bands,
     expressions_in,
@@ -26,6 +27,7 @@ from comprehensive.loops.unswitch import unswitch
 
 __all__ = [
     "all_names",
+    "conditional_parts",
     "declared_names",
     "expand_bands",
     "expressions_in",

@@ -207,6 +207,18 @@ def expressions_in(body: tuple[Stmt, ...]) -> Iterator[Expr]:
                 assert_never(statement)
 
 
+def conditional_parts(expr: Expr) -> Iterator[Expr]:
+    """The parts of an expression that are evaluated only where something else in it says so."""
+    for e in subexpressions(expr):
+        match e:
+            case Conditional(then=then, otherwise=otherwise):
+                yield from (then, otherwise)
+            case Binary(operator="&&" | "||", right=right):
+                yield right
+            case _:
+                pass
+
+
 def subexpressions(expr: Expr) -> Iterator[Expr]:
     """The expression and everything in it, outermost first, left to right."""
     yield expr

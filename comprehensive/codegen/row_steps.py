@@ -1,0 +1,58 @@
+"""The steps of a serial loop with one coordinate: each awaits its pieces and reads them from shared memory.
+
+::
+
+    begin to copy pieces 0 .. S - 2
+    for each step:  await its pieces, barrier, begin to copy those S - 1 ahead
+                    for z < D: all points: sum += piece_a[..][z] * piece_x[z]
+
+What lies side by side in a row is one access to shared memory: the compiler makes it so where steps are unrolled.
+"""
+
+from __future__ import annotations
+
+from comprehensive.codegen.frame import ONE, ZERO
+from comprehensive.codegen.kernel import (
+    Await,
+    Barrier,
+    Commit,
+    KernelStmt,
+    Plain,
+    UniformFor,
+    UniformIf,
+)
+from comprehensive.codegen.piece_layout import PieceLayout
+from comprehensive.codegen.step import Step
+from comprehensive.codegen.terms import constant
+from comprehensive.metafork.ast import Binary, Expr, For, IntLiteral, Name, ScalarType
+
+
+def row_steps(layout: PieceLayout, step: Step) -> tuple[KernelStmt, ...]:
+    """The loop, for pieces of which none is turned."""
+    frame, tile = layout.frame, layout.frame.tile
+    depth, stages = Name(tile.depth), Name(tile.stages)
+    ahead, number, slot = frame.name("ahead"), frame.name("step"), frame.name("slot")
+    first = For(ScalarType.INT, ahead.identifier, ZERO, "<", Binary("-", stages, ONE), ONE, (), unrolled=True)
+    count = Binary("/", Binary("+", layout.limit, Binary("-", depth, ONE)), depth)
+    left = Binary("-", layout.limit, Binary("*", number, depth))
+
+    def computed(bound: Expr, *, unrolled: bool) -> KernelStmt:
+        z = frame.name("z")
+        body = step.at(Binary("+", Binary("*", number, depth), z), lambda name: layout.element(name, z))
+        return Plain((For(ScalarType.INT, z.identifier, ZERO, "<", bound, ONE, body, unrolled=unrolled),))
+
+    each: tuple[KernelStmt, ...] = (
+        Await(Binary("-", stages, IntLiteral(2))),
+        Barrier(),
+        *layout.stages(Binary("%", Binary("+", number, Binary("-", stages, ONE)), stages), turned=False),
+        Commit(),
+        Plain((constant(slot.identifier, Binary("%", number, stages)), *layout.begins(slot))),
+        UniformIf(
+            Binary(">=", left, depth), (computed(depth, unrolled=True),), (computed(left, unrolled=False),)
+        ),
+    )
+    return (
+        UniformFor(first, (*layout.stages(ahead, turned=False), Commit())),
+        Plain((constant(frame.names["steps"], count),)),
+        UniformFor(For(ScalarType.INT, number.identifier, ZERO, "<", frame.name("steps"), ONE, ()), each),
+    )
