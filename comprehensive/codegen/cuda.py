@@ -25,9 +25,11 @@ from comprehensive.codegen.kernel import (
     Put,
     SharedTile,
     Stage,
+    ThreadIf,
     UniformFor,
     UniformIf,
     Vectors,
+    VectorStore,
 )
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.source_lines import GENERATED_LINE, mark
@@ -50,7 +52,7 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
         parameters=[print_parameter(p, restrict=bool(kernel.constants)) for p in kernel.parameters],
         constants=[
             *(f"int {name}" for name in kernel.constants),
-            *([f"bool {ALIGNED}"] if kernel.staged else []),
+            *([f"bool {ALIGNED}"] if kernel.alignments else []),
         ],
         threads=" * ".join(map(print_expr, kernel.block)),
         blocks=kernel.blocks,
@@ -62,7 +64,7 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
 
 def kernel_unit(kernel: Kernel) -> str:
     """A translation unit with this kernel of a leaf alone, for what only compiles: PTX, register counts."""
-    return render_template("cuda/unit.cu.j2", kernels=[print_kernel(kernel)], instances=[], has_stages=False)
+    return render_template("cuda/unit.cu.j2", kernels=[print_kernel(kernel)], instances=[])
 
 
 def program_unit(plan: ProgramPlan) -> str:
@@ -77,9 +79,10 @@ def program_unit(plan: ProgramPlan) -> str:
             for region in regions
             for tile in region.tilings
             for instance in tile.instances
-            for aligned in ((True, False) if tile.kernel.staged else (None,))
+            for aligned in ((True, False) if tile.kernel.alignments else (None,))
         ],
-        has_stages=any(kernel.staged for kernel in kernels.values()),
+        has_vectors=any(kernel.alignments for kernel in kernels.values()),
+        has_feeds=any(kernel.has_feeds for kernel in kernels.values()),
     )
 
 
@@ -127,8 +130,10 @@ def _lines(body: Iterable[KernelStmt], depth: int, marked: bool) -> list[str]:
             case Vectors(registers=registers, source=source, count=count, apart=apart):
                 constants = f"{print_expr(count)}, {print_expr(apart)}"
                 lines.append(
-                    f"{margin}cf_vectors<{constants}>({print_expr(registers)}, &{print_expr(source)});"
+                    f"{margin}cf_vectors<{constants}>(&{print_expr(registers)}, &{print_expr(source)});"
                 )
+            case VectorStore(target=target, registers=registers):
+                lines.append(f"{margin}cf_store_vector(&{print_expr(target)}, &{print_expr(registers)});")
             case Commit():
                 lines.append(f"{margin}cf_commit();")
             case Await():
@@ -142,7 +147,7 @@ def _lines(body: Iterable[KernelStmt], depth: int, marked: bool) -> list[str]:
                 header = print_stmts((replace(statement.header, body=()),), depth)
                 head = header[: header.rindex(")") + 1].rstrip()
                 lines += [f"{head} {{", *_lines(statement.body, depth + 1, marked), f"{margin}}}"]
-            case UniformIf():
+            case UniformIf() | ThreadIf():
                 lines.append(f"{margin}if ({print_expr(statement.condition)}) {{")
                 lines += _lines(statement.then, depth + 1, marked)
                 if statement.otherwise:

@@ -37,6 +37,8 @@ ZERO, ONE = IntLiteral(0), IntLiteral(1)
 
 PATCH = (4, 8)
 """Threads of a warp along the two coordinates of a reduction."""
+OF_ARRAYS = ("shared", "piece", "private", "feed", "fragment", "window", "value")
+"""What has a name for each array."""
 GROUP = 8
 """Rows of tiles that neighbouring blocks share, so that what they read is in the second-level cache."""
 
@@ -76,6 +78,8 @@ class Frame:
             "last",
             "whole",
             "turn",
+            "vector",
+            "point",
             "z",
             "value",
             "group",
@@ -88,11 +92,7 @@ class Frame:
         ]
         for number in range(len(tile.coordinates)):
             wanted += [f"{base}{number}" for base in ("i", "o", "e", "t", "r", "blocks", "low", "high")]
-        wanted += [
-            f"{base}_{a.name}"
-            for a in nest.arrays
-            for base in ("shared", "piece", "private", "feed", "fragment")
-        ]
+        wanted += [f"{base}_{a.name}" for a in nest.arrays for base in OF_ARRAYS]
         return Frame(nest, tile, limits, strides, {base: name(base) for base in wanted})
 
     def limit(self, number: int) -> Expr:

@@ -58,6 +58,20 @@ _PLANES = (
     (12, (Instance((4, 128, 8, 1, 4), 100), _SMALL)),
     (1 << 30, (Instance((4, 32, 8, 3, 8), 100), _SMALL)),
 )
+# Where neighbouring points share what they read, by coordinates: in vectors first.
+_NEIGHBOURS = {
+    1: (Instance((256, 4, 8), 100, 114), Instance((128, 1, 16), 165)),
+    2: (
+        Instance((8, 32, 2, 4, 6), 100, 118),
+        Instance((4, 128, 8, 1, 4), 113),
+        Instance((4, 32, 2, 1, 8), 136),
+    ),
+    3: (
+        Instance((2, 4, 32, 2, 2, 4, 3), 100, 180),
+        Instance((1, 4, 32, 2, 2, 2, 8), 121),
+        Instance((1, 4, 32, 1, 1, 1, 8), 242),
+    ),
+}
 # Of several sweeps, by coordinates: threads, values a thread, sweeps where neighbours are 1 away, blocks of a
 # multiprocessor.
 _TIME = {
@@ -94,7 +108,7 @@ def instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
     found = _instances(kernel, tile)
     if all(p.type.size_bytes < 8 for p in kernel.parameters if p.pointer):
         return found
-    if kernel.staged and len(tile.coordinates) == 1:
+    if tile.depth in kernel.constants and len(tile.coordinates) == 1:
         found = _WIDE_ROWS
     return tuple(replace(i, sizes=(*i.sizes[:-1], max(1, i.sizes[-1] // 2))) for i in found)
 
@@ -103,10 +117,12 @@ def _instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
     coordinates = len(tile.coordinates)
     if tile.sweeps is not None:
         return time_instances(tile.sweeps.halo)
-    if kernel.staged:
+    if tile.depth in kernel.constants:
         return _REDUCTIONS[coordinates]
     if kernel.uses_shared_memory:
         return _TURNED
+    if kernel.alignments:
+        return _NEIGHBOURS[coordinates]
     if coordinates != 2:
         return _LINE if coordinates == 1 else _SPACE
     reads = max(_reads(alternative.body) for alternative in tile.alternatives)

@@ -21,7 +21,7 @@ from comprehensive.algebra import Polynomial
 from comprehensive.metafork.ast import Expr, For, Index, ScalarType, Stmt
 
 ALIGNED = "cf_aligned"
-"""The constant of kernels with feeds: whether rows in global memory begin at multiples of 16 bytes."""
+"""The constant of kernels that access vectors: whether these begin at multiples of 16 bytes in global memory."""
 
 
 class Source(Enum):
@@ -81,6 +81,15 @@ class UniformFor:
 
 @dataclass(frozen=True, slots=True)
 class UniformIf:
+    condition: Expr
+    then: tuple[KernelStmt, ...]
+    otherwise: tuple[KernelStmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadIf:
+    """Each thread decides on its own: no barrier may stand in it."""
+
     condition: Expr
     then: tuple[KernelStmt, ...]
     otherwise: tuple[KernelStmt, ...] = ()
@@ -163,11 +172,20 @@ class Vectors:
     """Each thread reads ``count`` elements into registers, in vectors of four that are ``apart`` from each other."""
 
     registers: Index
-    """The array that they come into."""
+    """The first element of the array that they come into."""
     source: Index
     """The first element."""
     count: Expr
     apart: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class VectorStore:
+    """Each thread writes four elements from registers, at ``target`` and after it."""
+
+    target: Index
+    registers: Index
+    """The first one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,15 +206,26 @@ KernelStmt: TypeAlias = (
     | Comment
     | UniformFor
     | UniformIf
+    | ThreadIf
     | SharedTile
     | Feed
     | Stage
     | Fetch
     | Put
     | Vectors
+    | VectorStore
     | Commit
     | Await
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """What an array must meet for accesses of four elements or 16 bytes: its data and rows, and these numbers."""
+
+    array: str
+    multiples: tuple[Expr, ...]
+    """Over scalars of the nest: what is added to multiples of a vector where rows or vectors begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,17 +254,18 @@ class Kernel:
     """The constant that says how many blocks a multiprocessor shall have room for, which bounds registers."""
     demands: tuple[Expr, ...] = ()
     """Conditions that the constants must meet."""
-    staged: tuple[tuple[str, Expr], ...] = ()
-    """The arrays that are copied to shared memory while the threads go on, each with the column where rows begin.
-
-    In vectors, where the array, its rows and these columns are aligned.
-    """
+    alignments: tuple[Alignment, ...] = ()
+    """A kernel that has some is compiled twice: for launches that meet them (``ALIGNED``) and for all others."""
     limits: tuple[tuple[str, Expr], ...] = ()
     """Bounds over scalars of the nest, by the names of the parameters that hold them."""
 
     @property
     def shared_words_text(self) -> str:
         return self.shared_words.format(self.order)
+
+    @property
+    def has_feeds(self) -> bool:
+        return any(isinstance(statement, Feed) for statement in self.body)
 
     @property
     def uses_shared_memory(self) -> bool:

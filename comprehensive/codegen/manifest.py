@@ -125,7 +125,7 @@ def _tile(
                 "leaf": planned.first + number,
                 "sizes": planned.sizes(instance),
                 "weight": instance.weight,
-                **({"weight_unaligned": instance.unaligned} if planned.kernel.staged else {}),
+                **({"weight_unaligned": instance.unaligned} if planned.kernel.alignments else {}),
                 "resources": None if resources is None else resources.of_instance(planned, instance),
             }
             for number, instance in enumerate(planned.instances)

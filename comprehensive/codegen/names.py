@@ -21,9 +21,11 @@ from comprehensive.codegen.kernel import (
     Put,
     SharedTile,
     Stage,
+    ThreadIf,
     UniformFor,
     UniformIf,
     Vectors,
+    VectorStore,
 )
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
@@ -96,7 +98,7 @@ def names_in_kernel(body: Iterable[KernelStmt]) -> frozenset[str]:
                 names |= names_in_body(statement.body)
             case UniformFor():
                 names |= names_in_body((statement.header,)) | names_in_kernel(statement.body)
-            case UniformIf():
+            case UniformIf() | ThreadIf():
                 names |= names_read(statement.condition)
                 names |= names_in_kernel(statement.then) | names_in_kernel(statement.otherwise)
             case SharedTile():
@@ -109,6 +111,8 @@ def names_in_kernel(body: Iterable[KernelStmt]) -> frozenset[str]:
                 names.add(statement.feed)
             case Vectors(registers=registers, source=source, count=count, apart=apart):
                 names |= _read_by((registers, source, count, apart))
+            case VectorStore(target=target, registers=registers):
+                names |= _read_by((target, registers))
             case Await():
                 names |= names_read(statement.pending)
             case Barrier() | Comment() | Commit():

@@ -14,6 +14,7 @@ from comprehensive.algebra import Polynomial
 from comprehensive.codegen.frame import ONE, PATCH, ZERO, Frame
 from comprehensive.codegen.kernel import (
     ALIGNED,
+    Alignment,
     Feed,
     Fetch,
     KernelStmt,
@@ -77,6 +78,11 @@ class PieceLayout:
             Binary("==", Binary("%", Name(name), IntLiteral(count)), ZERO) for name, count in counts
         ]
         return (*multiples, Binary(">=", Name(tile.stages), IntLiteral(2)))
+
+    def alignments(self) -> tuple[Alignment, ...]:
+        """For copies of 16 bytes: that rows of pieces begin at multiples of them."""
+        columns = ((name, piece.columns.rest) for name, piece in self.pieces.items())
+        return tuple(Alignment(name, () if rest == ZERO else (rest,)) for name, rest in columns)
 
     def is_turned(self, name: str) -> bool:
         """Whether columns become rows in shared memory: points that are neighbours then find neighbours."""
@@ -236,7 +242,12 @@ class PieceLayout:
         if number is None:
             return Plain((Assign(registers, "=", source),))
         c = frame.tile.coordinates[number]
-        return Vectors(registers, source, Name(c.each), Binary("*", IntLiteral(VECTOR), Name(c.threads)))
+        return Vectors(
+            Index(registers.array, (which, ZERO)),
+            source,
+            Name(c.each),
+            Binary("*", IntLiteral(VECTOR), Name(c.threads)),
+        )
 
     def _read(self, name: str, z: Expr, places: Sequence[Expr]) -> Index:
         def place(axis: Axis) -> Expr:

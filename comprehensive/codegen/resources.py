@@ -38,7 +38,7 @@ class Resources:
         rest = len(instance.sizes)
         return [
             {
-                "aligned": bool(usage.template_arguments[rest]) if tile.kernel.staged else None,
+                "aligned": bool(usage.template_arguments[rest]) if tile.kernel.alignments else None,
                 **_counted(usage),
                 **_resident(device, tile, instance, usage),
             }

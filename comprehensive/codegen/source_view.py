@@ -154,7 +154,8 @@ class SourceView:
     outside: tuple[str, ...]
     """What the host code needs of the rest of the file."""
     kernels: tuple[str, ...]
-    has_stages: bool
+    has_vectors: bool
+    has_feeds: bool
     """Whether a kernel copies to shared memory in stages."""
     functions: tuple[FunctionSource, ...]
 
@@ -172,7 +173,8 @@ def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
         stem=plan.stem,
         outside=tuple(map(_outside, file_scope([function.function for function in plan.functions]))),
         kernels=tuple(kernels_text[name].rstrip("\n") for name in names),
-        has_stages=any(kernel.staged for kernel in tiles),
+        has_vectors=any(kernel.alignments for kernel in tiles),
+        has_feeds=any(kernel.has_feeds for kernel in tiles),
         functions=tuple(_function(function) for function in plan.functions),
     )
 
@@ -352,7 +354,7 @@ def _tile(region: RegionPlan, tile: TilePlan, available: Sequence[Argument]) -> 
 
 
 def _cost(kernel: Kernel, instance: Instance, points: int) -> str:
-    if not kernel.staged:
+    if not kernel.alignments:
         return str(instance.weight * points)
     return f"{ALIGNED} ? {instance.weight * points} : {instance.unaligned * points}"
 
@@ -361,18 +363,18 @@ def _aligned(kernel: Kernel, nest: Nest) -> str:
     """The condition, over scalars and data that the launcher has."""
     types = {s.name: s.type for s in nest.scalars}
     conditions: list[str] = []
-    for name, column in kernel.staged:
-        # Of 16 bytes, and of four elements, in which pieces that are turned are read.
+    for alignment in kernel.alignments:
+        name = alignment.array
+        # Of 16 bytes, and of four elements, which are accessed together.
         elements = max(4, 16 // nest.array(name).type.size_bytes)
-        conditions.append(f"cf_begins({name})")
         strides = [
             _computed(p, kernel, nest, types)
             for p in kernel.parameters
             if p.source is Source.STRIDE and p.of == name
         ]
-        conditions += [f"{stride.value} % {elements} == 0" for stride in strides if stride is not None]
-        if column != IntLiteral(0):
-            conditions.append(f"{wide(column, types)} % {elements} == 0")
+        numbers = [stride.value for stride in strides if stride is not None]
+        numbers += [wide(number, types) for number in alignment.multiples]
+        conditions += [f"cf_begins({name})", *(f"{number} % {elements} == 0" for number in numbers)]
     return " && ".join(conditions)
 
 
@@ -401,7 +403,7 @@ def _launch(
     computed: list[Local] = []
     addresses: list[str] = []
     does_sweeps = any(p.source is Source.SWEEPS for p in kernel.parameters)
-    given = [*(["int cf_sweeps"] if does_sweeps else []), *([f"bool {ALIGNED}"] if kernel.staged else [])]
+    given = [*(["int cf_sweeps"] if does_sweeps else []), *([f"bool {ALIGNED}"] if kernel.alignments else [])]
     for parameter in kernel.parameters:
         value = _computed(parameter, kernel, nest, types)
         if value is None:

@@ -9,20 +9,24 @@ points with a long serial loop are a reduction (`reduction.py`), all others a st
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from comprehensive.algebra import Polynomial
 from comprehensive.codegen.frame import ZERO, Frame, is_same_for_all_points
 from comprehensive.codegen.jam import Jam, scalars_of
-from comprehensive.codegen.kernel import Kernel, KernelStmt, Plain, UniformIf
+from comprehensive.codegen.kernel import ALIGNED, Alignment, Kernel, KernelStmt, Plain, UniformIf
 from comprehensive.codegen.pieces import reduction_obstacle, serial_loop
 from comprehensive.codegen.reduction import Reduction
 from comprehensive.codegen.swept import sweeps_parameter, swept
 from comprehensive.codegen.terms import conjunction
 from comprehensive.codegen.turned import turned, turned_store, turned_words
 from comprehensive.codegen.unused import without_unused
+from comprehensive.codegen.vectored import in_vectors, vectored
+from comprehensive.codegen.windows import Windows, alignments_of, windows_of
 from comprehensive.loops.ir import Nest, RegisterTile, Variant
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.loops.rewrite import statements_in
-from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, Name
+from comprehensive.metafork.ast import Assign, Binary, Declare, For, Name
 
 
 def tile_obstacle(nest: Nest, tile: RegisterTile) -> str | None:
@@ -55,18 +59,20 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
     assert tile_obstacle(nest, tile) is None
     loop = None if tile.sweeps is not None else serial_loop(tile.alternatives[0].body)
     frame = Frame.of(nest, tile, loop)
-    staged: tuple[tuple[str, Expr], ...] = ()
+    alignments: tuple[Alignment, ...] = ()
     if tile.sweeps is not None:
         body, words, demands = swept(frame, tile.sweeps)
         constants = (*tile.sizes, tile.sweeps.most)
     elif loop is None:
-        body, constants, demands = _streams(frame), tile.sizes, ()
+        windows = windows_of(nest, tile)
+        body, constants, demands = _streams(frame, windows), tile.sizes, ()
+        alignments = alignments_of(windows)
         words = Polynomial.constant(0) if turned_store(nest, tile) is None else turned_words(frame)
     else:
         reduction = Reduction.of(frame, tile.alternatives[0].body, loop)
         layout = reduction.layout
         body, words, demands = reduction.body(), layout.words(), layout.demands()
-        staged = tuple((name, piece.columns.rest) for name, piece in layout.pieces.items())
+        alignments = layout.alignments()
         constants = (*tile.sizes, tile.depth, tile.stages)
     body = without_unused((frame.places(grouped=loop is not None and len(tile.coordinates) == 2), *body))
     return Kernel(
@@ -83,12 +89,12 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         constants=(*constants, tile.blocks),
         blocks=tile.blocks,
         demands=demands,
-        staged=staged,
+        alignments=alignments,
         limits=tuple(frame.limits.items()),
     )
 
 
-def _streams(frame: Frame) -> tuple[KernelStmt, ...]:
+def _streams(frame: Frame, windows: Sequence[Windows]) -> tuple[KernelStmt, ...]:
     inside = conjunction(
         [
             condition
@@ -101,12 +107,16 @@ def _streams(frame: Frame) -> tuple[KernelStmt, ...]:
         ]
     )
     result: tuple[KernelStmt, ...] = ()
-    for alternative in reversed(frame.tile.alternatives):
+    for number, alternative in reversed(list(enumerate(frame.tile.alternatives))):
         jam = Jam(frame, scalars_of(alternative.body), frame.rows_side_by_side(), frame.flat)
         single = Jam(frame, frozenset(), jam.places, frame.flat)
         partial = jam.at_points(single.at_one(alternative.body), guards=frame.inside(), unrolled=False)
         store = turned_store(frame.nest, frame.tile)
         whole = (Plain(jam.all(alternative.body)),) if store is None else turned(frame, jam, store)
-        both = (UniformIf(inside, whole, (Plain(partial),)),)
+        both: tuple[KernelStmt, ...] = (UniformIf(inside, whole, (Plain(partial),)),)
+        if windows:
+            can = Binary("&&", Name(ALIGNED), in_vectors(frame))
+            point = single.at_one(alternative.body)
+            both = (UniformIf(can, (vectored(frame, windows[number], point),), both),)
         result = both if alternative.condition is None else (UniformIf(alternative.condition, both, result),)
     return result

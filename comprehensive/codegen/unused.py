@@ -27,9 +27,11 @@ from comprehensive.codegen.kernel import (
     Put,
     SharedTile,
     Stage,
+    ThreadIf,
     UniformFor,
     UniformIf,
     Vectors,
+    VectorStore,
 )
 from comprehensive.codegen.names import names_in_body, names_in_kernel
 from comprehensive.metafork.ast import (
@@ -66,12 +68,23 @@ def _remaining(statement: KernelStmt, later: frozenset[str]) -> KernelStmt | Non
             return Plain(body) if body else None
         case UniformFor():
             return replace(statement, body=without_unused(statement.body))
-        case UniformIf():
+        case UniformIf() | ThreadIf():
             then, otherwise = without_unused(statement.then), without_unused(statement.otherwise)
             return replace(statement, then=then, otherwise=otherwise)
         case SharedTile():
             return statement if statement.name in later else None
-        case Barrier() | Comment() | Feed() | Stage() | Fetch() | Put() | Vectors() | Commit() | Await():
+        case (
+            Barrier()
+            | Comment()
+            | Feed()
+            | Stage()
+            | Fetch()
+            | Put()
+            | Vectors()
+            | VectorStore()
+            | Commit()
+            | Await()
+        ):
             return statement
         case _:
             assert_never(statement)

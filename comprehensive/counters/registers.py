@@ -26,9 +26,11 @@ from comprehensive.codegen.kernel import (
     Put,
     SharedTile,
     Stage,
+    ThreadIf,
     UniformFor,
     UniformIf,
     Vectors,
+    VectorStore,
 )
 from comprehensive.counters.liveness import max_live_words
 from comprehensive.counters.shared_words import KERNEL_NAME
@@ -89,7 +91,7 @@ def has_unrolled_loop(body: tuple[KernelStmt, ...]) -> bool:
             case UniformFor():
                 if has_unrolled_loop(statement.body):
                     return True
-            case UniformIf():
+            case UniformIf() | ThreadIf():
                 if has_unrolled_loop(statement.then) or has_unrolled_loop(statement.otherwise):
                     return True
             case (
@@ -101,6 +103,7 @@ def has_unrolled_loop(body: tuple[KernelStmt, ...]) -> bool:
                 | Fetch()
                 | Put()
                 | Vectors()
+                | VectorStore()
                 | Commit()
                 | Await()
             ):

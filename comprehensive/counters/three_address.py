@@ -27,9 +27,11 @@ from comprehensive.codegen.kernel import (
     Put,
     SharedTile,
     Stage,
+    ThreadIf,
     UniformFor,
     UniformIf,
     Vectors,
+    VectorStore,
 )
 from comprehensive.loops.access import assigned_names
 from comprehensive.loops.rewrite import statements_in
@@ -204,9 +206,9 @@ class _Builder:
                     self._pointers[statement.name] = _Pointer(statement.type, 1, False)
                 case UniformFor():
                     self._for(statement.header, statement.body)
-                case UniformIf():
+                case UniformIf() | ThreadIf():
                     self._if(statement.condition, statement.then, statement.otherwise)
-                case Feed() | Stage() | Fetch() | Put() | Vectors() | Commit() | Await():
+                case Feed() | Stage() | Fetch() | Put() | Vectors() | VectorStore() | Commit() | Await():
                     raise ValueError("kernels over register tiles have a model of their own")
                 case _:
                     assert_never(statement)
@@ -221,11 +223,13 @@ class _Builder:
                     | SharedTile()
                     | UniformFor()
                     | UniformIf()
+                    | ThreadIf()
                     | Feed()
                     | Stage()
                     | Fetch()
                     | Put()
                     | Vectors()
+                    | VectorStore()
                     | Commit()
                     | Await()
                 ):
@@ -489,10 +493,19 @@ def _assigned(body: _Body) -> frozenset[str]:
                 names |= _assigned(statement.body)
                 if statement.header.type is None:
                     names.add(statement.header.iterator)
-            case UniformIf():
+            case UniformIf() | ThreadIf():
                 names |= _assigned(statement.then) | _assigned(statement.otherwise)
             case (
-                Comment() | SharedTile() | Feed() | Stage() | Fetch() | Put() | Vectors() | Commit() | Await()
+                Comment()
+                | SharedTile()
+                | Feed()
+                | Stage()
+                | Fetch()
+                | Put()
+                | Vectors()
+                | VectorStore()
+                | Commit()
+                | Await()
             ):
                 pass
             case _:

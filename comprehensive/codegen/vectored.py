@@ -1,0 +1,265 @@
+"""Four neighbouring points of a row at a time: windows come into registers, results leave as vectors.
+
+::
+
+    for each vector v of a thread:  first = the first of four points
+        for each row r0:  window_a[..] = what they read (`windows.py`)
+                          for e < 4: value_b[r0][e] = ... window_a[e + ..] ...
+        for each row r0:  b[first] .. b[first + 3] = value_b[r0][..]
+
+Nothing is stored before everything is read, so that the loads of all rows are in flight together.  Where rows are rows
+of the array, a vector that the limits cut is read whole, and only its points inside of them are stored: borders are at
+either end of every row.  Everything else that limits cut is done point by point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from comprehensive.codegen.frame import ONE, ZERO, Frame
+from comprehensive.codegen.kernel import KernelStmt, Plain, ThreadIf, UniformFor, Vectors, VectorStore
+from comprehensive.codegen.terms import conjunction, constant, disjunction, plus
+from comprehensive.codegen.windows import VECTOR, Windows
+from comprehensive.loops.rewrite import map_expr, map_stmt_exprs, substitute
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Conditional,
+    Declare,
+    Expr,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+)
+
+FOUR = IntLiteral(VECTOR)
+
+
+def vectored(frame: Frame, windows: Windows, point: tuple[Stmt, ...]) -> KernelStmt:
+    """What is done for a tile by threads whose points are whole vectors; ``point`` is a point on its own."""
+    return _Vectored(frame, windows).all_vectors(point)
+
+
+def in_vectors(frame: Frame) -> Expr:
+    """Whether the points of a thread are whole vectors."""
+    each = Name(frame.tile.coordinates[-1].each)
+    return Binary("==", Binary("%", each, FOUR), ZERO)
+
+
+@dataclass(frozen=True, slots=True)
+class _Vectored:
+    frame: Frame
+    windows: Windows
+
+    def all_vectors(self, point: tuple[Stmt, ...]) -> KernelStmt:
+        last = self.frame.tile.coordinates[-1]
+        vector = self.frame.name("vector")
+        turn = Binary("+", Binary("*", vector, Name(last.threads)), self.frame.name(f"t{self._last}"))
+        first = Binary("+", self.frame.name(f"o{self._last}"), Binary("*", FOUR, turn))
+        rows = [
+            Binary("<=", Binary("+", self.frame.name(f"o{n}"), self._end_of_rows(n)), self.frame.limit(n))
+            for n in range(self._last)
+        ]
+        inside = conjunction([*rows, self._is_some() if self.windows.may_be_cut else self._is_whole()])
+        body = (
+            Plain((constant(self._first.identifier, first),)),
+            ThreadIf(inside, self._at_once(), (self._one_by_one(point),)),
+        )
+        count = Binary("/", Name(last.each), FOUR)
+        return UniformFor(_counting(vector.identifier, count, unrolled=True), body)
+
+    def _at_once(self) -> tuple[KernelStmt, ...]:
+        """The vector in all rows of the thread."""
+        stores = _stores(self.windows.body)
+        shape = (*(Name(c.each) for c in self.frame.tile.coordinates[:-1]), FOUR)
+        values = tuple(Declare(self._type(s.array), self._value(s.array), shape) for s in stores)
+        point = self.frame.name("point")
+        points = replace(
+            _counting(point.identifier, FOUR, unrolled=True),
+            body=(self._coordinate(), *self._computed(self.windows.body)),
+        )
+        computed = (
+            Plain(self._registers()),
+            *(access for number in range(len(self.windows.windows)) for access in self._accesses(number)),
+            Plain((points,)),
+        )
+        stored = tuple(stored for target in stores for stored in self._stored(target))
+        return (
+            Plain(values),
+            *self._in_rows(computed, unrolled=True),
+            *self._in_rows(stored, unrolled=True),
+        )
+
+    def _one_by_one(self, point: tuple[Stmt, ...]) -> KernelStmt:
+        guarded = point
+        for condition in reversed(self.frame.inside()):
+            guarded = (If(condition, guarded),)
+        points = replace(_counting(self.frame.names["point"], FOUR), body=(self._coordinate(), *guarded))
+        (rows,) = self._in_rows((Plain((points,)),), unrolled=False)
+        return rows
+
+    # --- where points are
+
+    @property
+    def _last(self) -> int:
+        return len(self.frame.tile.coordinates) - 1
+
+    @property
+    def _first(self) -> Name:
+        """The first point of the vector."""
+        return self.frame.name("first")
+
+    def _in_rows(self, body: tuple[KernelStmt, ...], *, unrolled: bool) -> tuple[KernelStmt, ...]:
+        """The body for each row of the thread."""
+        places = self.frame.rows_side_by_side()
+        for number in reversed(range(self._last)):
+            c = self.frame.tile.coordinates[number]
+            value = constant(c.name, Binary("+", self.frame.name(f"o{number}"), places[number]))
+            header = _counting(self.frame.names[f"r{number}"], Name(c.each), unrolled=unrolled)
+            body = (UniformFor(header, (Plain((value,)), *body)),)
+        return body
+
+    def _end_of_rows(self, number: int) -> Expr:
+        """Of the thread, from where the tile begins on."""
+        each = Name(self.frame.tile.coordinates[number].each)
+        return Binary("+", Binary("*", self.frame.name(f"t{number}"), each), each)
+
+    def _coordinate(self) -> Stmt:
+        """Where a point of the vector is."""
+        return constant(self.frame.tile.coordinates[-1].name, plus(self._first, self.frame.name("point")))
+
+    def _is_inside(self, point: int) -> Expr:
+        at = plus(self._first, IntLiteral(point))
+        return self.frame.tile.coordinates[-1].inside(at, self.frame.limit(self._last))
+
+    def _is_whole(self) -> Expr:
+        """Whether all points of the vector are inside."""
+        end = Binary("<=", Binary("+", self._first, FOUR), self.frame.limit(self._last))
+        return conjunction([*self._is_behind(self._first), end])
+
+    def _is_some(self) -> Expr:
+        """Whether one of its points is."""
+        begin = Binary("<", self._first, self.frame.limit(self._last))
+        return conjunction([*self._is_behind(Binary("+", self._first, IntLiteral(VECTOR - 1))), begin])
+
+    def _is_behind(self, point: Expr) -> list[Expr]:
+        """That a point does not come before the first one there is, where it could."""
+        return [Binary("<=", ZERO, point)] if self.frame.tile.coordinates[-1].shift else []
+
+    # --- statements
+
+    def _computed(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """The statements of a point, from windows, with what it stores in registers."""
+        result: list[Stmt] = []
+        for statement in body:
+            match statement:
+                case Block():
+                    result.append(Block(self._computed(statement.body)))
+                case Assign(target=Index() as target, operator=operator, value=value):
+                    whole = value
+                    if operator != "=":
+                        whole = Binary(operator.removesuffix("="), target, value)
+                    kept = Index(self._value(target.array), self._place(self.frame.name("point")))
+                    result.append(Assign(kept, "=", self._read(whole), statement.span))
+                case _:
+                    result += map_stmt_exprs((statement,), self._read)
+        return tuple(result)
+
+    def _read(self, expr: Expr) -> Expr:
+        """The expression with its references in windows."""
+
+        def replaced(e: Expr) -> Expr:
+            if not isinstance(e, Index) or e not in self.windows.places:
+                return e
+            number, at = self.windows.places[e]
+            return self._in_window(number, plus(self.frame.name("point"), IntLiteral(at)))
+
+        return self.frame.flat(map_expr(expr, replaced))
+
+    # --- registers
+
+    def _registers(self) -> tuple[Stmt, ...]:
+        """One array for all windows on an array."""
+        counts: dict[str, int] = {}
+        for window in self.windows.windows:
+            counts[window.array] = counts.get(window.array, 0) + window.count
+        return tuple(
+            Declare(self._type(array), self.frame.names[f"window_{array}"], (IntLiteral(count),))
+            for array, count in counts.items()
+        )
+
+    def _in_window(self, number: int, element: Expr) -> Index:
+        window = self.windows.windows[number]
+        before = sum(w.count for w in self.windows.windows[:number] if w.array == window.array)
+        return Index(self.frame.names[f"window_{window.array}"], (plus(IntLiteral(before), element),))
+
+    def _accesses(self, number: int) -> tuple[KernelStmt, ...]:
+        """What fills a window."""
+        window = self.windows.windows[number]
+        found: list[KernelStmt] = []
+        for at, count in window.accesses(self.frame.tile.coordinates[-1].shift):
+            register = self._in_window(number, IntLiteral(at - window.first))
+            source = self._element(window.reference, at - window.offset)
+            if count == VECTOR:
+                found.append(Vectors(register, source, FOUR, FOUR))
+                continue
+            read: Expr = source
+            if self.windows.may_be_cut:
+                readers = [self._is_inside(point) for point in window.readers(at)]
+                read = Conditional(disjunction(readers), source, ZERO)
+            found.append(Plain((Assign(register, "=", read),)))
+        return tuple(found)
+
+    def _stored(self, target: Index) -> tuple[KernelStmt, ...]:
+        """The values of a row leave their registers."""
+        values = [Index(self._value(target.array), self._place(IntLiteral(p))) for p in range(VECTOR)]
+        whole = VectorStore(self._element(target, 0), values[0])
+        if not self.windows.may_be_cut:
+            return (whole,)
+        single = tuple(
+            If(self._is_inside(p), (Assign(self._element(target, p), "=", value),))
+            for p, value in enumerate(values)
+        )
+        return (ThreadIf(self._is_whole(), (whole,), (Plain(single),)),)
+
+    def _element(self, reference: Index, behind: int) -> Index:
+        """What is so many elements behind the one that the first point of the vector refers to."""
+        at: Expr = self._first
+        if behind:
+            at = Binary("+" if behind > 0 else "-", at, IntLiteral(abs(behind)))
+        moved = self.frame.flat(substitute(reference, {self.frame.tile.coordinates[-1].name: at}))
+        assert isinstance(moved, Index)
+        return moved
+
+    def _place(self, point: Expr) -> tuple[Expr, ...]:
+        """Where the value of a point of the vector is kept."""
+        return (*(self.frame.name(f"r{number}") for number in range(self._last)), point)
+
+    def _value(self, array: str) -> str:
+        return self.frame.names[f"value_{array}"]
+
+    def _type(self, array: str) -> ScalarType:
+        return self.frame.nest.array(array).type
+
+
+def _counting(counter: str, bound: Expr, *, unrolled: bool = False) -> For:
+    return For(ScalarType.INT, counter, ZERO, "<", bound, ONE, (), unrolled=unrolled)
+
+
+def _stores(body: tuple[Stmt, ...]) -> list[Index]:
+    """What a point stores, in order."""
+    found: list[Index] = []
+    for statement in body:
+        match statement:
+            case Block():
+                found += _stores(statement.body)
+            case Assign(target=Index() as target):
+                found.append(target)
+            case _:
+                pass
+    return found

@@ -1,0 +1,65 @@
+"""Kernels over register tiles on the CPU, all their instances, against the serial C."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from comprehensive.codegen.interface import interface
+from comprehensive.driver import Compilation, Options, compile_file
+from comprehensive.generate import outputs
+from comprehensive.soundness.emulated import build
+from comprehensive.soundness.interpreted import first_difference
+from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
+
+
+def compilation_of(source: str, directory: Path) -> Compilation:
+    path = directory / "f.mf"
+    path.write_text(source, encoding="utf-8")
+    return compile_file(path, Options(registers="estimate"))
+
+
+def run_all(
+    source: str,
+    arrays: Mapping[str, tuple[tuple[int | str, ...], str]],
+    runs: Sequence[Mapping[str, int]],
+    directory: Path,
+) -> set[tuple[int, str]]:
+    """Runs the one function ``f`` of a source with every instance and all sizes.
+
+    Arrays have shapes, numbers or expressions of the sizes, and types.  Returns the instances that were refused, with
+    the constraint.
+    """
+    c, cxx = find_c_compiler(), find_cxx_compiler()
+    if c is None or cxx is None:
+        pytest.skip("no C or no C++ compiler on this machine")
+    compilation = compilation_of(source, directory)
+    (plan,) = compilation.plan.functions
+    (region,) = plan.regions
+    assert region.tile is not None, compilation.tiles
+    host = interface(plan)
+    assert host.tile is not None
+    built = build(compilation, outputs(compilation), directory / "work", c=c, cxx=cxx)
+    random = np.random.RandomState(1)
+    refused: set[tuple[int, str]] = set()
+    for number in range(1, len(region.tile.instances) + 1):
+        for sizes in runs:
+            data: dict[str, Any] = {}
+            for array, (shape, kind) in arrays.items():
+                extents = [eval(e, {}, dict(sizes)) if isinstance(e, str) else e for e in shape]
+                values = random.randint(-100, 100, extents)
+                data[array] = (values * 0.37).astype(kind) if kind[0] == "f" else values.astype(kind)
+            expected, actual = ({k: v.copy() for k, v in data.items()} for _ in range(2))
+            built.serial.call("f", {**sizes, **expected})
+            chosen = {a.name: sizes[a.name] for a in host.program} | {host.tile: number}
+            given = {a.name: sizes[a.name] for a in host.arguments if not a.pointer}
+            outcome = built.kernels.call("f", {**given, **actual}, chosen)
+            if outcome.status != 0:
+                refused.add((number, outcome.constraint))
+                continue
+            assert first_difference(expected, actual) is None, f"instance {number} at {sizes}"
+    return refused
