@@ -11,7 +11,7 @@ from typing import assert_never
 
 from comprehensive.codegen.environment import render_template
 from comprehensive.codegen.kernel import (
-    ALIGNED,
+    TOGETHER,
     Await,
     Barrier,
     Comment,
@@ -52,7 +52,7 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
         parameters=[print_parameter(p, restrict=bool(kernel.constants)) for p in kernel.parameters],
         constants=[
             *(f"int {name}" for name in kernel.constants),
-            *([f"bool {ALIGNED}"] if kernel.alignments else []),
+            *([f"int {TOGETHER}"] if kernel.together else []),
         ],
         threads=" * ".join(map(print_expr, kernel.block)),
         blocks=kernel.blocks,
@@ -64,7 +64,9 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
 
 def kernel_unit(kernel: Kernel) -> str:
     """A translation unit with this kernel of a leaf alone, for what only compiles: PTX, register counts."""
-    return render_template("cuda/unit.cu.j2", kernels=[print_kernel(kernel)], instances=[])
+    return render_template(
+        "cuda/unit.cu.j2", kernels=[print_kernel(kernel)], instances=[], has_vectors=False, has_feeds=False
+    )
 
 
 def program_unit(plan: ProgramPlan) -> str:
@@ -75,21 +77,20 @@ def program_unit(plan: ProgramPlan) -> str:
         "cuda/unit.cu.j2",
         kernels=[print_kernel(kernel) for kernel in kernels.values()],
         instances=[
-            _instantiation(tile.kernel, instance.sizes, aligned)
+            _instantiation(tile.kernel, (*instance.sizes, *together))
             for region in regions
             for tile in region.tilings
             for instance in tile.instances
-            for aligned in ((True, False) if tile.kernel.alignments else (None,))
+            for together in ([(count,) for count in tile.kernel.together] or [()])
         ],
         has_vectors=any(kernel.alignments for kernel in kernels.values()),
         has_feeds=any(kernel.has_feeds for kernel in kernels.values()),
     )
 
 
-def _instantiation(kernel: Kernel, sizes: Sequence[int], aligned: bool | None) -> str:
-    constants = [*map(str, sizes), *([] if aligned is None else [str(aligned).lower()])]
+def _instantiation(kernel: Kernel, constants: Sequence[int]) -> str:
     parameters = ", ".join(print_parameter(p, restrict=True) for p in kernel.parameters)
-    return f"template __global__ void {kernel.name}<{', '.join(constants)}>({parameters});"
+    return f"template __global__ void {kernel.name}<{', '.join(map(str, constants))}>({parameters});"
 
 
 def print_parameter(parameter: KernelParameter, *, restrict: bool = False) -> str:
@@ -128,12 +129,14 @@ def _lines(body: Iterable[KernelStmt], depth: int, marked: bool) -> list[str]:
             case Put():
                 lines.append(f"{margin}{statement.feed}.put({print_expr(statement.shared)});")
             case Vectors(registers=registers, source=source, count=count, apart=apart):
-                constants = f"{print_expr(count)}, {print_expr(apart)}"
+                constants = f"{print_expr(statement.together)}, {print_expr(count)}, {print_expr(apart)}"
                 lines.append(
                     f"{margin}cf_vectors<{constants}>(&{print_expr(registers)}, &{print_expr(source)});"
                 )
             case VectorStore(target=target, registers=registers):
-                lines.append(f"{margin}cf_store_vector(&{print_expr(target)}, &{print_expr(registers)});")
+                lines.append(
+                    f"{margin}cf_store_vector<{TOGETHER}>(&{print_expr(target)}, &{print_expr(registers)});"
+                )
             case Commit():
                 lines.append(f"{margin}cf_commit();")
             case Await():

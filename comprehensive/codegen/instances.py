@@ -24,12 +24,12 @@ class Instance:
 
     sizes: tuple[int, ...]
     weight: int
-    other: int | None = None
-    """The weight where rows do not begin at multiples of 16 bytes, if it is another one."""
+    others: tuple[int, ...] = ()
+    """The weights where fewer elements than four are accessed together, two and one or one, if they are others."""
 
-    @property
-    def unaligned(self) -> int:
-        return self.weight if self.other is None else self.other
+    def weights(self, counts: Sequence[int]) -> tuple[int, ...]:
+        """By how many elements are accessed together."""
+        return (self.weight, *(self.others or (self.weight,) * (len(counts) - 1)))
 
 
 # Threads, values a thread; with a serial loop depth and stages; blocks of a multiprocessor.
@@ -40,12 +40,12 @@ _REDUCTIONS = {
         Instance((32, 1, 64, 4, 1), 108),
     ),
     2: (
-        Instance((16, 16, 8, 8, 16, 3, 2), 100, 116),
-        Instance((16, 16, 8, 8, 8, 4, 2), 109, 111),
-        Instance((8, 16, 8, 8, 8, 4, 4), 104, 150),
-        Instance((8, 32, 8, 4, 16, 4, 2), 121, 129),
-        Instance((8, 16, 4, 4, 32, 3, 4), 155, 187),
-        Instance((8, 8, 4, 4, 16, 2, 8), 260, 300),
+        Instance((16, 16, 8, 8, 16, 3, 2), 100, (116,)),
+        Instance((16, 16, 8, 8, 8, 4, 2), 109, (111,)),
+        Instance((8, 16, 8, 8, 8, 4, 4), 104, (150,)),
+        Instance((8, 32, 8, 4, 16, 4, 2), 121, (129,)),
+        Instance((8, 16, 4, 4, 32, 3, 4), 155, (187,)),
+        Instance((8, 8, 4, 4, 16, 2, 8), 260, (300,)),
     ),
 }
 _WIDE_ROWS = (Instance((128, 1, 32, 4, 1), 100), Instance((32, 1, 32, 4, 1), 104))
@@ -60,14 +60,14 @@ _PLANES = (
 )
 # Where neighbouring points share what they read, by coordinates: in vectors first.
 _NEIGHBOURS = {
-    1: (Instance((256, 4, 8), 100, 114), Instance((128, 1, 16), 165)),
+    1: (Instance((256, 4, 8), 100, (102, 114)), Instance((128, 1, 16), 165)),
     2: (
-        Instance((8, 32, 2, 4, 6), 100, 118),
+        Instance((8, 32, 2, 4, 6), 100, (102, 118)),
         Instance((4, 128, 8, 1, 4), 113),
         Instance((4, 32, 2, 1, 8), 136),
     ),
     3: (
-        Instance((2, 4, 32, 2, 2, 4, 3), 100, 180),
+        Instance((2, 4, 32, 2, 2, 4, 3), 100, (136, 180)),
         Instance((1, 4, 32, 2, 2, 2, 8), 121),
         Instance((1, 4, 32, 1, 1, 1, 8), 242),
     ),

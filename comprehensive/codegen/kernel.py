@@ -20,8 +20,8 @@ from typing import TypeAlias
 from comprehensive.algebra import Polynomial
 from comprehensive.metafork.ast import Expr, For, Index, ScalarType, Stmt
 
-ALIGNED = "cf_aligned"
-"""The constant of kernels that access vectors: whether these begin at multiples of 16 bytes in global memory."""
+TOGETHER = "cf_together"
+"""The constant of kernels that access vectors: how many elements are accessed together in global memory, 4, 2 or 1."""
 
 
 class Source(Enum):
@@ -177,6 +177,8 @@ class Vectors:
     """The first element."""
     count: Expr
     apart: Expr
+    together: Expr
+    """How many elements are one access."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +257,9 @@ class Kernel:
     demands: tuple[Expr, ...] = ()
     """Conditions that the constants must meet."""
     alignments: tuple[Alignment, ...] = ()
-    """A kernel that has some is compiled twice: for launches that meet them (``ALIGNED``) and for all others."""
+    """Of its vectors; for launches that do not meet them elements are accessed one by one."""
+    together: tuple[int, ...] = ()
+    """The values of ``TOGETHER`` that a kernel with alignments is compiled for, those that ask for most first."""
     limits: tuple[tuple[str, Expr], ...] = ()
     """Bounds over scalars of the nest, by the names of the parameters that hold them."""
 

@@ -124,8 +124,7 @@ def _tile(
                 "number": region.tile_of(planned.first + number),
                 "leaf": planned.first + number,
                 "sizes": planned.sizes(instance),
-                "weight": instance.weight,
-                **({"weight_unaligned": instance.unaligned} if planned.kernel.alignments else {}),
+                "weights": list(instance.weights(planned.kernel.together or (1,))),
                 "resources": None if resources is None else resources.of_instance(planned, instance),
             }
             for number, instance in enumerate(planned.instances)

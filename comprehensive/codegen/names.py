@@ -109,8 +109,8 @@ def names_in_kernel(body: Iterable[KernelStmt]) -> frozenset[str]:
                 names |= {statement.feed} | names_read(statement.shared)
             case Fetch():
                 names.add(statement.feed)
-            case Vectors(registers=registers, source=source, count=count, apart=apart):
-                names |= _read_by((registers, source, count, apart))
+            case Vectors(registers=registers, source=source):
+                names |= _read_by((registers, source, statement.count, statement.apart))
             case VectorStore(target=target, registers=registers):
                 names |= _read_by((target, registers))
             case Await():

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from comprehensive.algebra import Polynomial
 from comprehensive.codegen.frame import ONE, PATCH, ZERO, Frame
 from comprehensive.codegen.kernel import (
-    ALIGNED,
+    TOGETHER,
     Alignment,
     Feed,
     Fetch,
@@ -159,14 +159,18 @@ class PieceLayout:
             thread=frame.name("thread"),
             threads=product([Name(c.threads) for c in frame.tile.coordinates]),
             turned=self.is_turned(name),
-            vectors=self.held if self.is_turned(name) else Name(ALIGNED),
+            vectors=self.held if self.is_turned(name) else self._is_aligned,
         )
 
     @property
     def held(self) -> Expr:
         """Whether pieces that are turned pass through registers, instead of being staged element by element."""
         points = product([Name(c.each) for c in self.frame.tile.coordinates])
-        return Binary("&&", Name(ALIGNED), Binary("<=", IntLiteral(HELD), points))
+        return Binary("&&", self._is_aligned, Binary("<=", IntLiteral(HELD), points))
+
+    @property
+    def _is_aligned(self) -> Expr:
+        return Binary("==", Name(TOGETHER), IntLiteral(VECTOR))
 
     def _origin(self, axis: Axis) -> Expr:
         """The subscript of the first element of the first piece."""
@@ -247,6 +251,7 @@ class PieceLayout:
             source,
             Name(c.each),
             Binary("*", IntLiteral(VECTOR), Name(c.threads)),
+            IntLiteral(VECTOR),
         )
 
     def _read(self, name: str, z: Expr, places: Sequence[Expr]) -> Index:

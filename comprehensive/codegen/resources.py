@@ -33,12 +33,12 @@ class Resources:
         return {**_counted(usage), "static_shared_bytes": usage.shared_bytes}
 
     def of_instance(self, tile: TilePlan, instance: Instance) -> list[dict[str, Any]]:
-        """One entry, or where a kernel copies in stages one for aligned data and one for any other."""
+        """One entry, or where a kernel accesses vectors one for each count of elements that are accessed together."""
         device = load_device(self.arch.rstrip("af"))
         rest = len(instance.sizes)
         return [
             {
-                "aligned": bool(usage.template_arguments[rest]) if tile.kernel.alignments else None,
+                "elements_together": usage.template_arguments[rest] if tile.kernel.together else 1,
                 **_counted(usage),
                 **_resident(device, tile, instance, usage),
             }

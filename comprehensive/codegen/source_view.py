@@ -20,7 +20,7 @@ from comprehensive.codegen.dispatch import MACHINE_FIELDS, Dispatch, Guard, disp
 from comprehensive.codegen.header_view import data_sizes, function_view
 from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.interface import Argument, Interface, interface
-from comprehensive.codegen.kernel import ALIGNED, Kernel, KernelParameter, Source
+from comprehensive.codegen.kernel import TOGETHER, Kernel, KernelParameter, Source
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TilePlan
 from comprehensive.codegen.source_lines import GENERATED_LINE, source_line
 from comprehensive.diagnostics import GENERATED, Span
@@ -87,8 +87,10 @@ class TileSource:
     """The launcher of a kernel over tiles, a template over the constants as the kernel is."""
 
     constants: tuple[str, ...]
-    aligned: str
-    """Whether rows of what is copied in stages begin at multiples of 16 bytes; empty where nothing is."""
+    counts: tuple[int, ...]
+    """How many elements are accessed together, by the kernels that there are; none where they have no vectors."""
+    together: str
+    """Which of them it is for a launch."""
     launch: KernelLaunch
     instances: tuple[TileInstance, ...]
     sweeps_left: Extent | None
@@ -307,7 +309,7 @@ def _region(region: RegionPlan, host: Interface) -> RegionSource:
             *(launch.arguments for launch in launches.values()),
             *(each.launch.arguments for each in tiles),
             *(f"{i.blocks.value} {i.fits}" for each in tiles for i in each.instances),
-            *(each.aligned for each in tiles),
+            *(each.together for each in tiles),
             *(each.sweeps_left.value for each in tiles if each.sweeps_left is not None),
         )
     )
@@ -350,23 +352,33 @@ def _tile(region: RegionPlan, tile: TilePlan, available: Sequence[Argument]) -> 
         )
     launch = _launch(kernel, tile.nest, available, types)
     left = None if tile.sweeps is None else _extent(tile.sweeps.left, types)
-    return TileSource(kernel.constants, _aligned(kernel, tile.nest), launch, tuple(instances), left)
+    together = _together(kernel, tile.nest) if kernel.together else ""
+    return TileSource(kernel.constants, kernel.together, together, launch, tuple(instances), left)
 
 
 def _cost(kernel: Kernel, instance: Instance, points: int) -> str:
-    if not kernel.alignments:
+    if not kernel.together:
         return str(instance.weight * points)
-    return f"{ALIGNED} ? {instance.weight * points} : {instance.unaligned * points}"
+    *others, last = [weight * points for weight in instance.weights(kernel.together)]
+    cases = [f"{TOGETHER} == {n} ? {cost} : " for n, cost in zip(kernel.together, others, strict=False)]
+    return f"{''.join(cases)}{last}"
 
 
-def _aligned(kernel: Kernel, nest: Nest) -> str:
-    """The condition, over scalars and data that the launcher has."""
+def _together(kernel: Kernel, nest: Nest) -> str:
+    """How many elements a launch may access together, over scalars and data that the launcher has."""
+    counts = [str(count) for count in kernel.together]
+    tests = [_multiples(kernel, nest, count) for count in kernel.together[:-1]]
+    return "".join(f"{test} ? {count} : " for test, count in zip(tests, counts, strict=False)) + counts[-1]
+
+
+def _multiples(kernel: Kernel, nest: Nest, count: int) -> str:
+    """Whether vectors of so many elements begin at multiples of them."""
     types = {s.name: s.type for s in nest.scalars}
-    conditions: list[str] = []
+    conditions: dict[str, None] = {}
     for alignment in kernel.alignments:
         name = alignment.array
-        # Of 16 bytes, and of four elements, which are accessed together.
-        elements = max(4, 16 // nest.array(name).type.size_bytes)
+        # Copies of four elements are copies of 16 bytes, of however many elements.
+        elements = count if count < 4 else max(4, 16 // nest.array(name).type.size_bytes)
         strides = [
             _computed(p, kernel, nest, types)
             for p in kernel.parameters
@@ -374,7 +386,9 @@ def _aligned(kernel: Kernel, nest: Nest) -> str:
         ]
         numbers = [stride.value for stride in strides if stride is not None]
         numbers += [wide(number, types) for number in alignment.multiples]
-        conditions += [f"cf_begins({name})", *(f"{number} % {elements} == 0" for number in numbers)]
+        conditions |= dict.fromkeys(
+            [f"cf_begins({name})", *(f"{number} % {elements} == 0" for number in numbers)]
+        )
     return " && ".join(conditions)
 
 
@@ -403,7 +417,7 @@ def _launch(
     computed: list[Local] = []
     addresses: list[str] = []
     does_sweeps = any(p.source is Source.SWEEPS for p in kernel.parameters)
-    given = [*(["int cf_sweeps"] if does_sweeps else []), *([f"bool {ALIGNED}"] if kernel.alignments else [])]
+    given = [*(["int cf_sweeps"] if does_sweeps else []), *([f"int {TOGETHER}"] if kernel.together else [])]
     for parameter in kernel.parameters:
         value = _computed(parameter, kernel, nest, types)
         if value is None:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from comprehensive.algebra import Polynomial
-from comprehensive.codegen.frame import ZERO, Frame, is_same_for_all_points
+from comprehensive.codegen.frame import ONE, ZERO, Frame, is_same_for_all_points
 from comprehensive.codegen.jam import Jam, scalars_of
-from comprehensive.codegen.kernel import ALIGNED, Alignment, Kernel, KernelStmt, Plain, UniformIf
+from comprehensive.codegen.kernel import TOGETHER, Alignment, Kernel, KernelStmt, Plain, UniformIf
 from comprehensive.codegen.pieces import reduction_obstacle, serial_loop
 from comprehensive.codegen.reduction import Reduction
 from comprehensive.codegen.swept import sweeps_parameter, swept
@@ -60,19 +60,20 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
     loop = None if tile.sweeps is not None else serial_loop(tile.alternatives[0].body)
     frame = Frame.of(nest, tile, loop)
     alignments: tuple[Alignment, ...] = ()
+    together: tuple[int, ...] = ()
     if tile.sweeps is not None:
         body, words, demands = swept(frame, tile.sweeps)
         constants = (*tile.sizes, tile.sweeps.most)
     elif loop is None:
         windows = windows_of(nest, tile)
         body, constants, demands = _streams(frame, windows), tile.sizes, ()
-        alignments = alignments_of(windows)
+        alignments, together = alignments_of(windows), (4, 2, 1) if windows else ()
         words = Polynomial.constant(0) if turned_store(nest, tile) is None else turned_words(frame)
     else:
         reduction = Reduction.of(frame, tile.alternatives[0].body, loop)
         layout = reduction.layout
         body, words, demands = reduction.body(), layout.words(), layout.demands()
-        alignments = layout.alignments()
+        alignments, together = layout.alignments(), (4, 1)
         constants = (*tile.sizes, tile.depth, tile.stages)
     body = without_unused((frame.places(grouped=loop is not None and len(tile.coordinates) == 2), *body))
     return Kernel(
@@ -90,6 +91,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         blocks=tile.blocks,
         demands=demands,
         alignments=alignments,
+        together=together,
         limits=tuple(frame.limits.items()),
     )
 
@@ -115,7 +117,7 @@ def _streams(frame: Frame, windows: Sequence[Windows]) -> tuple[KernelStmt, ...]
         whole = (Plain(jam.all(alternative.body)),) if store is None else turned(frame, jam, store)
         both: tuple[KernelStmt, ...] = (UniformIf(inside, whole, (Plain(partial),)),)
         if windows:
-            can = Binary("&&", Name(ALIGNED), in_vectors(frame))
+            can = Binary("&&", Binary("<", ONE, Name(TOGETHER)), in_vectors(frame))
             point = single.at_one(alternative.body)
             both = (UniformIf(can, (vectored(frame, windows[number], point),), both),)
         result = both if alternative.condition is None else (UniformIf(alternative.condition, both, result),)

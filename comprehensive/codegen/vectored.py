@@ -17,7 +17,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from comprehensive.codegen.frame import ONE, ZERO, Frame
-from comprehensive.codegen.kernel import KernelStmt, Plain, ThreadIf, UniformFor, Vectors, VectorStore
+from comprehensive.codegen.kernel import (
+    TOGETHER,
+    KernelStmt,
+    Plain,
+    ThreadIf,
+    UniformFor,
+    Vectors,
+    VectorStore,
+)
 from comprehensive.codegen.terms import conjunction, constant, disjunction, plus
 from comprehensive.codegen.windows import VECTOR, Windows
 from comprehensive.loops.rewrite import map_expr, map_stmt_exprs, substitute
@@ -65,7 +73,11 @@ class _Vectored:
             Binary("<=", Binary("+", self.frame.name(f"o{n}"), self._end_of_rows(n)), self.frame.limit(n))
             for n in range(self._last)
         ]
-        inside = conjunction([*rows, self._is_some() if self.windows.may_be_cut else self._is_whole()])
+        vector_inside = self._is_whole()
+        if self.windows.may_be_cut:
+            are_rows_vectors = Binary("==", Name(TOGETHER), FOUR)
+            vector_inside = Conditional(are_rows_vectors, self._is_some(), vector_inside)
+        inside = conjunction([*rows, vector_inside])
         body = (
             Plain((constant(self._first.identifier, first),)),
             ThreadIf(inside, self._at_once(), (self._one_by_one(point),)),
@@ -206,7 +218,7 @@ class _Vectored:
             register = self._in_window(number, IntLiteral(at - window.first))
             source = self._element(window.reference, at - window.offset)
             if count == VECTOR:
-                found.append(Vectors(register, source, FOUR, FOUR))
+                found.append(Vectors(register, source, FOUR, FOUR, Name(TOGETHER)))
                 continue
             read: Expr = source
             if self.windows.may_be_cut:

@@ -31,7 +31,7 @@ def test_every_variant_has_its_registers_and_every_instance_its_occupancy(tmp_pa
         assert 0 < leaf["resources"]["registers_per_thread"] <= 255
     for instance in region["tile"]["instances"]:
         sizes = instance["sizes"]
-        assert [each["aligned"] for each in instance["resources"]] == [True, False]
+        assert [each["elements_together"] for each in instance["resources"]] == [4, 1]
         for each in instance["resources"]:
             # Stages of T0*U0 rows of D elements and padding, and of D elements of the vector.
             rows = sizes["T0"] * sizes["U0"] * (sizes["D"] + 4)
@@ -49,7 +49,7 @@ def test_time_tiles_are_counted_too(tmp_path: Path, nvcc: Tool) -> None:
     (region,) = manifest_of("jacobi1d", tmp_path, options)["functions"][0]["regions"]
     (instance,) = region["time_tile"]["instances"]
     (taken,) = instance["resources"]
-    assert taken["aligned"] is None
+    assert taken["elements_together"] == 1
     assert taken["spill_store_bytes"] == 0
     assert taken["shared_bytes_per_block"] == 2 * 4 * instance["sizes"]["T0"] * instance["sizes"]["U0"]
 
