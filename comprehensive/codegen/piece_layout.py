@@ -89,7 +89,7 @@ class PieceLayout:
         piece = self.pieces[name]
         return (
             self.is_patched
-            and piece.rows.variable is not None
+            and piece.rows.variable not in (None, self.loop.iterator)
             and piece.columns.variable == self.loop.iterator
         )
 

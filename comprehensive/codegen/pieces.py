@@ -113,6 +113,8 @@ def operands_of(
             pieces[name] = _piece(reference, variables)
         elif set(variables) & names_read(reference):
             raise _NoPieceError(f"the element of '{name}' is the same in all steps")
+    if not pieces:
+        raise _NoPieceError("the loop reads nothing that changes from step to step")
     return held, pieces
 
 

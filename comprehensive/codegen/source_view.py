@@ -157,6 +157,7 @@ class SourceView:
     """What the host code needs of the rest of the file."""
     kernels: tuple[str, ...]
     has_vectors: bool
+    """Whether a kernel accesses several elements at once."""
     has_feeds: bool
     """Whether a kernel copies to shared memory in stages."""
     functions: tuple[FunctionSource, ...]

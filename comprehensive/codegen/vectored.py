@@ -8,8 +8,9 @@
         for each row r0:  b[first] .. b[first + 3] = value_b[r0][..]
 
 Nothing is stored before everything is read, so that the loads of all rows are in flight together.  Where rows are rows
-of the array, a vector that the limits cut is read whole, and only its points inside of them are stored: borders are at
-either end of every row.  Everything else that limits cut is done point by point.
+of the array and begin at multiples of four elements, and nothing can go wrong in points that are not there, a vector
+that the limits cut is read whole, and only its points inside of them are stored: borders are at either end of every
+row.  Everything else that limits cut is done point by point.
 """
 
 from __future__ import annotations

@@ -32,9 +32,11 @@ from comprehensive.loops.rewrite import (
 )
 from comprehensive.metafork.ast import (
     Assign,
+    Binary,
     Block,
     Declare,
     Expr,
+    FloatLiteral,
     For,
     Index,
     IntLiteral,
@@ -123,8 +125,8 @@ def alignments_of(found: Sequence[Windows]) -> tuple[Alignment, ...]:
 
 
 def _windows(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...]) -> Windows | None:
-    straight = unrolled(body)
-    if straight is None or len(_statements(straight)) > MOST_STATEMENTS:
+    straight = unrolled(body) if _turns(body) <= MOST_STATEMENTS else None
+    if straight is None:
         return None
     rows = _Rows(nest, tile, straight)
     try:
@@ -143,10 +145,10 @@ def _windows(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...]) -> Windows 
     alignments = tuple(Alignment(array, tuple(numbers)) for array, numbers in rows.multiples.items())
     arrays = [nest.array(alignment.array) for alignment in alignments]
     scalars = [s.type for s in _statements(straight) if isinstance(s, Declare)]
-    # With integers a point that is not there could divide by 0.
-    may_be_cut = all(a.rank > 1 and not a.type.is_integer for a in arrays) and all(
-        not t.is_integer for t in scalars
-    )
+    floating = all(not a.type.is_integer for a in arrays) and all(not t.is_integer for t in scalars)
+    # A point that is not there could divide by 0, which ends the program on a CPU.
+    divides = any(map(_divides, _statements(straight)))
+    may_be_cut = all(a.rank > 1 for a in arrays) and floating and not divides
     return Windows(straight, tuple(windows), places, alignments, may_be_cut)
 
 
@@ -268,6 +270,31 @@ def unrolled(body: Sequence[Stmt]) -> tuple[Stmt, ...] | None:
             case _:
                 result.append(statement)
     return tuple(result)
+
+
+def _turns(body: Sequence[Stmt]) -> int:
+    """Statements of the body with its loops of constant steps written out."""
+    total = 0
+    for statement in body:
+        match statement:
+            case For(bound=IntLiteral(value=bound)):
+                total += bound * _turns(statement.body)
+            case _:
+                total += 1
+    return total
+
+
+def _divides(statement: Stmt) -> bool:
+    """Whether there is a division by what is no constant."""
+    if isinstance(statement, Assign) and statement.operator in ("/=", "%="):
+        return True
+    return any(
+        isinstance(e, Binary)
+        and e.operator in ("/", "%")
+        and not isinstance(e.right, IntLiteral | FloatLiteral)
+        for value in _values(statement)
+        for e in subexpressions(value)
+    )
 
 
 def _with(body: tuple[Stmt, ...], iterator: str, value: int) -> tuple[Stmt, ...]:

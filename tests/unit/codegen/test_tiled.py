@@ -68,6 +68,20 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
         ),
         {"a": (("m+1", "k+3"), "f8"), "b": (("k+2", "n+1"), "f8"), "c": (("m", "n"), "f8")},
     ),
+    "a diagonal": (
+        PLANE.format(
+            parameters="float a[k][k], float b[k][n], float c[m][n]",
+            body="for (int l = 0; l < k; l++) c[i][j] += a[l][l] * b[l][j];",
+        ),
+        {"a": (("k", "k"), "f4"), "b": (("k", "n"), "f4"), "c": (("m", "n"), "f4")},
+    ),
+    "the same for all columns": (
+        PLANE.format(
+            parameters="float a[m][k], float x[k], float c[m][n]",
+            body="for (int l = 0; l < k; l++) c[i][j] += a[i][l] * x[l];",
+        ),
+        {"a": (("m", "k"), "f4"), "x": (("k",), "f4"), "c": (("m", "n"), "f4")},
+    ),
     "bytes": (
         PLANE.format(
             parameters="unsigned char a[m][k], unsigned char b[k][n], int c[m][n]",
@@ -163,6 +177,10 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
     ("body", "reason"),
     [
         ("for (int l = 0; l < i; l++) c[i][j] += a[i][l];", "is not the same for all points"),
+        (
+            "float s = 0; for (int l = 0; l < k; l++) s = s * 0.5f + l; c[i][j] = s;",
+            "reads nothing that changes",
+        ),
         ("if (i < j) c[i][j] = 1; else c[i][j] = 2;", "neither an assignment nor a loop"),
         ("for (int l = 0; l < k; l++) c[i][j] += a[i][l] * a[i][k-1-l];", "different elements of 'a'"),
         ("for (int l = 0; l < k; l++) c[i][j] += a[i][k-1-l];", "is not l and what does not change"),

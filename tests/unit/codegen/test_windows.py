@@ -78,6 +78,13 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
         ),
         {"a": (("m", "n"), "i4"), "b": (("m", "n"), "i4")},
     ),
+    "divided by where the point is": (
+        PLANE.format(
+            parameters="float a[m][n], float b[m][n]",
+            body="b[i][j] = (a[i][j-1] + a[i][j+1]) * (100 / j) + 100 % (n - 1 - j);",
+        ),
+        {"a": (("m", "n"), "f4"), "b": (("m", "n"), "f4")},
+    ),
     "rows of a flat array": (
         PLANE.format(
             parameters="const float *a, float *b",
