@@ -83,7 +83,7 @@ def program_unit(plan: ProgramPlan) -> str:
             for instance in tile.instances
             for together in ([(count,) for count in tile.kernel.together] or [()])
         ],
-        has_vectors=any(kernel.alignments for kernel in kernels.values()),
+        has_vectors=any(kernel.together for kernel in kernels.values()),
         has_feeds=any(kernel.has_feeds for kernel in kernels.values()),
     )
 

@@ -121,7 +121,7 @@ def _instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
         return _REDUCTIONS[coordinates]
     if kernel.uses_shared_memory:
         return _TURNED
-    if kernel.alignments:
+    if kernel.together:
         return _NEIGHBOURS[coordinates]
     if coordinates != 2:
         return _LINE if coordinates == 1 else _SPACE

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from comprehensive.codegen.frame import ONE, ZERO, Frame
-from comprehensive.codegen.terms import constant
+from comprehensive.codegen.frame import ONE, Frame
+from comprehensive.codegen.terms import constant, counting
 from comprehensive.loops.rewrite import map_stmt_exprs, statements_in, substitute
 from comprehensive.metafork.ast import (
     Assign,
@@ -28,7 +28,6 @@ from comprehensive.metafork.ast import (
     Index,
     IntLiteral,
     Name,
-    ScalarType,
     Stmt,
 )
 
@@ -130,7 +129,7 @@ class Jam:
             turn = frame.names[f"r{number}"]
             if self.serpentine and number == len(self.places) - 1:
                 turn, inner = frame.names["turn"], (self._back_and_forth(number), *inner)
-            inner = (For(ScalarType.INT, turn, ZERO, "<", Name(c.each), ONE, inner, unrolled=unrolled),)
+            inner = (counting(turn, Name(c.each), inner, unrolled=unrolled),)
         return inner
 
     def _back_and_forth(self, number: int) -> Stmt:

@@ -22,6 +22,8 @@ from comprehensive.metafork.ast import Expr, For, Index, ScalarType, Stmt
 
 TOGETHER = "cf_together"
 """The constant of kernels that access vectors: how many elements are accessed together in global memory, 4, 2 or 1."""
+VECTOR = 4
+"""Elements of a vector: neighbouring points of a thread, whose operands and results are together in memory."""
 
 
 class Source(Enum):
@@ -105,14 +107,21 @@ class SharedTile:
     """In 4-byte words, an expression over scalars of the nest."""
 
 
+class OfTiles:
+    """A statement that only kernels over tiles have, and that has no other one in it."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Feed:
+class Feed(OfTiles):
     """``name`` copies an array into shared memory, a piece of ``rows`` x ``columns`` elements at a time.
 
     ``source`` is the first element of the first piece; each piece begins ``down`` rows and ``right`` columns after the
     one before.  Of the first one only ``valid_rows`` and ``valid_columns`` are there, of the others so many fewer.
     ``pitch`` and ``stride`` are elements from one row to the next in shared and in global memory; where ``turned``,
-    columns become rows in shared memory.  What is constant is over ``Kernel.constants``.
+    columns become rows in shared memory, and pieces follow each other in their rows.  What is constant is over
+    ``Kernel.constants``.
     """
 
     name: str
@@ -136,7 +145,8 @@ class Feed:
     @property
     def constants(self) -> tuple[Expr, ...]:
         """What is known when the kernel is compiled."""
-        return (self.vectors, self.rows, self.columns, self.pitch, self.down, self.right, self.threads)
+        steps = () if self.turned else (self.down, self.right)
+        return (self.vectors, self.rows, self.columns, self.pitch, *steps, self.threads)
 
     @property
     def numbers(self) -> tuple[Expr, ...]:
@@ -145,7 +155,7 @@ class Feed:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(OfTiles):
     """All threads of the block begin to copy the next piece of a feed to shared memory, at ``shared``."""
 
     feed: str
@@ -153,14 +163,14 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetch:
+class Fetch(OfTiles):
     """All threads of the block read the next piece of a feed that is turned into registers."""
 
     feed: str
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class Put(OfTiles):
     """What has been fetched goes to shared memory, at ``shared``."""
 
     feed: str
@@ -168,7 +178,7 @@ class Put:
 
 
 @dataclass(frozen=True, slots=True)
-class Vectors:
+class Vectors(OfTiles):
     """Each thread reads ``count`` elements into registers, in vectors of four that are ``apart`` from each other."""
 
     registers: Index
@@ -182,7 +192,7 @@ class Vectors:
 
 
 @dataclass(frozen=True, slots=True)
-class VectorStore:
+class VectorStore(OfTiles):
     """Each thread writes four elements from registers, at ``target`` and after it."""
 
     target: Index
@@ -191,12 +201,12 @@ class VectorStore:
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(OfTiles):
     """What has been begun since the last one is one step of the pipeline."""
 
 
 @dataclass(frozen=True, slots=True)
-class Await:
+class Await(OfTiles):
     """The thread's own copies are there, but for those of the last ``pending`` steps."""
 
     pending: Expr

@@ -33,14 +33,13 @@ from comprehensive.codegen.kernel import (
 )
 from comprehensive.codegen.piece_layout import PieceLayout
 from comprehensive.codegen.step import Step
-from comprehensive.codegen.terms import constant
+from comprehensive.codegen.terms import constant, counting
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
     Conditional,
     Declare,
     Expr,
-    For,
     Index,
     IntLiteral,
     Name,
@@ -63,10 +62,10 @@ def patch_steps(layout: PieceLayout, step: Step) -> tuple[KernelStmt, ...]:
         Plain((*_fragments(layout), count, start)),
         *_loaded(layout, slot, ZERO, ZERO),
         UniformFor(
-            _counting("step", layout, whole),
+            counting(layout.frame.names["step"], whole),
             (
                 Plain(_neighbours(layout)),
-                UniformFor(_counting("z", layout, depth, unrolled=True), _step(layout, step)),
+                UniformFor(counting(layout.frame.names["z"], depth, unrolled=True), _step(layout, step)),
                 Plain((Assign(slot, "=", frame.name("next")),)),
             ),
         ),
@@ -81,7 +80,7 @@ def _first_pieces(layout: PieceLayout) -> tuple[KernelStmt, ...]:
     fetched = (*layout.fetches(), *layout.puts(ZERO), *layout.fetches())
     begun = (*others, *_where(Unary("!", layout.held), turned), Commit())
     return (
-        UniformFor(_counting("ahead", layout, Binary("-", stages, ONE), unrolled=True), begun),
+        UniformFor(counting(layout.frame.names["ahead"], Binary("-", stages, ONE), unrolled=True), begun),
         *_where(layout.held, fetched),
         Await(Binary("-", stages, TWO)),
         Barrier(),
@@ -139,7 +138,7 @@ def _last_piece(layout: PieceLayout, step: Step) -> tuple[KernelStmt, ...]:
         *_loaded(layout, frame.name("slot"), z, ZERO),
         _computed(layout, step, Binary("+", done, z), ZERO),
     )
-    return (UniformFor(_counting("z", layout, Binary("-", layout.limit, done)), body),)
+    return (UniformFor(counting(layout.frame.names["z"], Binary("-", layout.limit, done)), body),)
 
 
 def _fragments(layout: PieceLayout) -> tuple[Stmt, ...]:
@@ -171,11 +170,6 @@ def _computed(layout: PieceLayout, step: Step, number: Expr, which: Expr) -> Ker
         return Index(layout.frame.names[f"fragment_{name}"], (which, *point))
 
     return Plain(step.at(number, element, serpentine=True))
-
-
-def _counting(name: str, layout: PieceLayout, bound: Expr, *, unrolled: bool = False) -> For:
-    """The header of a loop that counts up from 0."""
-    return For(ScalarType.INT, layout.frame.names[name], ZERO, "<", bound, ONE, (), unrolled=unrolled)
 
 
 def _where(condition: Expr, body: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:

@@ -11,7 +11,7 @@ What lies side by side in a row is one access to shared memory: the compiler mak
 
 from __future__ import annotations
 
-from comprehensive.codegen.frame import ONE, ZERO
+from comprehensive.codegen.frame import ONE
 from comprehensive.codegen.kernel import (
     Await,
     Barrier,
@@ -23,8 +23,8 @@ from comprehensive.codegen.kernel import (
 )
 from comprehensive.codegen.piece_layout import PieceLayout
 from comprehensive.codegen.step import Step
-from comprehensive.codegen.terms import constant
-from comprehensive.metafork.ast import Binary, Expr, For, IntLiteral, Name, ScalarType
+from comprehensive.codegen.terms import constant, counting
+from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name
 
 
 def row_steps(layout: PieceLayout, step: Step) -> tuple[KernelStmt, ...]:
@@ -32,14 +32,14 @@ def row_steps(layout: PieceLayout, step: Step) -> tuple[KernelStmt, ...]:
     frame, tile = layout.frame, layout.frame.tile
     depth, stages = Name(tile.depth), Name(tile.stages)
     ahead, number, slot = frame.name("ahead"), frame.name("step"), frame.name("slot")
-    first = For(ScalarType.INT, ahead.identifier, ZERO, "<", Binary("-", stages, ONE), ONE, (), unrolled=True)
+    first = counting(ahead.identifier, Binary("-", stages, ONE), unrolled=True)
     count = Binary("/", Binary("+", layout.limit, Binary("-", depth, ONE)), depth)
     left = Binary("-", layout.limit, Binary("*", number, depth))
 
     def computed(bound: Expr, *, unrolled: bool) -> KernelStmt:
         z = frame.name("z")
         body = step.at(Binary("+", Binary("*", number, depth), z), lambda name: layout.element(name, z))
-        return Plain((For(ScalarType.INT, z.identifier, ZERO, "<", bound, ONE, body, unrolled=unrolled),))
+        return Plain((counting(z.identifier, bound, body, unrolled=unrolled),))
 
     each: tuple[KernelStmt, ...] = (
         Await(Binary("-", stages, IntLiteral(2))),
@@ -54,5 +54,5 @@ def row_steps(layout: PieceLayout, step: Step) -> tuple[KernelStmt, ...]:
     return (
         UniformFor(first, (*layout.stages(ahead, turned=False), Commit())),
         Plain((constant(frame.names["steps"], count),)),
-        UniformFor(For(ScalarType.INT, number.identifier, ZERO, "<", frame.name("steps"), ONE, ()), each),
+        UniformFor(counting(number.identifier, frame.name("steps")), each),
     )

@@ -176,7 +176,7 @@ def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
         stem=plan.stem,
         outside=tuple(map(_outside, file_scope([function.function for function in plan.functions]))),
         kernels=tuple(kernels_text[name].rstrip("\n") for name in names),
-        has_vectors=any(kernel.alignments for kernel in tiles),
+        has_vectors=any(kernel.together for kernel in tiles),
         has_feeds=any(kernel.has_feeds for kernel in tiles),
         functions=tuple(_function(function) for function in plan.functions),
     )

@@ -12,7 +12,18 @@ from dataclasses import replace
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.rewrite import map_expr
-from comprehensive.metafork.ast import Binary, Cast, Declare, Expr, IntLiteral, Name, ScalarType, Unary
+from comprehensive.metafork.ast import (
+    Binary,
+    Cast,
+    Declare,
+    Expr,
+    For,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+)
 from comprehensive.poly.model import Condition, Constraint
 
 
@@ -117,6 +128,11 @@ def times(left: Expr, right: Expr) -> Expr:
 def constant(name: str, value: Expr) -> Declare:
     """``const int name = value;``"""
     return Declare(ScalarType.INT, name, initial=value, const=True)
+
+
+def counting(counter: str, bound: Expr, body: tuple[Stmt, ...] = (), *, unrolled: bool = False) -> For:
+    """``for (int counter = 0; counter < bound; counter++)``."""
+    return For(ScalarType.INT, counter, IntLiteral(0), "<", bound, IntLiteral(1), body, unrolled=unrolled)
 
 
 def condition(value: Condition, coordinates: Mapping[str, str], order: Sequence[str] = ()) -> Expr | None:

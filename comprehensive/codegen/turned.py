@@ -16,7 +16,7 @@ from comprehensive.codegen.frame import ONE, ZERO, Frame
 from comprehensive.codegen.jam import Jam
 from comprehensive.codegen.kernel import Barrier, KernelStmt, Plain, SharedTile
 from comprehensive.codegen.parameters import flat
-from comprehensive.codegen.terms import constant, expression
+from comprehensive.codegen.terms import constant, counting, expression
 from comprehensive.codegen.tiles import words_per_element
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Alternative, Nest, RegisterTile
@@ -24,12 +24,10 @@ from comprehensive.metafork.ast import (
     Assign,
     Binary,
     Expr,
-    For,
     If,
     Index,
     IntLiteral,
     Name,
-    ScalarType,
     Stmt,
 )
 
@@ -99,5 +97,4 @@ def _spread(
     guarded = If(Binary("||", fits, Binary("<", Name(c.name), end)), body)
     value = constant(c.name, Binary("+", frame.name(f"o{number}"), place))
     turns = Binary("/", Binary("+", extent, Binary("-", threads, ONE)), threads)
-    header = For(ScalarType.INT, frame.names[counter], ZERO, "<", turns, ONE, (value, guarded), unrolled=True)
-    return (header,)
+    return (counting(frame.names[counter], turns, (value, guarded), unrolled=True),)

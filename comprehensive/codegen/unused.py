@@ -16,22 +16,15 @@ from dataclasses import replace
 from typing import assert_never
 
 from comprehensive.codegen.kernel import (
-    Await,
     Barrier,
     Comment,
-    Commit,
-    Feed,
-    Fetch,
     KernelStmt,
+    OfTiles,
     Plain,
-    Put,
     SharedTile,
-    Stage,
     ThreadIf,
     UniformFor,
     UniformIf,
-    Vectors,
-    VectorStore,
 )
 from comprehensive.codegen.names import names_in_body, names_in_kernel
 from comprehensive.metafork.ast import (
@@ -73,18 +66,7 @@ def _remaining(statement: KernelStmt, later: frozenset[str]) -> KernelStmt | Non
             return replace(statement, then=then, otherwise=otherwise)
         case SharedTile():
             return statement if statement.name in later else None
-        case (
-            Barrier()
-            | Comment()
-            | Feed()
-            | Stage()
-            | Fetch()
-            | Put()
-            | Vectors()
-            | VectorStore()
-            | Commit()
-            | Await()
-        ):
+        case Barrier() | Comment() | OfTiles():
             return statement
         case _:
             assert_never(statement)

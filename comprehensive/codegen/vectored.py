@@ -15,11 +15,12 @@ row.  Everything else that limits cut is done point by point.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from comprehensive.codegen.frame import ONE, ZERO, Frame
+from comprehensive.codegen.frame import ZERO, Frame
 from comprehensive.codegen.kernel import (
     TOGETHER,
+    VECTOR,
     KernelStmt,
     Plain,
     ThreadIf,
@@ -27,9 +28,9 @@ from comprehensive.codegen.kernel import (
     Vectors,
     VectorStore,
 )
-from comprehensive.codegen.terms import conjunction, constant, disjunction, plus
-from comprehensive.codegen.windows import VECTOR, Windows
-from comprehensive.loops.rewrite import map_expr, map_stmt_exprs, substitute
+from comprehensive.codegen.terms import conjunction, constant, counting, disjunction, plus
+from comprehensive.codegen.windows import Windows
+from comprehensive.loops.rewrite import map_expr, map_stmt_exprs, statements_in, substitute
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -37,7 +38,6 @@ from comprehensive.metafork.ast import (
     Conditional,
     Declare,
     Expr,
-    For,
     If,
     Index,
     IntLiteral,
@@ -84,18 +84,20 @@ class _Vectored:
             ThreadIf(inside, self._at_once(), (self._one_by_one(point),)),
         )
         count = Binary("/", Name(last.each), FOUR)
-        return UniformFor(_counting(vector.identifier, count, unrolled=True), body)
+        return UniformFor(counting(vector.identifier, count, unrolled=True), body)
 
     def _at_once(self) -> tuple[KernelStmt, ...]:
         """The vector in all rows of the thread."""
-        stores = _stores(self.windows.body)
+        stores = [
+            s.target
+            for s in statements_in(self.windows.body)
+            if isinstance(s, Assign) and isinstance(s.target, Index)
+        ]
         shape = (*(Name(c.each) for c in self.frame.tile.coordinates[:-1]), FOUR)
         values = tuple(Declare(self._type(s.array), self._value(s.array), shape) for s in stores)
         point = self.frame.name("point")
-        points = replace(
-            _counting(point.identifier, FOUR, unrolled=True),
-            body=(self._coordinate(), *self._computed(self.windows.body)),
-        )
+        each = (self._coordinate(), *self._computed(self.windows.body))
+        points = counting(point.identifier, FOUR, each, unrolled=True)
         computed = (
             Plain(self._registers()),
             *(access for number in range(len(self.windows.windows)) for access in self._accesses(number)),
@@ -112,7 +114,7 @@ class _Vectored:
         guarded = point
         for condition in reversed(self.frame.inside()):
             guarded = (If(condition, guarded),)
-        points = replace(_counting(self.frame.names["point"], FOUR), body=(self._coordinate(), *guarded))
+        points = counting(self.frame.names["point"], FOUR, (self._coordinate(), *guarded))
         (rows,) = self._in_rows((Plain((points,)),), unrolled=False)
         return rows
 
@@ -133,7 +135,7 @@ class _Vectored:
         for number in reversed(range(self._last)):
             c = self.frame.tile.coordinates[number]
             value = constant(c.name, Binary("+", self.frame.name(f"o{number}"), places[number]))
-            header = _counting(self.frame.names[f"r{number}"], Name(c.each), unrolled=unrolled)
+            header = counting(self.frame.names[f"r{number}"], Name(c.each), unrolled=unrolled)
             body = (UniformFor(header, (Plain((value,)), *body)),)
         return body
 
@@ -258,21 +260,3 @@ class _Vectored:
 
     def _type(self, array: str) -> ScalarType:
         return self.frame.nest.array(array).type
-
-
-def _counting(counter: str, bound: Expr, *, unrolled: bool = False) -> For:
-    return For(ScalarType.INT, counter, ZERO, "<", bound, ONE, (), unrolled=unrolled)
-
-
-def _stores(body: tuple[Stmt, ...]) -> list[Index]:
-    """What a point stores, in order."""
-    found: list[Index] = []
-    for statement in body:
-        match statement:
-            case Block():
-                found += _stores(statement.body)
-            case Assign(target=Index() as target):
-                found.append(target)
-            case _:
-                pass
-    return found

@@ -14,23 +14,16 @@ from typing import assert_never
 
 from comprehensive.algebra import Polynomial, product_of, sum_of
 from comprehensive.codegen.kernel import (
-    Await,
     Barrier,
     Comment,
-    Commit,
-    Feed,
-    Fetch,
     Kernel,
     KernelStmt,
+    OfTiles,
     Plain,
-    Put,
     SharedTile,
-    Stage,
     ThreadIf,
     UniformFor,
     UniformIf,
-    Vectors,
-    VectorStore,
 )
 from comprehensive.counters.liveness import max_live_words
 from comprehensive.counters.shared_words import KERNEL_NAME
@@ -94,19 +87,7 @@ def has_unrolled_loop(body: tuple[KernelStmt, ...]) -> bool:
             case UniformIf() | ThreadIf():
                 if has_unrolled_loop(statement.then) or has_unrolled_loop(statement.otherwise):
                     return True
-            case (
-                Barrier()
-                | Comment()
-                | SharedTile()
-                | Feed()
-                | Stage()
-                | Fetch()
-                | Put()
-                | Vectors()
-                | VectorStore()
-                | Commit()
-                | Await()
-            ):
+            case Barrier() | Comment() | SharedTile() | OfTiles():
                 pass
             case _:
                 assert_never(statement)

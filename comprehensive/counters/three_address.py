@@ -15,23 +15,16 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
 from comprehensive.codegen.kernel import (
-    Await,
     Barrier,
     Comment,
-    Commit,
-    Feed,
-    Fetch,
     Kernel,
     KernelStmt,
+    OfTiles,
     Plain,
-    Put,
     SharedTile,
-    Stage,
     ThreadIf,
     UniformFor,
     UniformIf,
-    Vectors,
-    VectorStore,
 )
 from comprehensive.loops.access import assigned_names
 from comprehensive.loops.rewrite import statements_in
@@ -208,7 +201,7 @@ class _Builder:
                     self._for(statement.header, statement.body)
                 case UniformIf() | ThreadIf():
                     self._if(statement.condition, statement.then, statement.otherwise)
-                case Feed() | Stage() | Fetch() | Put() | Vectors() | VectorStore() | Commit() | Await():
+                case OfTiles():
                     raise ValueError("kernels over register tiles have a model of their own")
                 case _:
                     assert_never(statement)
@@ -224,14 +217,7 @@ class _Builder:
                     | UniformFor()
                     | UniformIf()
                     | ThreadIf()
-                    | Feed()
-                    | Stage()
-                    | Fetch()
-                    | Put()
-                    | Vectors()
-                    | VectorStore()
-                    | Commit()
-                    | Await()
+                    | OfTiles()
                 ):
                     self.kernel_body((statement,))
                 case _:
@@ -495,18 +481,7 @@ def _assigned(body: _Body) -> frozenset[str]:
                     names.add(statement.header.iterator)
             case UniformIf() | ThreadIf():
                 names |= _assigned(statement.then) | _assigned(statement.otherwise)
-            case (
-                Comment()
-                | SharedTile()
-                | Feed()
-                | Stage()
-                | Fetch()
-                | Put()
-                | Vectors()
-                | VectorStore()
-                | Commit()
-                | Await()
-            ):
+            case Comment() | SharedTile() | OfTiles():
                 pass
             case _:
                 names |= assigned_names((statement,))

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from comprehensive.codegen.interface import interface
-from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.soundness.emulated import build
 from comprehensive.soundness.interpreted import first_difference
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
-from comprehensive.toolchain.nvcc import Tool, compile_cubin
+from comprehensive.toolchain.nvcc import Tool
+from tests.unit.codegen.tile_runs import compilation_of, warnings_of
 
 GRIDS = "float a[n][n], float b[n][n]"
 
@@ -142,12 +142,6 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int, ...], str]]]] = {
         {"a": ((N1,), "u1"), "b": ((N1,), "u1")},
     ),
 }
-
-
-def compilation_of(source: str, directory: Path) -> Compilation:
-    path = directory / "f.mf"
-    path.write_text(source, encoding="utf-8")
-    return compile_file(path, Options(registers="estimate"))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -304,8 +298,4 @@ def test_what_has_no_time_tile_says_why(name: str, tmp_path: Path) -> None:
 @pytest.mark.toolchain
 @pytest.mark.parametrize("name", ["two kinds of sweeps", "one region by parity", "bytes"])
 def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
-    compilation = compilation_of(CASES[name][0], tmp_path)
-    for file, text in outputs(compilation).items():
-        (tmp_path / file).write_text(text, encoding="utf-8")
-    compiled = compile_cubin(nvcc, tmp_path / "f.cu", "sm_90", ("-Werror", "all-warnings"))
-    assert compiled.warnings == ()
+    assert warnings_of(CASES[name][0], tmp_path, nvcc) == ()

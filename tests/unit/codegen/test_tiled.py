@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from comprehensive.codegen.interface import interface
-from comprehensive.generate import outputs
 from comprehensive.optimize.protocols import NotApplicable
-from comprehensive.toolchain.nvcc import Tool, compile_cubin
-from tests.unit.codegen.tile_runs import compilation_of, run_all
+from comprehensive.toolchain.nvcc import Tool
+from tests.unit.codegen.tile_runs import compilation_of, run_all, warnings_of
 
 PLANE = """void f(int m, int n, int k, {parameters}, int B0, int B1)
 {{
@@ -201,8 +200,4 @@ def test_what_has_no_tile_says_why(tmp_path: Path, body: str, reason: str) -> No
 @pytest.mark.toolchain
 @pytest.mark.parametrize("name", CASES)
 def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
-    compilation = compilation_of(CASES[name][0], tmp_path)
-    for file, text in outputs(compilation).items():
-        (tmp_path / file).write_text(text, encoding="utf-8")
-    compiled = compile_cubin(nvcc, tmp_path / "f.cu", "sm_90", ("-Werror", "all-warnings"))
-    assert compiled.warnings == ()
+    assert warnings_of(CASES[name][0], tmp_path, nvcc) == ()

@@ -15,12 +15,22 @@ from comprehensive.generate import outputs
 from comprehensive.soundness.emulated import build
 from comprehensive.soundness.interpreted import first_difference
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
+from comprehensive.toolchain.nvcc import Tool, compile_cubin
 
 
 def compilation_of(source: str, directory: Path) -> Compilation:
     path = directory / "f.mf"
     path.write_text(source, encoding="utf-8")
     return compile_file(path, Options(registers="estimate"))
+
+
+def warnings_of(source: str, directory: Path, nvcc: Tool) -> tuple[str, ...]:
+    """What nvcc has to say of the generated code; they are errors."""
+    for file, text in outputs(compilation_of(source, directory)).items():
+        (directory / file).write_text(text, encoding="utf-8")
+    return tuple(
+        map(str, compile_cubin(nvcc, directory / "f.cu", "sm_90", ("-Werror", "all-warnings")).warnings)
+    )
 
 
 def run_all(
