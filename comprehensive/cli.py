@@ -8,10 +8,8 @@ that ``--help`` stays instant.
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Callable, Iterable
-from fractions import Fraction
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
@@ -19,12 +17,20 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import click
 
 from comprehensive import __version__
+from comprehensive.cli_options import (
+    cuda_path_option,
+    definitions_of,
+    domains_of,
+    input_argument,
+    options_of,
+    ranges_of,
+    symbols_of,
+    with_compile_options,
+)
 from comprehensive.diagnostics import CommandLineError, CompileError, Diagnostic, render, to_json
 
 if TYPE_CHECKING:
-    from comprehensive.algebra.domains import Domain
     from comprehensive.driver import Compilation, Options
-    from comprehensive.values import Rational
 
 P = ParamSpec("P")
 
@@ -32,8 +38,6 @@ EXIT_INPUT = 1
 EXIT_USAGE = 2
 EXIT_MISSING = 3
 EXIT_INTERNAL = 70
-
-_NUMBER = r"-?[0-9]{1,1000}(/0*[1-9][0-9]{0,999}|\.[0-9]{1,1000})?"
 
 
 def main() -> None:
@@ -88,70 +92,6 @@ def _print_json(document: object) -> None:
     click.echo(json.dumps(document, indent=1, ensure_ascii=False))
 
 
-def _input_argument(function: Callable[..., Any]) -> Callable[..., Any]:
-    return click.argument("source", type=click.Path(path_type=Path, dir_okay=True))(function)
-
-
-_cuda_path_option = click.option(
-    "--cuda-path",
-    default=None,
-    help="Directory of a CUDA toolkit: the only place where tools are looked for.",
-)
-
-
-def _compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that shape a compilation, the same for every command that compiles."""
-    for decorate in reversed(
-        (
-            click.option(
-                "--registers",
-                type=click.Choice(["auto", "estimate", "ptxas"]),
-                default="auto",
-                show_default=True,
-                help="Where register counts come from; auto is ptxas where nvcc is found.",
-            ),
-            click.option(
-                "--arch",
-                default=None,
-                help="Architecture that ptxas counts for.  [default: that of the device asked for, else sm_90]",
-            ),
-            _cuda_path_option,
-            click.option(
-                "--performance",
-                type=click.Choice(["demanded", "literal"]),
-                default="demanded",
-                show_default=True,
-                help="Reading of performance limits: a demanded level, or the paper's text.",
-            ),
-            click.option(
-                "-W", "warning", metavar="error", multiple=True, help="-Werror: warnings are errors."
-            ),
-        )
-    ):
-        function = decorate(function)
-    return function
-
-
-def _options(
-    registers: Any,
-    arch: str | None,
-    cuda_path: str | None,
-    performance: Any,
-    warning: tuple[str, ...],
-    *,
-    device_arch: str = "sm_90",
-) -> Options:
-    from comprehensive.driver import Options
-    from comprehensive.machine.architectures import demand_architecture
-
-    unknown = [w for w in warning if w != "error"]
-    if unknown:
-        raise click.UsageError(f"-W{unknown[0]} is not known; the one warning option is -Werror")
-    if arch is not None or registers != "estimate":
-        demand_architecture(arch or device_arch)
-    return Options(registers, arch or device_arch, cuda_path, performance, bool(warning))
-
-
 def _compile(source: Path, options: Options) -> Compilation:
     from comprehensive.driver import compile_file
 
@@ -172,7 +112,7 @@ def cli() -> None:
 
 
 @cli.command()
-@_input_argument
+@input_argument
 @click.option(
     "-o",
     "--output",
@@ -192,7 +132,7 @@ def cli() -> None:
     help="Print the value of one stage instead of writing files.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was written, and diagnostics, as JSON.")
-@_compile_options
+@with_compile_options
 @reporting
 def gen(
     source: Path,
@@ -210,7 +150,7 @@ def gen(
 
     if ptx is not None:
         demand_architecture(ptx, virtual=True)
-    options = _options(**compile_options)
+    options = options_of(**compile_options)
     compilation = _compile(source, options)
     if emit is not None:
         click.echo(generate.stage_text(compilation, emit), nl=False)
@@ -242,7 +182,7 @@ def gen(
 
 
 @cli.command()
-@_input_argument
+@input_argument
 @click.option(
     "--format",
     "form",
@@ -279,7 +219,7 @@ def gen(
     help="Device of a --region or --leaf: architecture, product or TOML file.  "
     "[default: sm_90; --loops keeps limits as symbols]",
 )
-@_compile_options
+@with_compile_options
 @reporting
 def tree(
     source: Path,
@@ -315,7 +255,7 @@ def tree(
     if region is not None:
         _print_region(source, form, region, definitions, ranges, device or "sm_90", compile_options)
         return
-    options = _options(**compile_options)
+    options = options_of(**compile_options)
     if form == "svg" or definitions or ranges or device is not None:
         raise click.UsageError(
             "--format svg, -D, --range and --device go with --region NAME[,NAME] or --leaf"
@@ -339,8 +279,8 @@ def _print_region(
     from comprehensive import parameter_space
     from comprehensive.machine.device import load_device
 
-    symbols = _symbols(region)
-    values, ends = _definitions(definitions), _ranges(ranges)
+    symbols = symbols_of(region)
+    values, ends = definitions_of(definitions), ranges_of(ranges)
     for name in symbols:
         if name in values:
             raise click.UsageError(f"{name} is shown in --region and cannot have the value of -D {name}=...")
@@ -348,7 +288,7 @@ def _print_region(
         if name not in symbols:
             raise click.UsageError(f"--range {name}=... is not the range of a parameter of --region {region}")
     machine = load_device(device)
-    compilation = _compile(source, _options(**compile_options, device_arch=machine.arch))
+    compilation = _compile(source, options_of(**compile_options, device_arch=machine.arch))
     found = parameter_space.divide(compilation, machine, symbols, values, ends)
     match form:
         case "json":
@@ -387,14 +327,14 @@ def _print_leaf(
     from comprehensive import leaf_parameters
     from comprehensive.machine.device import load_device
 
-    values, domains = _definitions(definitions), _domains(points)
+    values, domains = definitions_of(definitions), domains_of(points)
     for name in domains:
         if name in values:
             raise click.UsageError(
                 f"{name} has the value of -D {name}=... and cannot have --points {name}=..."
             )
     machine = load_device(device or "sm_90")
-    compilation = _compile(source, _options(**compile_options, device_arch=machine.arch))
+    compilation = _compile(source, options_of(**compile_options, device_arch=machine.arch))
     if points:
         listed = leaf_parameters.leaf_points(compilation, leaf, values, machine, domains)
         if form == "json":
@@ -409,62 +349,13 @@ def _print_leaf(
         click.echo(leaf_parameters.loops_text(found), nl=False)
 
 
-def _domains(values: tuple[str, ...]) -> dict[str, Domain]:
-    from comprehensive.leaf_parameters import domain
-
-    parsed: dict[str, Domain] = {}
-    for value in values:
-        name, _, text = value.partition("=")
-        if not name.isidentifier() or name in parsed:
-            raise click.UsageError(f"--points {value}: expected NAME=VALUES, each name once")
-        try:
-            parsed[name] = domain(text)
-        except ValueError as error:
-            raise click.UsageError(f"--points {value}: {error}") from None
-    return parsed
-
-
-def _symbols(region: str) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in region.split(","))
-    if not 1 <= len(names) <= 2 or not all(name.isidentifier() for name in names):
-        raise click.UsageError(f"--region {region}: expected one name or two, as in --region B0,B1")
-    if len(set(names)) != len(names):
-        raise click.UsageError(f"--region {region}: the two parameters must differ")
-    return names
-
-
-def _ranges(values: tuple[str, ...]) -> dict[str, tuple[int, int]]:
-    parsed: dict[str, tuple[int, int]] = {}
-    for value in values:
-        found = re.fullmatch(r"(\w+)=(-?\d+):(-?\d+)", value, re.ASCII)
-        if found is None or int(found[2]) >= int(found[3]):
-            raise click.UsageError(f"--range {value}: expected NAME=LOW:HIGH, as in --range B0=1:64")
-        parsed[found[1]] = (int(found[2]), int(found[3]))
-    return parsed
-
-
-def _definitions(values: tuple[str, ...]) -> dict[str, Rational]:
-    parsed: dict[str, Rational] = {}
-    for value in values:
-        name, _, number = value.partition("=")
-        if not name.isidentifier() or not re.fullmatch(_NUMBER, number):
-            raise click.UsageError(
-                f"-D {value}: expected NAME=NUMBER, as in -D B0=16 or, for a share, -D P_x=1/2"
-            )
-        if name in parsed:
-            raise click.UsageError(f"-D {value}: {name} is given twice")
-        exact = Fraction(number)
-        parsed[name] = int(exact) if exact.denominator == 1 else exact
-    return parsed
-
-
 @cli.command()
-@_input_argument
+@input_argument
 @click.option("--device", default="sm_90", show_default=True, help="Architecture, product or TOML file.")
 @click.option("-D", "definitions", metavar="NAME=VALUE", multiple=True, help="Value of a parameter; repeat.")
 @click.option("--leaf", type=int, default=None, help="Explain this leaf only.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@_compile_options
+@with_compile_options
 @reporting
 def explain(
     source: Path,
@@ -478,9 +369,9 @@ def explain(
     from comprehensive import explanation
     from comprehensive.machine.device import load_device
 
-    values = _definitions(definitions)
+    values = definitions_of(definitions)
     machine = load_device(device)
-    compilation = _compile(source, _options(**compile_options, device_arch=machine.arch))
+    compilation = _compile(source, options_of(**compile_options, device_arch=machine.arch))
     explained = explanation.explain(compilation, machine, values, leaf)
     if as_json:
         _print_json(explanation.to_json(explained))
@@ -489,12 +380,12 @@ def explain(
 
 
 @cli.command()
-@_input_argument
+@input_argument
 @click.option("--points", type=click.IntRange(1, 10000), default=20, show_default=True, help="Points a leaf.")
 @click.option("--no-run", is_flag=True, help="Do not build and run the kernels on the CPU.")
 @click.option("--sanitize", is_flag=True, help="Build with AddressSanitizer.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@_compile_options
+@with_compile_options
 @reporting
 def check(
     source: Path, points: int, no_run: bool, sanitize: bool, as_json: bool, **compile_options: Any
@@ -505,7 +396,7 @@ def check(
     """
     from comprehensive import verification
 
-    options = _options(**compile_options)
+    options = options_of(**compile_options)
     compilation = _compile(source, options)
     report = verification.verify(compilation, points=points, run=not no_run, sanitize=sanitize)
     if as_json:
@@ -535,7 +426,7 @@ def devices(name: str | None, as_json: bool) -> None:
 
 
 @cli.command()
-@_cuda_path_option
+@cuda_path_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @reporting
 def doctor(cuda_path: str | None, as_json: bool) -> None:
@@ -550,15 +441,15 @@ def doctor(cuda_path: str | None, as_json: bool) -> None:
 
 
 @cli.command()
-@_input_argument
+@input_argument
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), default=Path("out"), help="Output directory."
 )
-@_compile_options
+@with_compile_options
 @reporting
 def demo(source: Path, output: Path, **compile_options: Any) -> None:
     """Show the whole job on SOURCE: tree, outputs, and the generated kernels run against the serial C."""
     from comprehensive import demonstration
 
-    if not demonstration.show(source, output, _options(**compile_options), click.echo):
+    if not demonstration.show(source, output, options_of(**compile_options), click.echo):
         sys.exit(EXIT_INPUT)

@@ -41,6 +41,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("soundness",),
     ("verification",),
     ("demonstration",),
+    ("cli_options",),
     ("cli",),
     ("__main__",),
 )
@@ -65,7 +66,7 @@ OWNERS = {
     "sympy": {"algebra", "strategies"},
     "lark": {"metafork"},
     "jinja2": {"codegen", "report"},
-    "click": {"cli"},
+    "click": {"cli", "cli_options"},
 }
 HEAVY = ("sympy", "z3", "islpy", "flint", "numpy", "lark", "jinja2")
 

@@ -1,0 +1,140 @@
+"""What commands have in common: arguments, options, and the values that their texts stand for.
+
+Texts that stand for none raise click.UsageError.  What needs the rest of the tool is imported when a command runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from comprehensive.algebra.domains import Domain
+    from comprehensive.driver import Options
+    from comprehensive.values import Rational
+
+_NUMBER = r"-?[0-9]{1,1000}(/0*[1-9][0-9]{0,999}|\.[0-9]{1,1000})?"
+
+
+def input_argument(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The `.mf` file."""
+    return click.argument("source", type=click.Path(path_type=Path, dir_okay=True))(function)
+
+
+cuda_path_option = click.option(
+    "--cuda-path",
+    default=None,
+    help="Directory of a CUDA toolkit: the only place where tools are looked for.",
+)
+
+
+def with_compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that shape a compilation, the same for every command that compiles."""
+    for decorate in reversed(
+        (
+            click.option(
+                "--registers",
+                type=click.Choice(["auto", "estimate", "ptxas"]),
+                default="auto",
+                show_default=True,
+                help="Where register counts come from; auto is ptxas where nvcc is found.",
+            ),
+            click.option(
+                "--arch",
+                default=None,
+                help="Architecture that ptxas counts for.  [default: that of the device asked for, else sm_90]",
+            ),
+            cuda_path_option,
+            click.option(
+                "--performance",
+                type=click.Choice(["demanded", "literal"]),
+                default="demanded",
+                show_default=True,
+                help="Reading of performance limits: a demanded level, or the paper's text.",
+            ),
+            click.option(
+                "-W", "warning", metavar="error", multiple=True, help="-Werror: warnings are errors."
+            ),
+        )
+    ):
+        function = decorate(function)
+    return function
+
+
+def options_of(
+    registers: Any,
+    arch: str | None,
+    cuda_path: str | None,
+    performance: Any,
+    warning: tuple[str, ...],
+    *,
+    device_arch: str = "sm_90",
+) -> Options:
+    """From what :func:`with_compile_options` has read; ``device_arch`` is the architecture where none is asked for."""
+    from comprehensive.driver import Options
+    from comprehensive.machine.architectures import demand_architecture
+
+    unknown = [w for w in warning if w != "error"]
+    if unknown:
+        raise click.UsageError(f"-W{unknown[0]} is not known; the one warning option is -Werror")
+    if arch is not None or registers != "estimate":
+        demand_architecture(arch or device_arch)
+    return Options(registers, arch or device_arch, cuda_path, performance, bool(warning))
+
+
+def domains_of(values: tuple[str, ...]) -> dict[str, Domain]:
+    """Of ``--points``."""
+    from comprehensive.leaf_parameters import domain
+
+    parsed: dict[str, Domain] = {}
+    for value in values:
+        name, _, text = value.partition("=")
+        if not name.isidentifier() or name in parsed:
+            raise click.UsageError(f"--points {value}: expected NAME=VALUES, each name once")
+        try:
+            parsed[name] = domain(text)
+        except ValueError as error:
+            raise click.UsageError(f"--points {value}: {error}") from None
+    return parsed
+
+
+def symbols_of(region: str) -> tuple[str, ...]:
+    """Of ``--region``."""
+    names = tuple(name.strip() for name in region.split(","))
+    if not 1 <= len(names) <= 2 or not all(name.isidentifier() for name in names):
+        raise click.UsageError(f"--region {region}: expected one name or two, as in --region B0,B1")
+    if len(set(names)) != len(names):
+        raise click.UsageError(f"--region {region}: the two parameters must differ")
+    return names
+
+
+def ranges_of(values: tuple[str, ...]) -> dict[str, tuple[int, int]]:
+    """Of ``--range``, each with its ends."""
+    parsed: dict[str, tuple[int, int]] = {}
+    for value in values:
+        found = re.fullmatch(r"(\w+)=(-?\d+):(-?\d+)", value, re.ASCII)
+        if found is None or int(found[2]) >= int(found[3]):
+            raise click.UsageError(f"--range {value}: expected NAME=LOW:HIGH, as in --range B0=1:64")
+        parsed[found[1]] = (int(found[2]), int(found[3]))
+    return parsed
+
+
+def definitions_of(values: tuple[str, ...]) -> dict[str, Rational]:
+    """Of ``-D``."""
+    parsed: dict[str, Rational] = {}
+    for value in values:
+        name, _, number = value.partition("=")
+        if not name.isidentifier() or not re.fullmatch(_NUMBER, number):
+            raise click.UsageError(
+                f"-D {value}: expected NAME=NUMBER, as in -D B0=16 or, for a share, -D P_x=1/2"
+            )
+        if name in parsed:
+            raise click.UsageError(f"-D {value}: {name} is given twice")
+        exact = Fraction(number)
+        parsed[name] = int(exact) if exact.denominator == 1 else exact
+    return parsed
