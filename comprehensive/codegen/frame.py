@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 
 from comprehensive.codegen.copies import AXES
 from comprehensive.codegen.kernel import KernelParameter, KernelStmt, Plain, Source
@@ -41,6 +42,21 @@ OF_ARRAYS = ("shared", "piece", "private", "feed", "fragment", "window", "value"
 """What has a name for each array."""
 GROUP = 8
 """Rows of tiles that neighbouring blocks share, so that what they read is in the second-level cache."""
+
+
+class BlockOrder(Enum):
+    """Which tiles blocks with neighbouring numbers have."""
+
+    ROWS = "rows"
+    """Side by side along the last coordinate."""
+    COLUMNS = "columns"
+    """Side by side along the first one, for stores that run along it: stores in order matter more than reads in order.
+
+    Measured on one H200, a transposition of 16384 x 16384 floats in tiles of 64 x 64: 0.939 of a copy in the order of
+    rows, 0.966 in that of columns.
+    """
+    GROUPS = "groups"
+    """In groups of rows of tiles, each column by column; threads of a warp are then a patch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +95,7 @@ class Frame:
             "whole",
             "turn",
             "vector",
+            "row",
             "point",
             "z",
             "value",
@@ -117,17 +134,18 @@ class Frame:
 
     # --- where blocks and threads are
 
-    def places(self, *, grouped: bool) -> KernelStmt:
+    def places(self, order: BlockOrder) -> KernelStmt:
         """Coordinates of the thread in the block, and of the first point of the tile of the block."""
         coordinates = self.tile.coordinates
         last = len(coordinates) - 1
+        grouped = order is BlockOrder.GROUPS
         declared: list[Stmt] = [constant(self.names["block"], Name("blockIdx.x"))]
         declared += self._patches() if grouped else []
         for number, c in enumerate(coordinates):
             if not grouped:
                 declared.append(constant(self.names[f"t{number}"], Name(f"threadIdx.{AXES[last - number]}")))
             declared.append(constant(self.names[f"blocks{number}"], c.tiles(self.limit(number))))
-        declared += self._grouped() if grouped else self._in_order()
+        declared += self._grouped() if grouped else self._in_order(order)
         for number, c in enumerate(coordinates):
             declared.append(constant(self.names[f"o{number}"], c.origin(self.name(f"i{number}"))))
         return Plain(tuple(declared))
@@ -164,12 +182,15 @@ class Frame:
             constant(self.names["t1"], Binary("+", place1, Binary("%", lane, columns))),
         ]
 
-    def _in_order(self) -> list[Stmt]:
+    def _in_order(self, order: BlockOrder) -> list[Stmt]:
         declared: list[Stmt] = []
         rest: Expr = self.name("block")
-        for number in reversed(range(len(self.tile.coordinates))):
+        numbers = list(range(len(self.tile.coordinates)))
+        slowest, *others = numbers if order is BlockOrder.ROWS else reversed(numbers)
+        for number in (*reversed(others), slowest):
             blocks = self.name(f"blocks{number}")
-            declared.append(constant(self.names[f"i{number}"], Binary("%", rest, blocks) if number else rest))
+            place = rest if number == slowest else Binary("%", rest, blocks)
+            declared.append(constant(self.names[f"i{number}"], place))
             rest = Binary("/", rest, blocks)
         return declared
 

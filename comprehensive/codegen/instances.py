@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from comprehensive.codegen.kernel import Kernel
+from comprehensive.loops.fold import fold
 from comprehensive.loops.ir import RegisterTile
-from comprehensive.loops.rewrite import subexpressions
-from comprehensive.metafork.ast import Assign, For, Index, IntLiteral, Stmt
+from comprehensive.loops.rewrite import subexpressions, substitute
+from comprehensive.metafork.ast import Assign, Expr, For, Index, IntLiteral, Stmt
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +49,20 @@ _REDUCTIONS = {
         Instance((8, 8, 4, 4, 16, 2, 8), 260, (300,)),
     ),
 }
-_WIDE_ROWS = (Instance((128, 1, 32, 4, 1), 100), Instance((32, 1, 32, 4, 1), 104))
+_WIDE_ROWS = (
+    Instance((128, 1, 32, 4, 1), 100),
+    Instance((32, 1, 32, 4, 1), 104),
+    Instance((64, 1, 128, 2, 1), 110),
+)
+MANY_READS = 12
+"""Of a point: with more of them a stencil is bound by accesses."""
 # By coordinates, and for two of them by how many elements a point reads: what points share decides.
 _LINE = (Instance((256, 4, 8), 100), Instance((128, 1, 16), 145))
 _SPACE = (Instance((1, 4, 32, 2, 2, 2, 8), 100), Instance((1, 4, 32, 1, 1, 1, 8), 200))
 _SMALL = Instance((4, 32, 2, 1, 8), 120)
 _PLANES = (
     (4, (Instance((1, 256, 1, 4, 4), 100), _SMALL)),
-    (12, (Instance((4, 128, 8, 1, 4), 100), _SMALL)),
+    (MANY_READS, (Instance((4, 128, 8, 1, 4), 100), _SMALL)),
     (1 << 30, (Instance((4, 32, 8, 3, 8), 100), _SMALL)),
 )
 # Where neighbouring points share what they read, by coordinates: in vectors first.
@@ -72,6 +79,12 @@ _NEIGHBOURS = {
         Instance((1, 4, 32, 1, 1, 1, 8), 242),
     ),
 }
+# Where points march down many rows.
+_MARCHED = (
+    Instance((4, 32, 4, 4, 8), 100, (102, 150)),
+    Instance((4, 32, 8, 3, 8), 130),
+    Instance((4, 32, 2, 1, 8), 160),
+)
 # Of several sweeps, by coordinates: threads, values a thread, sweeps where neighbours are 1 away, blocks of a
 # multiprocessor.
 _TIME = {
@@ -106,11 +119,19 @@ def instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
     Elements of 8 bytes take two registers, so that a multiprocessor has room for half the blocks.
     """
     found = _instances(kernel, tile)
-    if all(p.type.size_bytes < 8 for p in kernel.parameters if p.pointer):
-        return found
-    if tile.depth in kernel.constants and len(tile.coordinates) == 1:
-        found = _WIDE_ROWS
-    return tuple(replace(i, sizes=(*i.sizes[:-1], max(1, i.sizes[-1] // 2))) for i in found)
+    if any(p.type.size_bytes == 8 for p in kernel.parameters if p.pointer):
+        if tile.depth in kernel.constants and len(tile.coordinates) == 1:
+            found = _WIDE_ROWS
+        found = tuple(replace(i, sizes=(*i.sizes[:-1], max(1, i.sizes[-1] // 2))) for i in found)
+    return tuple(instance for instance in found if _meets(instance, kernel))
+
+
+def _meets(instance: Instance, kernel: Kernel) -> bool:
+    """Whether there is such a kernel."""
+    sizes: dict[str, Expr] = {
+        name: IntLiteral(size) for name, size in zip(kernel.constants, instance.sizes, strict=True)
+    }
+    return all(fold(substitute(demand, sizes)) == IntLiteral(1) for demand in kernel.demands)
 
 
 def _instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
@@ -121,11 +142,11 @@ def _instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
         return _REDUCTIONS[coordinates]
     if kernel.uses_shared_memory:
         return _TURNED
+    reads = max(_reads(alternative.body) for alternative in tile.alternatives)
     if kernel.together:
-        return _NEIGHBOURS[coordinates]
+        return _MARCHED if coordinates == 2 and reads > MANY_READS else _NEIGHBOURS[coordinates]
     if coordinates != 2:
         return _LINE if coordinates == 1 else _SPACE
-    reads = max(_reads(alternative.body) for alternative in tile.alternatives)
     return next(planes for most, planes in _PLANES if reads <= most)
 
 

@@ -18,7 +18,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from comprehensive.algebra import Polynomial
-from comprehensive.metafork.ast import Expr, For, Index, ScalarType, Stmt
+from comprehensive.metafork.ast import Expr, For, Index, IntLiteral, ScalarType, Stmt
 
 TOGETHER = "cf_together"
 """The constant of kernels that access vectors: how many elements are accessed together in global memory, 4, 2 or 1."""
@@ -119,9 +119,10 @@ class Feed(OfTiles):
 
     ``source`` is the first element of the first piece; each piece begins ``down`` rows and ``right`` columns after the
     one before.  Of the first one only ``valid_rows`` and ``valid_columns`` are there, of the others so many fewer.
-    ``pitch`` and ``stride`` are elements from one row to the next in shared and in global memory; where ``turned``,
-    columns become rows in shared memory, and pieces follow each other in their rows.  What is constant is over
-    ``Kernel.constants``.
+    ``stride`` is elements from one row to the next in global memory.  In shared memory rows follow each other; where
+    ``swizzled``, element ``z`` of row ``r`` lies in the place of ``z ^ r % 8 * v`` with ``v`` elements of 16 bytes.
+    Where ``turned``, columns become rows in shared memory, ``pitch`` elements long, and pieces follow each other in
+    their rows.  What is constant is over ``Kernel.constants``.
     """
 
     name: str
@@ -130,6 +131,7 @@ class Feed(OfTiles):
     rows: Expr
     columns: Expr
     pitch: Expr
+    swizzled: bool
     down: Expr
     right: Expr
     stride: Expr
@@ -145,8 +147,8 @@ class Feed(OfTiles):
     @property
     def constants(self) -> tuple[Expr, ...]:
         """What is known when the kernel is compiled."""
-        steps = () if self.turned else (self.down, self.right)
-        return (self.vectors, self.rows, self.columns, self.pitch, *steps, self.threads)
+        layout = (self.pitch,) if self.turned else (IntLiteral(int(self.swizzled)), self.down, self.right)
+        return (self.vectors, self.rows, self.columns, *layout, self.threads)
 
     @property
     def numbers(self) -> tuple[Expr, ...]:

@@ -2,7 +2,13 @@
 
 In: a frame, the loop and its pieces.  Out: sizes, declarations, copies and the element that a point reads.  Every piece
 has a slot for each of the ``S`` steps in flight.  With two coordinates a warp is a patch of threads, each with vectors
-of points: pieces along a coordinate are laid out so that neighbouring points find neighbours.
+of points: pieces along a coordinate are laid out so that neighbouring points find neighbours.  With one coordinate
+neighbouring threads read down the rows of a piece: the vectors of a row change places among eight, by row.
+
+Rows that are padded have no bank conflicts either, but no longer begin at multiples of 128 bytes: what an asynchronous
+copy brings from global memory is then fetched in 1.5 times as many sectors.  Measured on one H200 (Nsight Compute),
+product of a 16384 x 16384 matrix and a vector: 50.6 million sectors of 32 bytes instead of 33.6, 75 % of the rate of
+the second-level cache's tags.
 """
 
 from __future__ import annotations
@@ -32,7 +38,9 @@ from comprehensive.codegen.tiles import words_per_element
 from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, IntLiteral, Name, Stmt
 
 VECTOR_BYTES = 16
-"""The largest access of a thread; rows of a piece are so much longer than what they hold, against bank conflicts."""
+"""The largest access of a thread."""
+SWIZZLE = 8
+"""Vectors that change places: with them threads of a row each have all banks."""
 HELD = 64
 """Points of a thread from which on its arithmetic hides a fetch into registers.
 
@@ -69,13 +77,18 @@ class PieceLayout:
     def demands(self) -> tuple[Expr, ...]:
         """What the shapes need of the sizes."""
         tile = self.frame.tile
-        counts = [(tile.depth, VECTOR)]
+        swizzled = [self._vector(name) for name in self.pieces if self.is_swizzled(name)]
+        counts = [(tile.depth, SWIZZLE * max(swizzled) if swizzled else VECTOR)]
         if self.is_patched:
             counts += [(c.threads, patch) for c, patch in zip(tile.coordinates, PATCH, strict=True)]
             counts += [(c.each, VECTOR) for c in tile.coordinates]
         multiples: list[Expr] = [
             Binary("==", Binary("%", Name(name), IntLiteral(count)), ZERO) for name, count in counts
         ]
+        if swizzled:  # a thread stays in its columns
+            (c,) = tile.coordinates
+            in_row = Binary("/", Name(tile.depth), IntLiteral(min(swizzled)))
+            multiples.append(Binary("==", Binary("%", Name(c.threads), in_row), ZERO))
         return (*multiples, Binary(">=", Name(tile.stages), IntLiteral(2)))
 
     def alignments(self) -> tuple[Alignment, ...]:
@@ -88,6 +101,15 @@ class PieceLayout:
         piece = self.pieces[name]
         return (
             self.is_patched
+            and piece.rows.variable not in (None, self.loop.iterator)
+            and piece.columns.variable == self.loop.iterator
+        )
+
+    def is_swizzled(self, name: str) -> bool:
+        """Whether threads read down the rows of a piece."""
+        piece = self.pieces[name]
+        return (
+            not self.is_patched
             and piece.rows.variable not in (None, self.loop.iterator)
             and piece.columns.variable == self.loop.iterator
         )
@@ -117,11 +139,11 @@ class PieceLayout:
 
     def _pitch(self, name: str) -> Polynomial:
         piece = self.pieces[name]
-        if self.is_turned(name):
-            return self._extent(piece.rows) + VECTOR
-        columns = self._extent(piece.columns)
-        is_padded = piece.rows.variable is not None and piece.columns.variable == self.loop.iterator
-        return columns + VECTOR_BYTES // self.frame.nest.array(name).type.size_bytes if is_padded else columns
+        return self._extent(piece.rows) + VECTOR if self.is_turned(name) else self._extent(piece.columns)
+
+    def _vector(self, name: str) -> int:
+        """Elements of a vector."""
+        return VECTOR_BYTES // self.frame.nest.array(name).type.size_bytes
 
     def _text(self, polynomial: Polynomial) -> Expr:
         return expression(polynomial, (*self.frame.tile.sizes, self.frame.tile.depth, self.frame.tile.stages))
@@ -150,6 +172,7 @@ class PieceLayout:
             rows=self._text(self._extent(piece.rows)),
             columns=self._text(self._extent(piece.columns)),
             pitch=self._text(self._pitch(name)),
+            swizzled=self.is_swizzled(name),
             down=self._advance(piece.rows),
             right=self._advance(piece.columns),
             stride=piece.stride or Name(frame.strides[name][0].name),
@@ -263,6 +286,8 @@ class PieceLayout:
         row, column = place(piece.rows), place(piece.columns)
         if self.is_turned(name):
             row, column = column, row
+        if self.is_swizzled(name):
+            column = _swizzled(row, column, self._vector(name))
         inside = plus(times(row, self._text(self._pitch(name))), column)
         return Index(self.frame.names[f"shared_{name}"], (plus(self.frame.name(f"piece_{name}"), inside),))
 
@@ -280,3 +305,11 @@ class PieceLayout:
                 Binary("+", Binary("+", apart, Binary("*", vector, thread)), Binary("%", value, vector))
             )
         return tuple(places)
+
+
+def _swizzled(row: Expr, column: Expr, vector: int) -> Expr:
+    """``z / (8 * v) * (8 * v) + (z / v % 8 ^ r % 8) * v + z % v``: what the compiler knows of ``z`` is apart."""
+    line, swizzle, v = IntLiteral(SWIZZLE * vector), IntLiteral(SWIZZLE), IntLiteral(vector)
+    among = Binary("^", Binary("%", Binary("/", column, v), swizzle), Binary("%", row, swizzle))
+    begin = Binary("*", Binary("/", column, line), line)
+    return Binary("+", Binary("+", begin, Binary("*", among, v)), Binary("%", column, v))

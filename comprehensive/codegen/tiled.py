@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from comprehensive.algebra import Polynomial
-from comprehensive.codegen.frame import ONE, ZERO, Frame, is_same_for_all_points
+from comprehensive.codegen.frame import ONE, ZERO, BlockOrder, Frame, is_same_for_all_points
 from comprehensive.codegen.jam import Jam, scalars_of
 from comprehensive.codegen.kernel import TOGETHER, Alignment, Kernel, KernelStmt, Plain, UniformIf
+from comprehensive.codegen.marched import marched
 from comprehensive.codegen.pieces import reduction_obstacle, serial_loop
 from comprehensive.codegen.reduction import Reduction
 from comprehensive.codegen.swept import sweeps_parameter, swept
@@ -61,6 +62,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
     frame = Frame.of(nest, tile, loop)
     alignments: tuple[Alignment, ...] = ()
     together: tuple[int, ...] = ()
+    order = BlockOrder.ROWS
     if tile.sweeps is not None:
         body, words, demands = swept(frame, tile.sweeps)
         constants = (*tile.sizes, tile.sweeps.most)
@@ -68,14 +70,17 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         windows = windows_of(nest, tile)
         body, constants, demands = _streams(frame, windows), tile.sizes, ()
         alignments, together = alignments_of(windows), (4, 2, 1) if windows else ()
-        words = Polynomial.constant(0) if turned_store(nest, tile) is None else turned_words(frame)
+        words = Polynomial.constant(0)
+        if turned_store(nest, tile) is not None:
+            order, words = BlockOrder.COLUMNS, turned_words(frame)
     else:
         reduction = Reduction.of(frame, tile.alternatives[0].body, loop)
         layout = reduction.layout
         body, words, demands = reduction.body(), layout.words(), layout.demands()
         alignments, together = layout.alignments(), (4, 1)
         constants = (*tile.sizes, tile.depth, tile.stages)
-    body = without_unused((frame.places(grouped=loop is not None and len(tile.coordinates) == 2), *body))
+        order = BlockOrder.GROUPS if layout.is_patched else BlockOrder.ROWS
+    body = without_unused((frame.places(order), *body))
     return Kernel(
         name=name,
         parameters=(
@@ -119,6 +124,7 @@ def _streams(frame: Frame, windows: Sequence[Windows]) -> tuple[KernelStmt, ...]
         if windows:
             can = Binary("&&", Binary("<", ONE, Name(TOGETHER)), in_vectors(frame))
             point = single.at_one(alternative.body)
-            both = (UniformIf(can, (vectored(frame, windows[number], point),), both),)
+            in_order = marched if windows[number].steps else vectored
+            both = (UniformIf(can, (in_order(frame, windows[number], point),), both),)
         result = both if alternative.condition is None else (UniformIf(alternative.condition, both, result),)
     return result

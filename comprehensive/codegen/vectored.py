@@ -15,6 +15,7 @@ row.  Everything else that limits cut is done point by point.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from comprehensive.codegen.frame import ZERO, Frame
@@ -29,6 +30,7 @@ from comprehensive.codegen.kernel import (
     VectorStore,
 )
 from comprehensive.codegen.terms import conjunction, constant, counting, disjunction, plus
+from comprehensive.codegen.window import Window
 from comprehensive.codegen.windows import Windows
 from comprehensive.loops.rewrite import map_expr, map_stmt_exprs, statements_in, substitute
 from comprehensive.metafork.ast import (
@@ -51,7 +53,7 @@ FOUR = IntLiteral(VECTOR)
 
 def vectored(frame: Frame, windows: Windows, point: tuple[Stmt, ...]) -> KernelStmt:
     """What is done for a tile by threads whose points are whole vectors; ``point`` is a point on its own."""
-    return _Vectored(frame, windows).all_vectors(point)
+    return Vectored(frame, windows).all_vectors(point)
 
 
 def in_vectors(frame: Frame) -> Expr:
@@ -61,18 +63,18 @@ def in_vectors(frame: Frame) -> Expr:
 
 
 @dataclass(frozen=True, slots=True)
-class _Vectored:
+class Vectored:
     frame: Frame
     windows: Windows
 
     def all_vectors(self, point: tuple[Stmt, ...]) -> KernelStmt:
         last = self.frame.tile.coordinates[-1]
         vector = self.frame.name("vector")
-        turn = Binary("+", Binary("*", vector, Name(last.threads)), self.frame.name(f"t{self._last}"))
-        first = Binary("+", self.frame.name(f"o{self._last}"), Binary("*", FOUR, turn))
+        turn = Binary("+", Binary("*", vector, Name(last.threads)), self.frame.name(f"t{self.last}"))
+        first = Binary("+", self.frame.name(f"o{self.last}"), Binary("*", FOUR, turn))
         rows = [
             Binary("<=", Binary("+", self.frame.name(f"o{n}"), self._end_of_rows(n)), self.frame.limit(n))
-            for n in range(self._last)
+            for n in range(self.last)
         ]
         vector_inside = self._is_whole()
         if self.windows.may_be_cut:
@@ -81,47 +83,42 @@ class _Vectored:
         inside = conjunction([*rows, vector_inside])
         body = (
             Plain((constant(self._first.identifier, first),)),
-            ThreadIf(inside, self._at_once(), (self._one_by_one(point),)),
+            ThreadIf(inside, self.at_once(), (self._one_by_one(point),)),
         )
         count = Binary("/", Name(last.each), FOUR)
         return UniformFor(counting(vector.identifier, count, unrolled=True), body)
 
-    def _at_once(self) -> tuple[KernelStmt, ...]:
+    def at_once(self) -> tuple[KernelStmt, ...]:
         """The vector in all rows of the thread."""
-        stores = [
-            s.target
-            for s in statements_in(self.windows.body)
-            if isinstance(s, Assign) and isinstance(s.target, Index)
-        ]
-        shape = (*(Name(c.each) for c in self.frame.tile.coordinates[:-1]), FOUR)
-        values = tuple(Declare(self._type(s.array), self._value(s.array), shape) for s in stores)
-        point = self.frame.name("point")
-        each = (self._coordinate(), *self._computed(self.windows.body))
-        points = counting(point.identifier, FOUR, each, unrolled=True)
         computed = (
-            Plain(self._registers()),
-            *(access for number in range(len(self.windows.windows)) for access in self._accesses(number)),
-            Plain((points,)),
+            Plain(self.registers(self.windows.windows)),
+            *(access for number in range(len(self.windows.windows)) for access in self.accesses(number, {})),
+            Plain((self.at_points(self.computed(self.windows.body)),)),
         )
-        stored = tuple(stored for target in stores for stored in self._stored(target))
         return (
-            Plain(values),
-            *self._in_rows(computed, unrolled=True),
-            *self._in_rows(stored, unrolled=True),
+            Plain(self.values()),
+            *self.in_rows(computed, unrolled=True),
+            *self.in_rows(self.stored(), unrolled=True),
         )
+
+    def at_points(self, body: tuple[Stmt, ...]) -> Stmt:
+        """The statements for each point of the vector."""
+        point = self.frame.names["point"]
+        return counting(point, FOUR, (self._coordinate(), *body), unrolled=True)
 
     def _one_by_one(self, point: tuple[Stmt, ...]) -> KernelStmt:
         guarded = point
         for condition in reversed(self.frame.inside()):
             guarded = (If(condition, guarded),)
         points = counting(self.frame.names["point"], FOUR, (self._coordinate(), *guarded))
-        (rows,) = self._in_rows((Plain((points,)),), unrolled=False)
+        (rows,) = self.in_rows((Plain((points,)),), unrolled=False)
         return rows
 
     # --- where points are
 
     @property
-    def _last(self) -> int:
+    def last(self) -> int:
+        """The number of the coordinate along rows."""
         return len(self.frame.tile.coordinates) - 1
 
     @property
@@ -129,15 +126,20 @@ class _Vectored:
         """The first point of the vector."""
         return self.frame.name("first")
 
-    def _in_rows(self, body: tuple[KernelStmt, ...], *, unrolled: bool) -> tuple[KernelStmt, ...]:
-        """The body for each row of the thread."""
-        places = self.frame.rows_side_by_side()
-        for number in reversed(range(self._last)):
-            c = self.frame.tile.coordinates[number]
-            value = constant(c.name, Binary("+", self.frame.name(f"o{number}"), places[number]))
-            header = counting(self.frame.names[f"r{number}"], Name(c.each), unrolled=unrolled)
+    def in_rows(
+        self, body: tuple[KernelStmt, ...], *, unrolled: bool, among: int | None = None
+    ) -> tuple[KernelStmt, ...]:
+        """The body for each row of the thread, or along the first coordinates only."""
+        for number in reversed(range(self.last if among is None else among)):
+            each = Name(self.frame.tile.coordinates[number].each)
+            header = counting(self.frame.names[f"r{number}"], each, unrolled=unrolled)
+            value = constant(self.frame.tile.coordinates[number].name, self.row_at(number))
             body = (UniformFor(header, (Plain((value,)), *body)),)
         return body
+
+    def row_at(self, number: int) -> Expr:
+        """The value of a coordinate, but the last one, in a row."""
+        return Binary("+", self.frame.name(f"o{number}"), self.frame.rows_side_by_side()[number])
 
     def _end_of_rows(self, number: int) -> Expr:
         """Of the thread, from where the tile begins on."""
@@ -150,16 +152,16 @@ class _Vectored:
 
     def _is_inside(self, point: int) -> Expr:
         at = plus(self._first, IntLiteral(point))
-        return self.frame.tile.coordinates[-1].inside(at, self.frame.limit(self._last))
+        return self.frame.tile.coordinates[-1].inside(at, self.frame.limit(self.last))
 
     def _is_whole(self) -> Expr:
         """Whether all points of the vector are inside."""
-        end = Binary("<=", Binary("+", self._first, FOUR), self.frame.limit(self._last))
+        end = Binary("<=", Binary("+", self._first, FOUR), self.frame.limit(self.last))
         return conjunction([*self._is_behind(self._first), end])
 
     def _is_some(self) -> Expr:
         """Whether one of its points is."""
-        begin = Binary("<", self._first, self.frame.limit(self._last))
+        begin = Binary("<", self._first, self.frame.limit(self.last))
         return conjunction([*self._is_behind(Binary("+", self._first, IntLiteral(VECTOR - 1))), begin])
 
     def _is_behind(self, point: Expr) -> list[Expr]:
@@ -168,18 +170,26 @@ class _Vectored:
 
     # --- statements
 
-    def _computed(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    def stores(self) -> tuple[Index, ...]:
+        """What a point writes."""
+        return tuple(
+            s.target
+            for s in statements_in(self.windows.body)
+            if isinstance(s, Assign) and isinstance(s.target, Index)
+        )
+
+    def computed(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The statements of a point, from windows, with what it stores in registers."""
         result: list[Stmt] = []
         for statement in body:
             match statement:
                 case Block():
-                    result.append(Block(self._computed(statement.body)))
+                    result.append(Block(self.computed(statement.body)))
                 case Assign(target=Index() as target, operator=operator, value=value):
                     whole = value
                     if operator != "=":
                         whole = Binary(operator.removesuffix("="), target, value)
-                    kept = Index(self._value(target.array), self._place(self.frame.name("point")))
+                    kept = Index(self._value(target.array), self.place(self.frame.name("point")))
                     result.append(Assign(kept, "=", self._read(whole), statement.span))
                 case _:
                     result += map_stmt_exprs((statement,), self._read)
@@ -192,34 +202,43 @@ class _Vectored:
             if not isinstance(e, Index) or e not in self.windows.places:
                 return e
             number, at = self.windows.places[e]
-            return self._in_window(number, plus(self.frame.name("point"), IntLiteral(at)))
+            return self.in_window(number, plus(self.frame.name("point"), IntLiteral(at)))
 
         return self.frame.flat(map_expr(expr, replaced))
 
     # --- registers
 
-    def _registers(self) -> tuple[Stmt, ...]:
+    def values(self) -> tuple[Stmt, ...]:
+        """What is stored later."""
+        return tuple(Declare(self._type(s.array), self._value(s.array), self.shape()) for s in self.stores())
+
+    def shape(self) -> tuple[Expr, ...]:
+        """Of the values of all rows."""
+        return (*(Name(c.each) for c in self.frame.tile.coordinates[:-1]), FOUR)
+
+    def registers(self, windows: Sequence[Window]) -> tuple[Stmt, ...]:
         """One array for all windows on an array."""
         counts: dict[str, int] = {}
-        for window in self.windows.windows:
+        for window in windows:
             counts[window.array] = counts.get(window.array, 0) + window.count
         return tuple(
             Declare(self._type(array), self.frame.names[f"window_{array}"], (IntLiteral(count),))
             for array, count in counts.items()
         )
 
-    def _in_window(self, number: int, element: Expr) -> Index:
+    def in_window(self, number: int, element: Expr) -> Index:
+        """An element of a window."""
         window = self.windows.windows[number]
         before = sum(w.count for w in self.windows.windows[:number] if w.array == window.array)
         return Index(self.frame.names[f"window_{window.array}"], (plus(IntLiteral(before), element),))
 
-    def _accesses(self, number: int) -> tuple[KernelStmt, ...]:
-        """What fills a window."""
+    def accesses(self, number: int, row: Mapping[str, Expr]) -> tuple[KernelStmt, ...]:
+        """What fills a window; ``row`` are coordinates that are not declared."""
         window = self.windows.windows[number]
         found: list[KernelStmt] = []
         for at, count in window.accesses(self.frame.tile.coordinates[-1].shift):
-            register = self._in_window(number, IntLiteral(at - window.first))
-            source = self._element(window.reference, at - window.offset)
+            register = self.in_window(number, IntLiteral(at - window.first))
+            source = self._element(window.reference, at - window.offset, row)
             if count == VECTOR:
                 found.append(Vectors(register, source, FOUR, FOUR, Name(TOGETHER)))
                 continue
@@ -230,30 +249,33 @@ class _Vectored:
             found.append(Plain((Assign(register, "=", read),)))
         return tuple(found)
 
-    def _stored(self, target: Index) -> tuple[KernelStmt, ...]:
+    def stored(self) -> tuple[KernelStmt, ...]:
         """The values of a row leave their registers."""
-        values = [Index(self._value(target.array), self._place(IntLiteral(p))) for p in range(VECTOR)]
-        whole = VectorStore(self._element(target, 0), values[0])
+        return tuple(statement for target in self.stores() for statement in self._stored(target))
+
+    def _stored(self, target: Index) -> tuple[KernelStmt, ...]:
+        values = [Index(self._value(target.array), self.place(IntLiteral(p))) for p in range(VECTOR)]
+        whole = VectorStore(self._element(target, 0, {}), values[0])
         if not self.windows.may_be_cut:
             return (whole,)
         single = tuple(
-            If(self._is_inside(p), (Assign(self._element(target, p), "=", value),))
+            If(self._is_inside(p), (Assign(self._element(target, p, {}), "=", value),))
             for p, value in enumerate(values)
         )
         return (ThreadIf(self._is_whole(), (whole,), (Plain(single),)),)
 
-    def _element(self, reference: Index, behind: int) -> Index:
+    def _element(self, reference: Index, behind: int, row: Mapping[str, Expr]) -> Index:
         """What is so many elements behind the one that the first point of the vector refers to."""
         at: Expr = self._first
         if behind:
             at = Binary("+" if behind > 0 else "-", at, IntLiteral(abs(behind)))
-        moved = self.frame.flat(substitute(reference, {self.frame.tile.coordinates[-1].name: at}))
+        moved = self.frame.flat(substitute(reference, {**row, self.frame.tile.coordinates[-1].name: at}))
         assert isinstance(moved, Index)
         return moved
 
-    def _place(self, point: Expr) -> tuple[Expr, ...]:
+    def place(self, point: Expr) -> tuple[Expr, ...]:
         """Where the value of a point of the vector is kept."""
-        return (*(self.frame.name(f"r{number}") for number in range(self._last)), point)
+        return (*(self.frame.name(f"r{number}") for number in range(self.last)), point)
 
     def _value(self, array: str) -> str:
         return self.frame.names[f"value_{array}"]

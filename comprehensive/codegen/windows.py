@@ -21,7 +21,10 @@ from dataclasses import dataclass
 from comprehensive.algebra import Polynomial
 from comprehensive.codegen.jam import is_short, scalars_of
 from comprehensive.codegen.kernel import VECTOR, Alignment
+from comprehensive.codegen.marching import Steps, steps_of
 from comprehensive.codegen.turned import turned_store
+from comprehensive.codegen.window import Window, values_of
+from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import (
@@ -45,54 +48,20 @@ from comprehensive.metafork.ast import (
 )
 
 MOST_ACCESSES = 3
-"""Of a window: a vector, and an element at either end.  With more of them single elements are faster (5 x 5 blur)."""
+"""Of a window where rows are read for each row of points: a vector, and an element at either end."""
 MOST_STATEMENTS = 64
 """Of a point, its loops unrolled."""
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """``offsets`` of the references to a row, from the last coordinate on; ``reference`` is the one at ``offset``."""
-
-    reference: Index
-    offset: int
-    offsets: frozenset[int]
-
-    @property
-    def array(self) -> str:
-        return self.reference.array
-
-    @property
-    def first(self) -> int:
-        return min(self.offsets)
-
-    @property
-    def count(self) -> int:
-        """Elements from the first to the last that one of the points reads."""
-        return max(self.offsets) - self.first + VECTOR
-
-    def readers(self, element: int) -> tuple[int, ...]:
-        """The points that read it."""
-        return tuple(point for point in range(VECTOR) if element - point in self.offsets)
-
-    def accesses(self, shift: int) -> tuple[tuple[int, int], ...]:
-        """(first element, how many of them), where points begin ``shift`` before a multiple of a vector."""
-        read = {offset + point for offset in self.offsets for point in range(VECTOR)}
-        found: list[tuple[int, int]] = []
-        at = self.first
-        while at < self.first + self.count:
-            vector = (at - shift) % VECTOR == 0 and all(at + k in read for k in range(VECTOR))
-            if at in read:
-                found.append((at, VECTOR if vector else 1))
-            at += VECTOR if vector else 1
-        return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
 class Windows:
-    """``body`` is a point without loops; ``places`` are the window of each reference, and where in it."""
+    """``body`` is a point without loops; ``places`` are the window of each reference, and where in it.
+
+    ``steps`` are its statements by the row that they read, where points march down the rows (`marching.py`).
+    """
 
     body: tuple[Stmt, ...]
+    steps: Steps
     windows: tuple[Window, ...]
     places: Mapping[Index, tuple[int, int]]
     alignments: tuple[Alignment, ...]
@@ -134,13 +103,14 @@ def _windows(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...]) -> Windows 
         return None
     windows: list[Window] = []
     places: dict[Index, tuple[int, int]] = {}
-    for number, references in enumerate(rows.found.values()):
+    for number, (row, references) in enumerate(rows.found.items()):
         reference, offset = next(iter(references.items()))
-        window = Window(reference, offset, frozenset(references.values()))
-        if len(window.accesses(tile.coordinates[-1].shift)) > MOST_ACCESSES:
-            return None
+        window = Window((*row.outer, row.rest), reference, offset, frozenset(references.values()))
         windows.append(window)
         places |= {r: (number, at - window.first) for r, at in references.items()}
+    steps = rows.steps(windows, places)
+    if not steps and any(len(w.accesses(tile.coordinates[-1].shift)) > MOST_ACCESSES for w in windows):
+        return None
     alignments = tuple(Alignment(array, tuple(numbers)) for array, numbers in rows.multiples.items())
     arrays = [nest.array(alignment.array) for alignment in alignments]
     scalars = [s.type for s in statements_in(straight) if isinstance(s, Declare)]
@@ -148,7 +118,7 @@ def _windows(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...]) -> Windows 
     # A point that is not there could divide by 0, which ends the program on a CPU.
     divides = any(map(_divides, statements_in(straight)))
     may_be_cut = all(a.rank > 1 for a in arrays) and floating and not divides
-    return Windows(straight, tuple(windows), places, alignments, may_be_cut)
+    return Windows(straight, steps, tuple(windows), places, alignments, may_be_cut)
 
 
 class _NoWindowError(Exception):
@@ -175,7 +145,7 @@ class _Rows:
         stored: set[str] = set()
         for statement in statements_in(self._body):
             target = statement.target if isinstance(statement, Assign) else None
-            for expr in _values(statement):
+            for expr in values_of(statement):
                 if any(
                     isinstance(e, Index) for part in conditional_parts(expr) for e in subexpressions(part)
                 ):
@@ -191,6 +161,17 @@ class _Rows:
                     raise _NoWindowError
                 stored.add(target.array)
                 self._align(row)
+
+    def steps(self, windows: Sequence[Window], places: Mapping[Index, tuple[int, int]]) -> Steps:
+        """Of points that march down the rows, which the coordinate before the last one numbers."""
+        if not self._others or not windows:
+            return ()
+        along = self._others[-1]
+        # What the ring has as one symbol, a quotient for example, does not tell how far down a row is.
+        inside = [value.substitute({along: 0}) for window in windows for value in window.row]
+        if any(along in self._ring.names_in(value) for value in inside):
+            return ()
+        return steps_of(self._body, windows, places, along)
 
     def _reference(self, reference: Index, stored: set[str]) -> None:
         if reference.array not in self._data or reference.array in stored:
@@ -291,20 +272,10 @@ def _divides(statement: Stmt) -> bool:
         isinstance(e, Binary)
         and e.operator in ("/", "%")
         and not isinstance(e.right, IntLiteral | FloatLiteral)
-        for value in _values(statement)
+        for value in values_of(statement)
         for e in subexpressions(value)
     )
 
 
 def _with(body: tuple[Stmt, ...], iterator: str, value: int) -> tuple[Stmt, ...]:
-    return map_stmt_exprs(body, lambda expr: substitute(expr, {iterator: IntLiteral(value)}))
-
-
-def _values(statement: Stmt) -> tuple[Expr, ...]:
-    match statement:
-        case Assign():
-            return (statement.value,)
-        case Declare(initial=initial) if initial is not None:
-            return (initial,)
-        case _:
-            return ()
+    return map_stmt_exprs(body, lambda expr: fold(substitute(expr, {iterator: IntLiteral(value)})))

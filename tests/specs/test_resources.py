@@ -33,8 +33,8 @@ def test_every_variant_has_its_registers_and_every_instance_its_occupancy(tmp_pa
         sizes = instance["sizes"]
         assert [each["elements_together"] for each in instance["resources"]] == [4, 1]
         for each in instance["resources"]:
-            # Stages of T0*U0 rows of D elements and padding, and of D elements of the vector.
-            rows = sizes["T0"] * sizes["U0"] * (sizes["D"] + 4)
+            # Stages of T0*U0 rows of D elements, and of D elements of the vector.
+            rows = sizes["T0"] * sizes["U0"] * sizes["D"]
             assert each["shared_bytes_per_block"] == 4 * sizes["S"] * (rows + sizes["D"])
             assert each["threads_per_block"] == sizes["T0"]
             by_registers = 65536 // (each["registers_per_thread"] * sizes["T0"])

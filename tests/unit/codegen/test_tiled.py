@@ -117,6 +117,20 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
         ),
         {"a": (("m", "k"), "f4"), "b": (("k", "n"), "f4"), "c": (("m", "n"), "f4"), "d": (("m", "n"), "f4")},
     ),
+    "rows of bytes": (
+        LINE.format(
+            parameters="unsigned char a[m][k], int x[k], int y[m]",
+            body="int s = 0; for (int l = 0; l < k; l++) s += a[i][l] * x[l]; y[i] = s;",
+        ),
+        {"a": (("m", "k"), "u1"), "x": (("k",), "i4"), "y": (("m",), "i4")},
+    ),
+    "rows of elements of two sizes": (
+        LINE.format(
+            parameters="unsigned char a[m][k], double b[m][k], double y[m]",
+            body="double s = 0; for (int l = 0; l < k; l++) s += a[i][l] * b[i][l]; y[i] = s;",
+        ),
+        {"a": (("m", "k"), "u1"), "b": (("m", "k"), "f8"), "y": (("m",), "f8")},
+    ),
     "a store before the loop": (
         LINE.format(
             parameters="float a[m][k], float x[k][4], int y[m], float z[m]",
@@ -169,6 +183,7 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
     runs = [SIZES, {**SIZES, "k": 0}, {**SIZES, "m": 1, "n": 1, "k": 1}, {**SIZES, "n": 132, "k": 40}]
+    runs += [{**SIZES, "m": 130, "n": 20, "k": k} for k in (272, 301)]
     assert run_all(source, arrays, runs, tmp_path) == set()
 
 

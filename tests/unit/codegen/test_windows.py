@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from comprehensive.driver import Compilation
+from comprehensive.generate import outputs
 from comprehensive.toolchain.nvcc import Tool
 from tests.unit.codegen.tile_runs import compilation_of, run_all, warnings_of
 
@@ -112,6 +113,37 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
         ),
         {"a": (("m", "n"), "f4"), "b": (("m", "n"), "f4")},
     ),
+    "five by five, weighted": (
+        PLANE.format(
+            parameters="float a[m+4][n+4], float w[5][5], float b[m][n]",
+            body="float s = 0.5f; for (int y = 0; y < 5; y++) for (int x = 0; x < 5; x++) "
+            "s += a[i+y][j+x] * w[y][x]; b[i][j] = s / 25.0f;",
+        ),
+        {"a": (("m+4", "n+4"), "f4"), "w": ((5, 5), "f4"), "b": (("m", "n"), "f4")},
+    ),
+    "integers of a flat array, two sums": (
+        PLANE.format(
+            parameters="const int *a, int *b, int *c",
+            body="int s = 3, p = 1; for (int y = 0; y < 3; y++) { int d = a[(i-1+y)*n + j+1] - a[(i-1+y)*n + j-1]; "
+            "s += d; p *= d; } b[i*n + j] = s; c[i*n + j] = p + i;",
+        ),
+        {"a": (("m*n",), "i4"), "b": (("m*n",), "i4"), "c": (("m*n",), "i4")},
+    ),
+    "rows from below": (
+        PLANE.format(
+            parameters="float a[m][n], float b[m][n]",
+            body="float s = 0; for (int y = 0; y < 3; y++) s = 0.5f * s + a[i+1-y][j-1] + a[i+1-y][j]; b[i][j] = s;",
+        ),
+        {"a": (("m", "n"), "f4"), "b": (("m", "n"), "f4")},
+    ),
+    "a cube, summed over rows": (
+        CUBE.format(
+            parameters="float a[m][n][n], float b[m][n][n]",
+            body="float s = 0; for (int y = 0; y < 3; y++) s = 0.5f * s + a[i][j-1+y][k-1] + a[i][j-1+y][k+1]; "
+            "b[i][j][k] = s;",
+        ),
+        {"a": (("m", "n", "n"), "f4"), "b": (("m", "n", "n"), "f4")},
+    ),
     "two results, one changed in place": (
         PLANE.format(
             parameters="float a[m][n], float b[m][n], int c[m][n]",
@@ -145,6 +177,13 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
         {"a": (("2*n",), "i4")},
     ),
 }
+MARCHING = {
+    "a loop of three by three",
+    "five by five, weighted",
+    "integers of a flat array, two sums",
+    "a cube, summed over rows",
+}
+"""Where each row comes into registers once."""
 
 
 def has_windows(compilation: Compilation) -> bool:
@@ -156,8 +195,10 @@ def has_windows(compilation: Compilation) -> bool:
 @pytest.mark.parametrize("name", CASES)
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
-    assert has_windows(compilation_of(source, tmp_path))
-    runs = [run for run in RUNS if name != "a cube" or run["m"] < M]
+    compilation = compilation_of(source, tmp_path)
+    assert has_windows(compilation)
+    assert ("for (int row = 0;" in outputs(compilation)["f.cu"]) == (name in MARCHING)
+    runs = [run for run in RUNS if not name.startswith("a cube") or run["m"] < M]
     assert run_all(source, arrays, runs, tmp_path) == set()
 
 
@@ -166,6 +207,8 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
     [
         "b[i][j] = a[i][j];",  # nothing is shared
         "b[i][j] = a[i][j] + a[i][j+7];",  # too many single elements
+        # Rows whose numbers are no sums: too many for those that do not march.
+        "float s = 0; for (int y = 0; y < 3; y++) for (int x = 0; x < 5; x++) s += a[i/2 + i + y][j-1+x]; b[i][j] = s;",
         "b[i][j] = t > 2 ? a[i][j-1] : a[i][j+1];",  # perhaps not read
         "b[i][j+2] = a[i][j-1] + a[i][j] + a[i][j+1];",  # what is read together is stored apart
         "b[i][j] = a[i][j-1] + a[i][j+1]; c[i][j] = b[i][j];",  # read after it has been stored
@@ -174,7 +217,7 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
     ],
 )
 def test_what_has_no_windows(tmp_path: Path, body: str) -> None:
-    source = PLANE.format(parameters="float a[m][2*n+9], float b[m][2*n], float c[m][n]", body=body)
+    source = PLANE.format(parameters="float a[3*m][2*n+9], float b[m][2*n], float c[m][n]", body=body)
     compilation = compilation_of(source, tmp_path)
     assert compilation.plan.functions[0].regions[0].tile is not None
     assert not has_windows(compilation)
