@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from benchmarks.gpu import native
 from benchmarks.gpu.by_hand import call
-from benchmarks.gpu.cases import COPY, COPY_BY_DRIVER
+from benchmarks.gpu.cases import COPY, COPY_BY_DRIVER, COPY_INNER
 from benchmarks.gpu.contest import Attempt, Ready
 from benchmarks.gpu.problems import Problem
 
@@ -18,6 +18,9 @@ def attempts(problem: Problem) -> Iterator[Attempt]:
         for threads, unrolled in ((256, 1), (512, 1), (1024, 1), (256, 4), (512, 4)):
             label = f"{threads} threads, {unrolled} float4 each"
             yield _attempt(problem, label, "ceilings_copy", *arguments, threads, unrolled)
+    elif problem.case == COPY_INNER:
+        for rows in (4, 8, 16):
+            yield _attempt(problem, f"{rows} rows a block", "ceilings_copy_inner", *arguments, rows)
     elif problem.case == COPY_BY_DRIVER:
         yield _attempt(problem, "", "ceilings_memcpy", *arguments)
     else:

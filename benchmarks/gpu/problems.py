@@ -275,6 +275,13 @@ KINDS: Mapping[str, Kind] = {
         STENCIL_TOLERANCE,
     ),
     "copy": Kind(_make_copy, _poison("c"), _whole("c"), lambda arrays, sweeps: arrays["a"], 0),
+    "copy_inner": Kind(
+        _make_copy,
+        _poison("c"),
+        lambda arrays, sweeps: inner(arrays["c"]),
+        lambda arrays, sweeps: inner(arrays["a"]),
+        0,
+    ),
     # x becomes x / 2 + 1 / 2 again and again, from 1.
     "fma": Kind(
         _make_multiply_adds, _poison("c"), _whole("c"), lambda arrays, sweeps: torch.ones_like(arrays["c"]), 0

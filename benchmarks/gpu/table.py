@@ -66,9 +66,9 @@ def report(results: Results) -> str:
         results.about,
         HOW,
         "Ceilings:",
-        _table(("what", "ms", "spread", "rate", "variant"), _ceilings(results)),
+        markdown_table(("what", "ms", "spread", "rate", "variant"), _ceilings(results)),
         "Ours beside the fastest peer:",
-        _table(
+        markdown_table(
             (
                 "case",
                 "ours, ms",
@@ -84,7 +84,7 @@ def report(results: Results) -> str:
             (_ours(results, case) for case in results.cases),
         ),
         "Everything:",
-        _table(
+        markdown_table(
             ("case", "who", "ms", "spread", "rate", "of ceiling", "speed", "variant", "remarks"),
             (_everything(results, case, outcome) for case in results.cases for outcome in results.of(case)),
         ),
@@ -92,7 +92,7 @@ def report(results: Results) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
