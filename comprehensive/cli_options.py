@@ -58,6 +58,11 @@ def with_compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 help="Reading of performance limits: a demanded level, or the paper's text.",
             ),
             click.option(
+                "--reassociate",
+                is_flag=True,
+                help="Sums of rows may be added up in another order: last bits differ from the C code.",
+            ),
+            click.option(
                 "-W", "warning", metavar="error", multiple=True, help="-Werror: warnings are errors."
             ),
         )
@@ -71,6 +76,7 @@ def options_of(
     arch: str | None,
     cuda_path: str | None,
     performance: Any,
+    reassociate: bool,
     warning: tuple[str, ...],
     *,
     device_arch: str = "sm_90",
@@ -84,7 +90,7 @@ def options_of(
         raise click.UsageError(f"-W{unknown[0]} is not known; the one warning option is -Werror")
     if arch is not None or registers != "estimate":
         demand_architecture(arch or device_arch)
-    return Options(registers, arch or device_arch, cuda_path, performance, bool(warning))
+    return Options(registers, arch or device_arch, cuda_path, performance, bool(warning), reassociate)
 
 
 def domains_of(values: tuple[str, ...]) -> dict[str, Domain]:

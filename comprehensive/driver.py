@@ -36,6 +36,7 @@ from comprehensive.optimize.tree import Leaf, Performance, Tree
 from comprehensive.poly.report import check
 from comprehensive.registry import default_counters, default_strategies
 from comprehensive.strategies.caching import initial_caching
+from comprehensive.strategies.reassociate import reassociate
 from comprehensive.strategies.register_tile import register_tile
 from comprehensive.strategies.time_tile import time_tiles
 from comprehensive.toolchain.registers import register_compiler
@@ -49,6 +50,7 @@ class Options:
 
     ``registers``: where the register counter comes from; ``auto`` is ptxas where nvcc is found, else the estimate.
     ``arch``: the architecture that ptxas counts registers for.
+    ``reassociate``: whether sums may be added up in another order.
     """
 
     registers: RegisterSource = "auto"
@@ -56,6 +58,7 @@ class Options:
     cuda_path: str | None = None
     performance: Performance = "demanded"
     warnings_are_errors: bool = False
+    reassociate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,13 @@ class Compilation:
     """The same of its kernel over time tiles, which is tried before that."""
     plan: ProgramPlan
     diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def reassociated(self) -> bool:
+        """Whether a sum is added up in another order than that of the source."""
+        grown = (tree for tree in self.tiles if not isinstance(tree, NotApplicable))
+        tiles = (leaf.fragment.tile for tree in grown for leaf in tree.leaves)
+        return any(tile is not None and tile.reassociated for tile in tiles)
 
 
 def compile_file(path: Path, options: Options) -> Compilation:
@@ -118,7 +128,15 @@ def grow_tile(tiled: Applied[Variant] | NotApplicable, options: Options) -> Tree
     obstacle = tile_obstacle(variant.nest, variant.tile)
     if obstacle is not None:
         return NotApplicable(obstacle)
+    if options.reassociate:
+        variant = with_shared_loops(variant)
     return _grown(variant, problem_of(variant.nest, options, ()))
+
+
+def with_shared_loops(variant: Variant) -> Variant:
+    """The variant with threads that share the loop of a point, where that can be."""
+    changed = reassociate(variant)
+    return changed.fragment if isinstance(changed, Applied) else variant
 
 
 def _grown(root: Variant, problem: Problem[Variant]) -> Tree[Variant]:

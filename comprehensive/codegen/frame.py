@@ -96,6 +96,9 @@ class Frame:
             "turn",
             "vector",
             "row",
+            "lane",
+            "reach",
+            "parts",
             "point",
             "z",
             "value",
@@ -134,8 +137,11 @@ class Frame:
 
     # --- where blocks and threads are
 
-    def places(self, order: BlockOrder) -> KernelStmt:
-        """Coordinates of the thread in the block, and of the first point of the tile of the block."""
+    def places(self, order: BlockOrder, lanes: Expr | None = None) -> KernelStmt:
+        """Coordinates of the thread in the block, and of the first point of the tile of the block.
+
+        So many ``lanes`` share a point, if any do.
+        """
         coordinates = self.tile.coordinates
         last = len(coordinates) - 1
         grouped = order is BlockOrder.GROUPS
@@ -143,8 +149,12 @@ class Frame:
         declared += self._patches() if grouped else []
         for number, c in enumerate(coordinates):
             if not grouped:
-                declared.append(constant(self.names[f"t{number}"], Name(f"threadIdx.{AXES[last - number]}")))
+                thread = Name(f"threadIdx.{AXES[last - number]}")
+                place = thread if lanes is None else Binary("/", thread, lanes)
+                declared.append(constant(self.names[f"t{number}"], place))
             declared.append(constant(self.names[f"blocks{number}"], c.tiles(self.limit(number))))
+        if lanes is not None:
+            declared.append(constant(self.names["lane"], Binary("%", Name("threadIdx.x"), lanes)))
         declared += self._grouped() if grouped else self._in_order(order)
         for number, c in enumerate(coordinates):
             declared.append(constant(self.names[f"o{number}"], c.origin(self.name(f"i{number}"))))

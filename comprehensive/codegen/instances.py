@@ -56,6 +56,12 @@ _WIDE_ROWS = (
 )
 MANY_READS = 12
 """Of a point: with more of them a stencil is bound by accesses."""
+# Points, 1 each; threads that share one, vectors of a thread in flight; blocks of a multiprocessor.
+_REASSOCIATED = (
+    Instance((2, 1, 128, 4, 4), 100),
+    Instance((8, 1, 32, 8, 4), 98),
+    Instance((1, 1, 1024, 1, 2), 110),
+)
 # By coordinates, and for two of them by how many elements a point reads: what points share decides.
 _LINE = (Instance((256, 4, 8), 100), Instance((128, 1, 16), 145))
 _SPACE = (Instance((1, 4, 32, 2, 2, 2, 8), 100), Instance((1, 4, 32, 1, 1, 1, 8), 200))
@@ -81,9 +87,9 @@ _NEIGHBOURS = {
 }
 # Where points march down many rows.
 _MARCHED = (
-    Instance((4, 32, 4, 4, 8), 100, (102, 150)),
-    Instance((4, 32, 8, 3, 8), 130),
-    Instance((4, 32, 2, 1, 8), 160),
+    Instance((4, 32, 5, 4, 8), 100, (142, 154)),
+    Instance((4, 32, 8, 3, 8), 135),
+    Instance((4, 32, 2, 1, 8), 162),
 )
 # Of several sweeps, by coordinates: threads, values a thread, sweeps where neighbours are 1 away, blocks of a
 # multiprocessor.
@@ -119,6 +125,8 @@ def instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
     Elements of 8 bytes take two registers, so that a multiprocessor has room for half the blocks.
     """
     found = _instances(kernel, tile)
+    if tile.reassociated:
+        return found
     if any(p.type.size_bytes == 8 for p in kernel.parameters if p.pointer):
         if tile.depth in kernel.constants and len(tile.coordinates) == 1:
             found = _WIDE_ROWS
@@ -138,6 +146,8 @@ def _instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
     coordinates = len(tile.coordinates)
     if tile.sweeps is not None:
         return time_instances(tile.sweeps.halo)
+    if tile.reassociated:
+        return _REASSOCIATED
     if tile.depth in kernel.constants:
         return _REDUCTIONS[coordinates]
     if kernel.uses_shared_memory:

@@ -1,7 +1,8 @@
 """From a variant over register tiles to its kernel, a template over the sizes of the tile.
 
 In: a :class:`Variant` with a tile.  Out: a :class:`Kernel`: several sweeps are done one after the other (`swept.py`),
-points with a long serial loop are a reduction (`reduction.py`), all others a stream::
+points with a long serial loop are a reduction (`reduction.py`, or `reassociated.py` where threads share the loop),
+all others a stream::
 
     if the tile is inside of the limits:  float value[U0][U1];  all points: value = ...;  all points: b[y0][y1] = value
     else:                                 point by point, where it is inside
@@ -17,6 +18,7 @@ from comprehensive.codegen.jam import Jam, scalars_of
 from comprehensive.codegen.kernel import TOGETHER, Alignment, Kernel, KernelStmt, Plain, UniformIf
 from comprehensive.codegen.marched import marched
 from comprehensive.codegen.pieces import reduction_obstacle, serial_loop
+from comprehensive.codegen.reassociated import Reassociated
 from comprehensive.codegen.reduction import Reduction
 from comprehensive.codegen.swept import sweeps_parameter, swept
 from comprehensive.codegen.terms import conjunction
@@ -27,7 +29,7 @@ from comprehensive.codegen.windows import Windows, alignments_of, windows_of
 from comprehensive.loops.ir import Nest, RegisterTile, Variant
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.loops.rewrite import statements_in
-from comprehensive.metafork.ast import Assign, Binary, Declare, For, Name
+from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, Name
 
 
 def tile_obstacle(nest: Nest, tile: RegisterTile) -> str | None:
@@ -62,7 +64,8 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
     frame = Frame.of(nest, tile, loop)
     alignments: tuple[Alignment, ...] = ()
     together: tuple[int, ...] = ()
-    order = BlockOrder.ROWS
+    order, lanes = BlockOrder.ROWS, None
+    block: tuple[Expr, ...] = tuple(Name(c.threads) for c in tile.coordinates)
     if tile.sweeps is not None:
         body, words, demands = swept(frame, tile.sweeps)
         constants = (*tile.sizes, tile.sweeps.most)
@@ -73,6 +76,12 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         words = Polynomial.constant(0)
         if turned_store(nest, tile) is not None:
             order, words = BlockOrder.COLUMNS, turned_words(frame)
+    elif tile.reassociated:
+        shared = Reassociated.of(frame, tile.alternatives[0].body, loop)
+        body, words, demands = shared.body(), shared.words(), shared.demands()
+        alignments, together = shared.alignments(), (4, 1)
+        constants = (*tile.sizes, tile.depth, tile.stages)
+        lanes, block = Name(tile.depth), (shared.threads(),)
     else:
         reduction = Reduction.of(frame, tile.alternatives[0].body, loop)
         layout = reduction.layout
@@ -80,7 +89,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         alignments, together = layout.alignments(), (4, 1)
         constants = (*tile.sizes, tile.depth, tile.stages)
         order = BlockOrder.GROUPS if layout.is_patched else BlockOrder.ROWS
-    body = without_unused((frame.places(order), *body))
+    body = without_unused((frame.places(order, lanes), *body))
     return Kernel(
         name=name,
         parameters=(
@@ -88,7 +97,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
             *((sweeps_parameter(frame),) if tile.sweeps is not None else ()),
         ),
         grid=(("blockIdx.x", frame.count()),),
-        block=tuple(Name(c.threads) for c in tile.coordinates),
+        block=block,
         shared_words=words,
         order=(*reading_order(nest), *constants),
         body=body,

@@ -29,6 +29,9 @@ class Threads:
         for loop in fragment.nest.thread_loops:
             product = product * _value(loop.extent, loop)
             exact = exact and not _divides(loop.extent)
+        tile = fragment.tile
+        if tile is not None and tile.reassociated:
+            product = product * RationalFunction(Polynomial.symbol(tile.depth))
         polynomial = product.as_polynomial()
         return Evaluation(product if polynomial is None else polynomial, "exact" if exact else "upper bound")
 

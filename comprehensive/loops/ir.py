@@ -287,6 +287,8 @@ class RegisterTile:
     stages: str
     blocks: str
     sweeps: Sweeps | None = None
+    reassociated: bool = False
+    """Whether ``depth`` threads share the serial loop of a point, so that its sums are added up in another order."""
 
     @property
     def sizes(self) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ from comprehensive.soundness.sampling import (
     all_scalars,
     random_data,
     samples,
+    with_exact_sums,
 )
 from comprehensive.soundness.signs import any_sign
 from comprehensive.soundness.state import State
@@ -156,6 +157,8 @@ def _run_function(
         if all(count >= points for count in runs.values()):
             break
         data = random_data(plan.function, nests, sample, number)
+        if compilation.reassociated:
+            sample, data = with_exact_sums(sample, data)
         # Nothing is expected of the kernels there, and the serial C might take this process with it.
         if any(result(nest, sample.arguments, data, number % 4) is None for nest in nests):
             continue

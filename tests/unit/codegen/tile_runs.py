@@ -18,15 +18,15 @@ from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
 
 
-def compilation_of(source: str, directory: Path) -> Compilation:
+def compilation_of(source: str, directory: Path, *, reassociate: bool = False) -> Compilation:
     path = directory / "f.mf"
     path.write_text(source, encoding="utf-8")
-    return compile_file(path, Options(registers="estimate"))
+    return compile_file(path, Options(registers="estimate", reassociate=reassociate))
 
 
-def warnings_of(source: str, directory: Path, nvcc: Tool) -> tuple[str, ...]:
+def warnings_of(source: str, directory: Path, nvcc: Tool, *, reassociate: bool = False) -> tuple[str, ...]:
     """What nvcc has to say of the generated code; they are errors."""
-    for file, text in outputs(compilation_of(source, directory)).items():
+    for file, text in outputs(compilation_of(source, directory, reassociate=reassociate)).items():
         (directory / file).write_text(text, encoding="utf-8")
     return tuple(
         map(str, compile_cubin(nvcc, directory / "f.cu", "sm_90", ("-Werror", "all-warnings")).warnings)
@@ -38,16 +38,18 @@ def run_all(
     arrays: Mapping[str, tuple[tuple[int | str, ...], str]],
     runs: Sequence[Mapping[str, int]],
     directory: Path,
+    *,
+    reassociate: bool = False,
 ) -> set[tuple[int, str]]:
     """Runs the one function ``f`` of a source with every instance and all sizes.
 
-    Arrays have shapes, numbers or expressions of the sizes, and types.  Returns the instances that were refused, with
-    the constraint.
+    Arrays have shapes, numbers or expressions of the sizes, and types.  Where sums may be added up in another order,
+    numbers are such that they are exact.  Returns the instances that were refused, with the constraint.
     """
     c, cxx = find_c_compiler(), find_cxx_compiler()
     if c is None or cxx is None:
         pytest.skip("no C or no C++ compiler on this machine")
-    compilation = compilation_of(source, directory)
+    compilation = compilation_of(source, directory, reassociate=reassociate)
     (plan,) = compilation.plan.functions
     (region,) = plan.regions
     assert region.tile is not None, compilation.tiles
@@ -62,7 +64,8 @@ def run_all(
             for array, (shape, kind) in arrays.items():
                 extents = [eval(e, {}, dict(sizes)) if isinstance(e, str) else e for e in shape]
                 values = random.randint(-100, 100, extents)
-                data[array] = (values * 0.37).astype(kind) if kind[0] == "f" else values.astype(kind)
+                real = values % 16 if reassociate else values * 0.37
+                data[array] = (real if kind[0] == "f" else values).astype(kind)
             expected, actual = ({k: v.copy() for k, v in data.items()} for _ in range(2))
             built.serial.call("f", {**sizes, **expected})
             chosen = {a.name: sizes[a.name] for a in host.program} | {host.tile: number}
