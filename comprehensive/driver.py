@@ -79,9 +79,8 @@ class Compilation:
     @property
     def reassociated(self) -> bool:
         """Whether a sum is added up in another order than that of the source."""
-        grown = (tree for tree in self.tiles if not isinstance(tree, NotApplicable))
-        tiles = (leaf.fragment.tile for tree in grown for leaf in tree.leaves)
-        return any(tile is not None and tile.reassociated for tile in tiles)
+        regions = (region for function in self.plan.functions for region in function.regions)
+        return any(region.tile is not None and region.tile.reassociated for region in regions)
 
 
 def compile_file(path: Path, options: Options) -> Compilation:
@@ -231,7 +230,15 @@ def tile_plan(name: str, tile: Tree[Variant] | NotApplicable, first: int) -> Til
     (leaf,) = tile.leaves
     kernel, cut = lower(leaf.fragment, fresh(name, all_names(leaf.fragment.nest))), leaf.fragment.tile
     assert cut is not None
-    return TilePlan(kernel, leaf.fragment.nest, leaf.simplified, first, instances(kernel, cut), cut.sweeps)
+    return TilePlan(
+        kernel,
+        leaf.fragment.nest,
+        leaf.simplified,
+        first,
+        instances(kernel, cut),
+        cut.sweeps,
+        cut.reassociated,
+    )
 
 
 def decision_lines(leaf: Leaf[Variant]) -> tuple[str, ...]:

@@ -264,6 +264,8 @@ def summary(report: Report) -> str:
 def run_lines(runs: tuple[LeafRuns, ...]) -> list[str]:
     """A line a leaf about the emitted code run on the CPU."""
     lines = ["emitted code on the CPU against the serial C, bit for bit"] if runs else []
+    if any(leaf.rounded for leaf in runs):
+        lines[0] += "; sums in another order within rounding"
     for leaf in runs:
         passed = leaf.runs - len(leaf.failures)
         told = leaf.reason or f"{passed} of {leaf.runs} points equal"

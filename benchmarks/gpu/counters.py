@@ -96,6 +96,7 @@ def measured(peer: str, case: str, directory: Path) -> Mapping[str, float] | str
     """Values of the metrics, or why there are none."""
     assert case in BY_NAME
     log = directory / "ncu.csv"
+    log.unlink(missing_ok=True)
     metrics = ",".join(counter.metric for counter in COUNTERS)
     options = (
         "--profile-from-start",
@@ -127,11 +128,12 @@ def measured(peer: str, case: str, directory: Path) -> Mapping[str, float] | str
         )
     except subprocess.TimeoutExpired:
         return f"not done within {TIME_LIMIT_S} s"
-    if done.returncode != 0 or not log.exists():
-        return (done.stderr or done.stdout).strip().splitlines()[-1][:200]
-    found = read(log.read_text(encoding="utf-8"))
-    log.unlink()
-    return found
+    text = log.read_text(encoding="utf-8") if log.exists() else ""
+    log.unlink(missing_ok=True)
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        return f"status {done.returncode}: {said[-1][:200] if said else 'no message'}"
+    return read(text)
 
 
 def read(text: str) -> Mapping[str, float] | str:
@@ -142,7 +144,7 @@ def read(text: str) -> Mapping[str, float] | str:
     names, _, values = csv.reader(lines)
     found: dict[str, float] = {}
     for name, value in zip(names, values, strict=True):
-        if name in {counter.metric for counter in COUNTERS}:
+        if name in {counter.metric for counter in COUNTERS} and value not in ("", "n/a"):
             found[name] = float(value.replace(",", ""))
     return found
 

@@ -90,6 +90,8 @@ class FunctionView:
     program: tuple[Argument, ...]
     tile: str | None
     """The member that chooses register tiles."""
+    tiles_compute: str
+    """How what tiles compute differs from what leaves do."""
     sizes: tuple[Argument, ...]
     """The integer arguments that default parameters depend on."""
     regions: tuple[RegionView, ...]
@@ -151,6 +153,7 @@ def function_view(plan: FunctionPlan) -> FunctionView:
         params_type=f"{host.name}_params",
         program=host.program,
         tile=host.tile,
+        tiles_compute=_tiles_compute(plan),
         sizes=sizes,
         regions=regions,
         names=names,
@@ -262,3 +265,9 @@ def _unused(region: Dispatch) -> tuple[str, ...]:
 
 def _quoted(guards: Iterable[Guard]) -> tuple[Guard, ...]:
     return tuple(replace(guard, text=c_string(guard.text)) for guard in guards)
+
+
+def _tiles_compute(plan: FunctionPlan) -> str:
+    if any(region.tile is not None and region.tile.reassociated for region in plan.regions):
+        return "Tiles add up sums in another order (--reassociate)."
+    return "Tiles compute the same."

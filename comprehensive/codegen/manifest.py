@@ -119,6 +119,7 @@ def _tile(
         "system": _system(planned.system, tree),
         "counters": _counters(leaf, tree),
         "kernel": _kernel(planned.kernel),
+        "reassociated": planned.reassociated,
         "instances": [
             {
                 "number": region.tile_of(planned.first + number),

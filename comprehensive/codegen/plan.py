@@ -44,6 +44,8 @@ class TilePlan:
     first: int
     instances: tuple[Instance, ...]
     sweeps: Sweeps | None = None
+    reassociated: bool = False
+    """Whether sums are added up in another order than that of the source."""
 
     @property
     def kind(self) -> str:

@@ -10,8 +10,8 @@
     for (reach = 1; reach < D; reach += reach)  every 2 * reach-th: parts[thread] += parts[thread + reach];  barrier
     the first of D:  float sum = 0.5;  sum += parts[thread];  y[y] = sum
 
-Measured on one H200, a matrix and a vector, sums in the order of the source and shared: 512 rows of 524288 elements 3.69
-and 0.24 ms, 64 of 4194304 29.5 and 0.35 ms, 16384 of 16384 0.25 and 0.24 ms, 1048576 of 256 0.25 and 0.33 ms.
+Measured on one H200, a matrix and a vector, sums in the order of the source and shared: 512 rows of 524288 elements
+3.69 and 0.24 ms, 64 of 4194304 29.5 and 0.35 ms, 16384 of 16384 0.25 and 0.24 ms, 1048576 of 256 0.25 and 0.33 ms.
 """
 
 from __future__ import annotations
@@ -40,7 +40,15 @@ from comprehensive.codegen.tiles import words_per_element
 from comprehensive.codegen.window import values_of
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import map_expr, map_stmt_exprs, statements_in, subexpressions, substitute
+from comprehensive.loops.rewrite import (
+    all_names,
+    declared_names,
+    map_expr,
+    map_stmt_exprs,
+    statements_in,
+    subexpressions,
+    substitute,
+)
 from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.metafork.ast import (
     Assign,
@@ -55,6 +63,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.metafork.fresh import Namer
 
 MOST_LANES = 1024
 """Threads that share a loop; a power of two."""
@@ -133,6 +142,8 @@ class Reassociated:
     held: Mapping[str, Index]
     pieces: Mapping[str, Piece]
     sums: tuple[Sum, ...]
+    parts: tuple[str, ...]
+    """Names of the parts of the sums in shared memory."""
 
     @staticmethod
     def of(frame: Frame, body: tuple[Stmt, ...], loop: For) -> Reassociated:
@@ -142,7 +153,11 @@ class Reassociated:
         at = body.index(loop)
         # 8-byte elements first: every part is then aligned without padding.
         ordered = tuple(sorted(sums, key=lambda s: -s.type.size_bytes))
-        return Reassociated(frame, body[:at], loop, body[at + 1 :], held, pieces, ordered)
+        name = Namer(
+            all_names(frame.nest) | declared_names(body) | set(frame.names.values()) | set(frame.limits)
+        )
+        parts = tuple(name(f"{frame.names['parts']}_{found.name}") for found in ordered)
+        return Reassociated(frame, body[:at], loop, body[at + 1 :], held, pieces, ordered, parts)
 
     # --- sizes
 
@@ -202,7 +217,7 @@ class Reassociated:
                 (
                     constant(c.name, Binary("+", frame.name("o0"), frame.name("t0"))),
                     *(Declare(s.type, self._part(s).identifier) for s in self.sums),
-                    *(Assign(self._part(s), "=", IntLiteral(s.neutral)) for s in self.sums),
+                    *self._neutral(),
                 )
             ),
             ThreadIf(
@@ -227,14 +242,23 @@ class Reassociated:
             offset = offset + self._words(found)
         return tuple(tiles)
 
+    def _neutral(self) -> tuple[Stmt, ...]:
+        return tuple(Assign(self._part(s), "=", IntLiteral(s.neutral)) for s in self.sums)
+
     def _known(self) -> tuple[Stmt, ...]:
-        """Scalars of the point that the loop reads: what comes before it, without stores and sums."""
+        """Scalars of the point that the loop reads: what comes before it without stores, then neutral sums again."""
         sums = {found.name for found in self.sums}
-        return tuple(
-            s
-            for s in self._flat(self.before)
-            if not (isinstance(s, Assign) and isinstance(s.target, Index)) and _name(s) not in sums
-        )
+        result: list[Stmt] = []
+        for statement in self._flat(self.before):
+            match statement:
+                case Assign(target=Index()):
+                    pass
+                case Declare(name=name, initial=initial) if name in sums:
+                    if initial is not None:
+                        result.append(Assign(Name(name), "=", initial, statement.span))
+                case _:
+                    result.append(statement)
+        return (*result, *self._neutral()) if {_name(s) for s in result} - sums else ()
 
     def _together(self, each: Expr) -> tuple[KernelStmt, ...]:
         """So many steps of the loop; all vectors are read before the first one is used."""
@@ -265,10 +289,10 @@ class Reassociated:
 
     def _left(self, begin: Expr) -> Stmt:
         """The steps of the loop that are behind those done together."""
-        number = self.frame.name("z")
-        first = Binary("+", begin, self.frame.name("lane"))
-        body = self._step(number, {})
-        return For(ScalarType.INT, number.identifier, first, "<", self._limit, self._lanes, body)
+        place = self.frame.name("z")
+        body = self._step(Binary("+", begin, place), {})
+        left = Binary("-", self._limit, begin)
+        return For(ScalarType.INT, place.identifier, self.frame.name("lane"), "<", left, self._lanes, body)
 
     def _step(self, number: Expr, fragment: Mapping[str, Index]) -> tuple[Stmt, ...]:
         """The statements of the loop; what is in no fragment is read where it is."""
@@ -329,7 +353,7 @@ class Reassociated:
         return self.frame.name(f"private_{array}")
 
     def _parts(self, found: Sum) -> str:
-        return f"{self.frame.names['parts']}{self.sums.index(found)}"
+        return self.parts[self.sums.index(found)]
 
     def _of_thread(self, found: Sum, thread: Expr) -> Index:
         return Index(self._parts(found), (thread,))

@@ -14,6 +14,7 @@ from typing import Any
 from comprehensive.codegen.cuda import program_unit
 from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.plan import ProgramPlan, TilePlan
+from comprehensive.loops.interpreter import c_value
 from comprehensive.machine.device import Device, load_device
 from comprehensive.machine.occupancy import occupancy
 from comprehensive.toolchain.registers import counting_nvcc, usages_of
@@ -58,7 +59,7 @@ def _counted(usage: Usage) -> dict[str, int]:
 
 def _resident(device: Device, tile: TilePlan, instance: Instance, usage: Usage) -> dict[str, Any]:
     sizes = tile.sizes(instance)
-    threads = prod(sizes[name] for name in tile.kernel.constants[: len(tile.kernel.block)])
+    threads = prod(int(c_value(extent, sizes)) for extent in tile.kernel.block)
     shared = usage.shared_bytes + 4 * int(tile.kernel.shared_words.evaluate(sizes))
     found = occupancy(
         device,

@@ -24,7 +24,6 @@ from comprehensive.codegen.kernel import VECTOR, Alignment
 from comprehensive.codegen.marching import Steps, steps_of
 from comprehensive.codegen.turned import turned_store
 from comprehensive.codegen.window import Window, values_of
-from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import (
@@ -278,4 +277,4 @@ def _divides(statement: Stmt) -> bool:
 
 
 def _with(body: tuple[Stmt, ...], iterator: str, value: int) -> tuple[Stmt, ...]:
-    return map_stmt_exprs(body, lambda expr: fold(substitute(expr, {iterator: IntLiteral(value)})))
+    return map_stmt_exprs(body, lambda expr: substitute(expr, {iterator: IntLiteral(value)}))

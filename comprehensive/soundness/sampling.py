@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -218,15 +218,3 @@ def random_data(function: Function, nests: tuple[Nest, ...], sample: Sample, see
         else:
             data[parameter.name] = rng.standard_normal(size=shape).astype(dtype)
     return data
-
-
-def with_exact_sums(sample: Sample, data: Mapping[str, Any]) -> tuple[Sample, dict[str, Any]]:
-    """Floating-point numbers with few bits: sums of their products are exact, and thus the same in any order."""
-    arguments = {
-        name: round(2 * value) / 2 if isinstance(value, float) else value
-        for name, value in sample.arguments.items()
-    }
-    rounded = {
-        name: np.rint(4 * values) if values.dtype.kind == "f" else values for name, values in data.items()
-    }
-    return replace(sample, arguments=arguments), rounded

@@ -21,6 +21,19 @@ def manifest_of(spec: str, directory: Path, options: Options) -> Any:
 
 
 @pytest.mark.toolchain
+def test_threads_that_share_a_loop_are_counted(tmp_path: Path, nvcc: Tool) -> None:
+    compilation = compile_file(spec_directory() / "matvec.mf", Options("estimate", reassociate=True))
+    generate.write(compilation, tmp_path, Options("ptxas", cuda_path=str(nvcc.path.parents[1])))
+    manifest = json.loads((tmp_path / "matvec.json").read_text(encoding="utf-8"))
+    for instance in manifest["functions"][0]["regions"][0]["tile"]["instances"]:
+        threads = instance["sizes"]["T0"] * instance["sizes"]["D"]
+        for each in instance["resources"]:
+            assert each["threads_per_block"] == threads
+            assert each["shared_bytes_per_block"] == 4 * threads
+            assert each["blocks_per_sm"] * threads <= 2048
+
+
+@pytest.mark.toolchain
 def test_every_variant_has_its_registers_and_every_instance_its_occupancy(tmp_path: Path, nvcc: Tool) -> None:
     arch = "sm_90a"
     options = Options("ptxas", arch, cuda_path=str(nvcc.path.parents[1]))

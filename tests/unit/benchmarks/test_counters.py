@@ -18,6 +18,10 @@ def test_numbers_have_commas_and_messages_stand_between() -> None:
     assert len(found) == len(COUNTERS)
 
 
+def test_a_metric_that_the_device_does_not_have_is_left_out() -> None:
+    assert read(LOG.replace('"250,000"', '"n/a"')) == {"dram__bytes_read.sum": 1073.6e6}
+
+
 def test_a_run_without_a_launch_says_so() -> None:
     assert read("==WARNING== No kernels were profiled.\n") == "ncu has seen no launch"
     assert next(iter(cells("no permission"))) == "did not run: no permission"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from comprehensive.strategies.reassociate import reassociate
 from comprehensive.strategies.register_tile import register_tile
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool
+from comprehensive.verification import to_text, verify
 from tests.unit.codegen.tile_runs import compilation_of, run_all, warnings_of
 
 LINE = """void f(int m, int n, {parameters}, int B0)
@@ -36,7 +38,8 @@ MATVEC = LINE.format(
     body="float s = 0.5f; for (int l = 0; l < n; l++) s += a[i][l] * x[l]; y[i] = s;",
 )
 RUNS = [
-    {"m": m, "n": n, "B0": 3} for m, n in ((19, 2050), (8, 4100), (1, 1), (5, 0), (3, 3), (2, 9000), (9, 128))
+    {"m": m, "n": n, "parts0": 2, "B0": 3}
+    for m, n in ((19, 2050), (8, 4100), (1, 1), (5, 0), (3, 3), (2, 9000), (9, 128))
 ]
 
 CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
@@ -56,6 +59,14 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
         ),
         {"a": (("m", "n+3"), "f4"), "x": (("n", 4), "f4"), "w": (("m",), "f4"), "y": (("m",), "f4")},
     ),
+    "what is known before comes from the sum": (
+        LINE.format(
+            parameters="float a[m][n], int b[m][n], int parts0, float y[m], int z[m]",
+            body="float parts = 2; float q = parts + 1; int r = 3; int k = r * 2; for (int l = 0; l < n; l++) { "
+            "parts += q * a[i][l]; r += b[i][l] * (k + parts0); } y[i] = parts; z[i] = r;",
+        ),
+        {"a": (("m", "n"), "f4"), "b": (("m", "n"), "i4"), "y": (("m",), "f4"), "z": (("m",), "i4")},
+    ),
     "a product of integers": (
         LINE.format(
             parameters="unsigned char a[m][n], unsigned y[m]",
@@ -71,6 +82,30 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
     source, arrays = CASES[name]
     assert compilation_of(source, tmp_path, reassociate=True).reassociated
     assert run_all(source, arrays, RUNS, tmp_path, reassociate=True) == set()
+
+
+@pytest.mark.parametrize(
+    "step",
+    ["s += 0.1f * a[i][l]", "s += a[i][l] / (x[l] * x[l] + 1)", "s *= 1 + 0.01f * a[i][l]"],
+)
+def test_check_allows_for_rounding(tmp_path: Path, step: str) -> None:
+    source = LINE.format(
+        parameters="float a[m][n], float x[n], float y[m]",
+        body=f"float s = 1; for (int l = 0; l < n; l++) {step}; y[i] = s;",
+    )
+    compilation = compilation_of(source, tmp_path, reassociate=True)
+    assert compilation.reassociated
+    report = verify(compilation, points=4, run=True)
+    assert report.holds, to_text(report)
+    assert "within rounding" in to_text(report)
+
+
+def test_header_and_manifest_say_so(tmp_path: Path) -> None:
+    for asked in (False, True):
+        made = outputs(compilation_of(MATVEC, tmp_path, reassociate=asked))
+        assert ("in another order" in made["f.h"]) is asked
+        tile = json.loads(made["f.json"])["functions"][0]["regions"][0]["tile"]
+        assert tile["reassociated"] is asked
 
 
 def test_without_being_asked_sums_keep_their_order(tmp_path: Path) -> None:

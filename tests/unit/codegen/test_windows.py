@@ -129,6 +129,14 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
         ),
         {"a": (("m*n",), "i4"), "b": (("m*n",), "i4"), "c": (("m*n",), "i4")},
     ),
+    "numbers of the source among data": (
+        PLANE.format(
+            parameters="float a[m][n], float b[m][n]",
+            body="float s = 0; for (int y = 0; y < 3; y++) { s += 3 / (a[i-1+y][j-1] * y + 2) + a[i-1+y][j]; "
+            "float d = a[i-1+y][j+1] * 1234567.0f; s += (d + y) + 1; } b[i][j] = s;",
+        ),
+        {"a": (("m", "n"), "f4"), "b": (("m", "n"), "f4")},
+    ),
     "rows from below": (
         PLANE.format(
             parameters="float a[m][n], float b[m][n]",
@@ -182,6 +190,7 @@ MARCHING = {
     "five by five, weighted",
     "integers of a flat array, two sums",
     "a cube, summed over rows",
+    "numbers of the source among data",
 }
 """Where each row comes into registers once."""
 
