@@ -33,6 +33,10 @@ class SourceFile:
         line = bisect.bisect_right(starts, offset)
         return line, offset - starts[line - 1] + 1
 
+    def offset(self, line: int, column: int) -> int:
+        """The 0-based character offset of a 1-based line and column, as :meth:`position` gives them."""
+        return min(_line_starts(self.text)[line - 1] + column - 1, len(self.text))
+
     def line(self, number: int) -> str:
         """The text of a 1-based line, without its end of line."""
         starts = _line_starts(self.text)

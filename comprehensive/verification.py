@@ -7,13 +7,15 @@ says why.
 
 from __future__ import annotations
 
+import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile, Span
 from comprehensive.driver import Compilation, Options, problem_of
 from comprehensive.generate import outputs
 from comprehensive.loops.arithmetic import EndlessLoopError
@@ -32,6 +34,7 @@ from comprehensive.optimize.definition2 import (
 from comprehensive.optimize.tree import Leaf
 from comprehensive.poly.legality import parallel_loops
 from comprehensive.poly.model import Conflict, Undecided
+from comprehensive.runtime.serial import SerialBuildError
 from comprehensive.soundness.emulated import LeafRuns, build, run_leaves
 from comprehensive.soundness.interpreted import difference, result
 from comprehensive.soundness.sampling import NotSampledError, Sample, random_data, samples
@@ -89,7 +92,8 @@ class Report:
 def verify(compilation: Compilation, *, points: int, run: bool, sanitize: bool = False) -> Report:
     """Checks Definition 2 and, with ``run``, the emitted code at ``points`` points a leaf.
 
-    Raises ToolError when the code is to be run and there is no C or C++ compiler.
+    Raises ToolError when the code is to be run and there is no C or C++ compiler, CompileError (CF0707) when the C
+    compiler rejects the source.
     """
     regions = tuple(_region(compilation, number, points) for number in range(len(compilation.nests)))
     if not run:
@@ -100,10 +104,28 @@ def verify(compilation: Compilation, *, points: int, run: bool, sanitize: bool =
             "running the kernels on the CPU needs a C and a C++ compiler; `--no-run` does without"
         )
     with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
-        built = build(compilation, outputs(compilation), Path(scratch), c=c, cxx=cxx, sanitize=sanitize)
+        try:
+            built = build(compilation, outputs(compilation), Path(scratch), c=c, cxx=cxx, sanitize=sanitize)
+        except SerialBuildError as error:
+            raise CompileError(tuple(_of_compiler(compilation.source, str(error)))) from error
         return Report(
             regions, run_leaves(compilation, built, points, SEED, endless=_endless(compilation, regions))
         )
+
+
+def _of_compiler(source: SourceFile, words: str) -> Iterator[Diagnostic]:
+    """Errors of the C compiler as diagnostics of the source."""
+    help = (
+        "without a declaration in this file or an #include of it, the generated code does not compile either"
+    )
+    found = re.findall(r"^[^:\n]*:(\d+):(\d+): error: (.*)$", words, re.MULTILINE)
+    for line, column, text in found:
+        start = source.offset(int(line), int(column))
+        message = f"the C compiler rejects the source: {text}"
+        yield Diagnostic(Severity.ERROR, "CF0707", message, Span(source, start, start + 1), help=help)
+    if not found:
+        message = f"the C compiler rejects the source: {words}"
+        yield Diagnostic(Severity.ERROR, "CF0707", message, Span(source, 0, 0), help=help)
 
 
 def _endless(compilation: Compilation, regions: Sequence[RegionReport]) -> Mapping[str, str]:

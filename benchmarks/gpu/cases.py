@@ -94,24 +94,24 @@ def dividing(n: int) -> tuple[Point, ...]:
     return _DIVIDING.get(n, _POWERS_OF_TWO)
 
 
-def _product(name: str, m: int, n: int, k: int, ours: Launch | str) -> Case:
+def product_of(name: str, m: int, n: int, k: int, ours: Launch | str) -> Case:
     return Case(f"matmul {name}", "matmul", (m, n, k), 2.0 * m * n * k, 4.0 * (m * k + k * n + m * n), ours)
 
 
-def _square(n: int) -> Case:
-    return _product(str(n), n, n, n, Launch("matmul", {"n": n}, dividing(n)))
+def square(n: int) -> Case:
+    return product_of(str(n), n, n, n, Launch("matmul", {"n": n}, dividing(n)))
 
 
-def _rectangle(shape: str, m: int, n: int, k: int) -> Case:
+def rectangle(shape: str, m: int, n: int, k: int) -> Case:
     ours = Launch("gemm", {"m": m, "n": n, "k": k}, points("B0 B1", (8, 32), (16, 16), (32, 32), (4, 64)))
-    return _product(f"{shape} {m}x{n}x{k}", m, n, k, ours)
+    return product_of(f"{shape} {m}x{n}x{k}", m, n, k, ours)
 
 
 PRODUCTS = (
-    *(_square(n) for n in (1024, 2048, 4096, 8192, 1000, 4095)),
-    _rectangle("tall", 16384, 512, 1024),
-    _rectangle("flat", 512, 16384, 1024),
-    _rectangle("deep", 512, 512, 16384),
+    *(square(n) for n in (1024, 2048, 4096, 8192, 1000, 4095)),
+    rectangle("tall", 16384, 512, 1024),
+    rectangle("flat", 512, 16384, 1024),
+    rectangle("deep", 512, 512, 16384),
 )
 
 
@@ -122,52 +122,37 @@ GRID = 8192
 CUBE = 512
 LINE = (1 << 28) + 2
 """With its two ends: 2^28 points are computed, so that blocks of powers of two divide them."""
+_TURNED = points(
+    "B0 B1 s",
+    (32, 8, 4),
+    (32, 32, 1),
+    (32, 16, 2),
+    (16, 16, 1),
+    (16, 16, 4),
+    (16, 32, 1),
+    (16, 32, 2),
+    (64, 16, 1),
+    (64, 8, 4),
+    (32, 8, 8),
+    (8, 32, 4),
+)
+_ROWS = points("B0 B1", (1, 256), (1, 512), (1, 1024), (2, 128), (2, 256), (4, 64), (4, 128), (8, 32))
 
-TRANSPOSITION = Case(
-    f"transpose {N}",
-    "transpose",
-    (N, N),
-    0,
-    2 * 4.0 * N * N,
-    Launch(
-        "transpose",
-        {"N": N},
-        points(
-            "B0 B1 s",
-            (32, 8, 4),
-            (32, 32, 1),
-            (32, 16, 2),
-            (16, 16, 1),
-            (16, 16, 4),
-            (16, 32, 1),
-            (16, 32, 2),
-            (64, 16, 1),
-            (64, 8, 4),
-            (32, 8, 8),
-            (8, 32, 4),
-        ),
-    ),
-)
-ADDITION = Case(
-    f"matadd {N} int",
-    "matadd",
-    (N, N),
-    1.0 * N * N,
-    3 * 4.0 * N * N,
-    Launch(
-        "matadd",
-        {"N": N},
-        points("B0 B1", (1, 256), (1, 512), (1, 1024), (2, 128), (2, 256), (4, 64), (4, 128), (8, 32)),
-    ),
-)
-MATVEC = Case(
-    f"matvec {N}",
-    "matvec",
-    (N, N),
-    2.0 * N * N,
-    4.0 * (N * N + 2 * N),
-    Launch("matvec", {"m": N, "n": N}, points("B", (128,), (64,), (32,), (256,), (512,), (1024,))),
-)
+
+def transposition(n: int) -> Case:
+    ours = Launch("transpose", {"N": n}, _TURNED)
+    return Case(f"transpose {n}", "transpose", (n, n), 0, 2 * 4.0 * n * n, ours)
+
+
+def addition(n: int) -> Case:
+    ours = Launch("matadd", {"N": n}, _ROWS)
+    return Case(f"matadd {n} int", "matadd", (n, n), 1.0 * n * n, 3 * 4.0 * n * n, ours)
+
+
+def matvec(m: int, n: int) -> Case:
+    ours = Launch("matvec", {"m": m, "n": n}, points("B", (128,), (64,), (32,), (256,), (512,), (1024,)))
+    name = f"matvec {m}" if m == n else f"matvec {m}x{n}"
+    return Case(name, "matvec", (m, n), 2.0 * m * n, 4.0 * (m * n + m + n), ours)
 
 
 # --- stencils: what runs more than one sweep may keep data on chip between them
@@ -201,57 +186,60 @@ _SPACES = points(
     (1, 1, 256),
     (1, 1, 512),
 )
+DIFFUSION = 0.1
 
 
-def _jacobi1d(sweeps: int) -> Case:
-    work = 3.0 * (LINE - 2) * sweeps
-    ours = Launch("jacobi1d", {"T": sweeps, "N": LINE}, _LINES)
-    name = f"jacobi1d 2^28 int, {_sweeps(sweeps)}"
-    return Case(name, "jacobi1d", (LINE,), work, 2 * 4.0 * LINE * sweeps, ours, sweeps)
+def jacobi1d(length: int, sweeps: int) -> Case:
+    """``length`` with its two ends."""
+    work = 3.0 * (length - 2) * sweeps
+    ours = Launch("jacobi1d", {"T": sweeps, "N": length}, _LINES)
+    points_ = "2^28" if length == LINE else str(length - 2)
+    name = f"jacobi1d {points_} int, {_sweeps(sweeps)}"
+    return Case(name, "jacobi1d", (length,), work, 2 * 4.0 * length * sweeps, ours, sweeps)
 
 
-def _jacobi2d(sweeps: int) -> Case:
-    work = 5.0 * (GRID - 2) ** 2 * sweeps
-    ours = Launch("jacobi2d", {"T": sweeps // 2, "n": GRID}, _PLANES)
-    name = f"jacobi2d {GRID}, {_sweeps(sweeps)}"
-    return Case(name, "jacobi2d", (GRID, GRID), work, 2 * 4.0 * GRID**2 * sweeps, ours, sweeps)
+def jacobi2d(n: int, sweeps: int) -> Case:
+    """A call of the spec is a number of pairs of sweeps, each sweep a launch: 2 is the least there is."""
+    work = 5.0 * (n - 2) ** 2 * sweeps
+    ours = Launch("jacobi2d", {"T": sweeps // 2, "n": n}, _PLANES)
+    name = f"jacobi2d {n}, {_sweeps(sweeps)}"
+    return Case(name, "jacobi2d", (n, n), work, 2 * 4.0 * n**2 * sweeps, ours, sweeps)
+
+
+def blur(n: int) -> Case:
+    ours = Launch("blur5x5", {"h": n, "w": n}, _PLANES)
+    return Case(f"blur5x5 {n}", "blur5x5", (n, n), 26.0 * (n - 4) ** 2, 2 * 4.0 * n * n, ours)
+
+
+def heat(n: int, sweeps: int) -> Case:
+    """Pairs of sweeps, as :func:`jacobi2d` has them."""
+    ours = Launch("heat3d", {"T": sweeps // 2, "n": n, "r": DIFFUSION}, _SPACES)
+    work = 9.0 * (n - 2) ** 3 * sweeps
+    return Case(
+        f"heat3d {n}, {_sweeps(sweeps)}", "heat3d", (n, n, n), work, 2 * 4.0 * n**3 * sweeps, ours, sweeps
+    )
 
 
 def _sweeps(count: int) -> str:
     return "1 sweep" if count == 1 else f"{count} sweeps"
 
 
-DIFFUSION = 0.1
-BLUR = Case(
-    f"blur5x5 {N}",
-    "blur5x5",
-    (N, N),
-    26.0 * (N - 4) ** 2,
-    2 * 4.0 * N * N,
-    Launch("blur5x5", {"h": N, "w": N}, _PLANES),
-)
-# A call of the two specs below is a number of pairs of sweeps, each sweep a launch: 2 is the least there is.
-HEAT = Case(
-    f"heat3d {CUBE}, 2 sweeps",
-    "heat3d",
-    (CUBE, CUBE, CUBE),
-    9.0 * (CUBE - 2) ** 3 * 2,
-    2 * 4.0 * CUBE**3 * 2,
-    Launch("heat3d", {"T": 1, "n": CUBE, "r": DIFFUSION}, _SPACES),
-    2,
-)
+def reversal(n: int) -> Case:
+    ours = Launch("reverse", {"n": n}, points("B s", (256, 1), (256, 4), (128, 8), (64, 4)))
+    return Case(f"reverse {n}", "reverse", (n,), 0, 2 * 4.0 * n, ours)
+
 
 CASES = (
     *PRODUCTS,
-    TRANSPOSITION,
-    ADDITION,
-    MATVEC,
-    _jacobi1d(1),
-    _jacobi1d(20),
-    _jacobi2d(2),
-    _jacobi2d(20),
-    BLUR,
-    HEAT,
+    transposition(N),
+    addition(N),
+    matvec(N, N),
+    jacobi1d(LINE, 1),
+    jacobi1d(LINE, 20),
+    jacobi2d(GRID, 2),
+    jacobi2d(GRID, 20),
+    blur(N),
+    heat(CUBE, 2),
 )
 
 

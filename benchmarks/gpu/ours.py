@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -25,14 +25,21 @@ def attempts(problem: Problem) -> Iterator[Attempt]:
     native.load(ours.spec)
     yield Attempt("without parameters", lambda: _ready(problem, ours, None), reported=True)
     for point in ours.points:
-        if point["tile"] > len(_instances(ours.spec)):
+        if point["tile"] > len(instances(ours.spec)):
             continue
         label = " ".join(f"{name}={value}" for name, value in point.items())
         yield Attempt(label, lambda point=point: _ready(problem, ours, point))
 
 
 def _ready(problem: Problem, ours: Launch, point: Point | None) -> Ready:
-    """PeerError where the launcher refuses."""
+    launch, what = launching(problem, ours, point)
+    return Ready(lambda: launch(None), problem.result, what)
+
+
+def launching(
+    problem: Problem, ours: Launch, point: Point | None
+) -> tuple[Callable[[int | None], None], Callable[[], str]]:
+    """A launch on a stream, which raises PeerError where the launcher refuses; and what tells then what ran."""
     read = _launcher(ours.spec)
     values: Mapping[str, int | float | Tensor] = {**ours.scalars, **problem.arrays}
     missing = [argument.name for argument in read.arguments if argument.name not in values]
@@ -43,15 +50,15 @@ def _ready(problem: Problem, ours: Launch, point: Point | None) -> Ready:
     why = Choice()
     call = _function(ours.spec)
 
-    def run() -> None:
-        status = call(None, *arguments, params, None, ctypes.byref(why))
+    def run(stream: int | None) -> None:
+        status = call(None, *arguments, params, stream, ctypes.byref(why))
         if status != 0:
             raise PeerError(
                 f"refused with status {status}: {why.constraint.decode()} "
                 f"({why.needed} needed, {why.available} there)"
             )
 
-    return Ready(run, problem.result, lambda: _leaf(ours.spec, why.leaf))
+    return run, lambda: _leaf(ours.spec, why.leaf)
 
 
 def _params(read: Launcher, point: Point) -> ctypes.Structure:
@@ -89,7 +96,7 @@ def _region(spec: str) -> Mapping[str, Any]:
     return manifest["functions"][0]["regions"][-1]
 
 
-def _instances(spec: str) -> Sequence[Mapping[str, Any]]:
+def instances(spec: str) -> Sequence[Mapping[str, Any]]:
     """Register tiles of the kernel, then its time tiles."""
     tiles = [_region(spec)[key] for key in ("tile", "time_tile")]
     return [instance for tile in tiles if tile is not None for instance in tile["instances"]]
@@ -97,7 +104,7 @@ def _instances(spec: str) -> Sequence[Mapping[str, Any]]:
 
 def _leaf(spec: str, number: int) -> str:
     """What ran: a tile by its sizes, a leaf by its decisions and what it caches."""
-    for instance in _instances(spec):
+    for instance in instances(spec):
         if instance["leaf"] == number:
             sizes = " ".join(f"{name}={value}" for name, value in instance["sizes"].items())
             return f"tile {instance['number']}: {sizes}"

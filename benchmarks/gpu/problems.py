@@ -250,6 +250,13 @@ KINDS: Mapping[str, Kind] = {
         lambda arrays, sweeps: arrays["a"].t(),
         0,
     ),
+    "reverse": Kind(
+        lambda case, device: {"in": _random(case.shape, device), "out": _empty(case.shape, device)},
+        _poison("out"),
+        _whole("out"),
+        lambda arrays, sweeps: arrays["in"].flip(0),
+        0,
+    ),
     "matadd": Kind(
         _make_addition,
         _poison("c"),

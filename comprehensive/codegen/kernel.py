@@ -285,4 +285,6 @@ class Kernel:
 
     @property
     def uses_shared_memory(self) -> bool:
-        return self.shared_words != Polynomial.constant(0)
+        """Also where a loop without steps leaves a tile without elements."""
+        tiles = any(isinstance(statement, SharedTile) for statement in self.body)
+        return tiles or self.shared_words != Polynomial.constant(0)

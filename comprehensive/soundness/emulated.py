@@ -96,14 +96,18 @@ def build(
     cxx: Compiler,
     sanitize: bool = False,
 ) -> Executables:
-    """Compiles ``texts`` (header and kernels, as they are written) and the serial C below ``work``."""
+    """Compiles ``texts`` (header and kernels, as they are written) and the serial C below ``work``.
+
+    The serial C first: SerialBuildError where the source is no C, which is nothing wrong with what was generated.
+    """
     work.mkdir(parents=True, exist_ok=True)
+    serial = build_serial(compilation.program, work, compiler=c)
     stem = compilation.plan.stem
     for name in (f"{stem}.h", f"{stem}.cu"):
         (work / name).write_text(texts[name], encoding="utf-8")
     interfaces = [interface(plan) for plan in compilation.plan.functions]
     kernels = build_kernels(work / f"{stem}.cu", work, interfaces, sanitize=sanitize, compiler=cxx)
-    return Executables(kernels, build_serial(compilation.program, work, compiler=c))
+    return Executables(kernels, serial)
 
 
 def run_leaves(

@@ -242,6 +242,21 @@ def test_check_counts_what_it_could_not_check_and_runs_the_rest(tmp_path: Path) 
     ]
 
 
+def test_check_says_what_the_c_compiler_does_not_know(tmp_path: Path) -> None:
+    source = tmp_path / "f.mf"
+    source.write_text(
+        "void f(int n, float a[n], int B)\n{\n  int dim = n / B;\n  float scale = 2 * missing;\n"
+        "  meta_schedule {\n    meta_for (int v = 0; v < dim; v++)\n"
+        "      meta_for (int u = 0; u < B; u++)\n        a[v * B + u] *= scale;\n  }\n}\n",
+        encoding="utf-8",
+    )
+    done = run("check", str(source), "--registers", "estimate", "--points", "2")
+    assert done.exit_code == 1
+    assert f"{source}:4:21: error: the C compiler rejects the source" in done.stderr
+    assert "missing" in done.stderr
+    assert "CF0707" in done.stderr
+
+
 def test_check_says_which_conditions_are_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     from comprehensive.optimize.definition2 import ConstraintSoundness, Coverage, Gap, Overlap
 
