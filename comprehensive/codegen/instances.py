@@ -2,8 +2,9 @@
 
 In: such a kernel.  Out: a few instances, each with its ``weight``: how long it takes for a point when the device is
 full, relative to the others.  The launcher takes the one with the least weight times points of the tiles that the
-busiest multiprocessor gets.  Source: sweeps by hand on one H200,
-and `benchmarks/results/gpu-bench-2026-11-22.md`.
+busiest multiprocessor gets, but no less than what a block takes ``alone``; a serial loop counts with the steps that its
+pieces have.  Source: sweeps by hand on one H200, `benchmarks/results/gpu-bench-2026-11-22.md`, and
+`gpu-regret-2026-11-22.md` there, which says how good the choice is.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ class Instance:
     weight: int
     others: tuple[int, ...] = ()
     """The weights where fewer elements than four are accessed together, two and one or one, if they are others."""
+    alone: int = 0
+    """What a tile takes where nothing else is on the device: the weight of so many points."""
 
     def weights(self, counts: Sequence[int]) -> tuple[int, ...]:
         """By how many elements are accessed together."""
@@ -36,9 +39,8 @@ class Instance:
 # Threads, values a thread; with a serial loop depth and stages; blocks of a multiprocessor.
 _REDUCTIONS = {
     1: (
-        Instance((64, 1, 128, 3, 2), 100),
-        Instance((32, 1, 128, 4, 2), 101),
-        Instance((32, 1, 64, 4, 1), 108),
+        Instance((64, 1, 128, 3, 2), 79),
+        Instance((32, 1, 64, 4, 1), 102, alone=5800),
     ),
     2: (
         Instance((16, 16, 8, 8, 16, 3, 2), 100, (116,)),
@@ -80,16 +82,16 @@ _NEIGHBOURS = {
         Instance((4, 32, 2, 1, 8), 136),
     ),
     3: (
-        Instance((2, 4, 32, 2, 2, 4, 3), 100, (136, 180)),
-        Instance((1, 4, 32, 2, 2, 2, 8), 121),
-        Instance((1, 4, 32, 1, 1, 1, 8), 242),
+        Instance((2, 4, 32, 2, 2, 4, 3), 100, (136, 180), alone=960_000),
+        Instance((1, 4, 32, 2, 2, 2, 8), 121, alone=527_000),
+        Instance((1, 4, 32, 1, 1, 1, 8), 242, alone=317_000),
     ),
 }
 # Where points march down many rows.
 _MARCHED = (
-    Instance((4, 32, 5, 4, 8), 100, (142, 154)),
-    Instance((4, 32, 8, 3, 8), 135),
-    Instance((4, 32, 2, 1, 8), 162),
+    Instance((4, 32, 4, 4, 8), 100, (139, 151)),
+    Instance((4, 32, 8, 3, 8), 132),
+    Instance((4, 32, 2, 1, 8), 158),
 )
 # Of several sweeps, by coordinates: threads, values a thread, sweeps where neighbours are 1 away, blocks of a
 # multiprocessor.

@@ -126,6 +126,7 @@ def _tile(
                 "leaf": planned.first + number,
                 "sizes": planned.sizes(instance),
                 "weights": list(instance.weights(planned.kernel.together or (1,))),
+                "alone": instance.alone,
                 "resources": None if resources is None else resources.of_instance(planned, instance),
             }
             for number, instance in enumerate(planned.instances)

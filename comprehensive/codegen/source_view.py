@@ -78,6 +78,10 @@ class TileInstance:
     blocks: Extent
     cost: str
     """Of a tile: the weight of a point times the points."""
+    alone: int
+    """The least cost of a launch."""
+    steps: str
+    """Of a serial loop, with those that its last piece has too many; costs are for each of them."""
     most_sweeps: int
     """Of a launch."""
 
@@ -348,6 +352,8 @@ def _tile(region: RegionPlan, tile: TilePlan, available: Sequence[Argument]) -> 
                 " && ".join((_fits(tile.system, sizes), *_limits(kernel, types), *conditions)),
                 _extent(substitute(blocks, literals), types),
                 _cost(kernel, instance, prod(each)),
+                instance.alone,
+                _steps(kernel, sizes, types),
                 1 if tile.sweeps is None else sizes[tile.sweeps.most],
             )
         )
@@ -355,6 +361,13 @@ def _tile(region: RegionPlan, tile: TilePlan, available: Sequence[Argument]) -> 
     left = None if tile.sweeps is None else _extent(tile.sweeps.left, types)
     together = _together(kernel, tile.nest) if kernel.together else ""
     return TileSource(kernel.constants, kernel.together, together, launch, tuple(instances), left)
+
+
+def _steps(kernel: Kernel, sizes: Mapping[str, int], types: Mapping[str, ScalarType]) -> str:
+    if not kernel.has_feeds:
+        return "1"
+    (_, bound), depth = kernel.limits[-1], sizes[kernel.constants[-3]]
+    return f"cf_round_up({wide(bound, types)}, {depth})"
 
 
 def _cost(kernel: Kernel, instance: Instance, points: int) -> str:
