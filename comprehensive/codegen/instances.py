@@ -94,14 +94,19 @@ _MARCHED = (
     Instance((4, 32, 2, 1, 8), 158),
 )
 # Of several sweeps, by coordinates: threads, values a thread, sweeps where neighbours are 1 away, blocks of a
-# multiprocessor.
+# multiprocessor.  Weights are those of all sweeps, and compare with those of single ones.
 _TIME = {
-    1: (Instance((256, 4, 19, 6), 100),),
-    2: (Instance((4, 128, 24, 1, 7, 2), 100), Instance((2, 128, 20, 1, 7, 4), 88)),
+    1: (Instance((256, 4, 19, 6), 635, alone=2_650_000),),
+    2: (
+        Instance((4, 128, 24, 1, 7, 2), 312, alone=7_800_000),
+        Instance((2, 128, 20, 1, 7, 4), 275, alone=5_900_000),
+    ),
 }
 _TURNED = (Instance((16, 32, 4, 2, 2), 100), Instance((8, 32, 4, 1, 4), 112))
 
 
+LAUNCH = 400_000
+"""What it costs to launch a kernel, beside tiles of sweeps: on one H200 a microsecond."""
 USEFUL = Fraction(3, 5)
 """The least share of the points of a time tile that it is there for; the others are done for their neighbours' sake."""
 
@@ -116,7 +121,8 @@ def time_instances(halo: Sequence[int]) -> tuple[Instance, ...]:
             for threads, each, away in zip(extents, extents[len(halo) :], halo, strict=False):
                 share *= max(Fraction(0), 1 - Fraction(2 * away * (sweeps - 1), threads * each))
             if share >= USEFUL:
-                found.append(Instance((*extents, sweeps, blocks), instance.weight))
+                weight, alone = (cost * sweeps // most for cost in (instance.weight, instance.alone))
+                found.append(Instance((*extents, sweeps, blocks), weight, alone=alone))
                 break
     return tuple(found)
 

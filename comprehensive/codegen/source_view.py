@@ -18,7 +18,7 @@ from comprehensive.algebra import Atom, System
 from comprehensive.codegen.c_expr import c_comment, c_string, count, is_wide, polynomial, wide
 from comprehensive.codegen.dispatch import MACHINE_FIELDS, Dispatch, Guard, dispatch, guard
 from comprehensive.codegen.header_view import data_sizes, function_view
-from comprehensive.codegen.instances import Instance
+from comprehensive.codegen.instances import LAUNCH, Instance
 from comprehensive.codegen.interface import Argument, Interface, interface
 from comprehensive.codegen.kernel import TOGETHER, Kernel, KernelParameter, Source
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TilePlan
@@ -97,6 +97,8 @@ class TileSource:
     """Which of them it is for a launch."""
     launch: KernelLaunch
     instances: tuple[TileInstance, ...]
+    launch_cost: int
+    """Of a kernel, beside the costs of tiles."""
     sweeps_left: Extent | None
     """Of the loop around the region, where a launch does several of them."""
 
@@ -360,7 +362,7 @@ def _tile(region: RegionPlan, tile: TilePlan, available: Sequence[Argument]) -> 
     launch = _launch(kernel, tile.nest, available, types)
     left = None if tile.sweeps is None else _extent(tile.sweeps.left, types)
     together = _together(kernel, tile.nest) if kernel.together else ""
-    return TileSource(kernel.constants, kernel.together, together, launch, tuple(instances), left)
+    return TileSource(kernel.constants, kernel.together, together, launch, tuple(instances), LAUNCH, left)
 
 
 def _steps(kernel: Kernel, sizes: Mapping[str, int], types: Mapping[str, ScalarType]) -> str:
