@@ -79,8 +79,7 @@ class Compilation:
     @property
     def reassociated(self) -> bool:
         """Whether a sum is added up in another order than that of the source."""
-        regions = (region for function in self.plan.functions for region in function.regions)
-        return any(region.tile is not None and region.tile.reassociated for region in regions)
+        return any(function.reassociated for function in self.plan.functions)
 
 
 def compile_file(path: Path, options: Options) -> Compilation:

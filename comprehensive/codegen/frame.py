@@ -7,15 +7,16 @@ In: a nest and its register tile.  Out: a :class:`Frame`, and the statements tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from comprehensive.algebra import Polynomial
 from comprehensive.codegen.copies import AXES
-from comprehensive.codegen.kernel import KernelParameter, KernelStmt, Plain, Source
+from comprehensive.codegen.kernel import KernelParameter, KernelStmt, Plain, SharedTile, Source
 from comprehensive.codegen.names import names_in_kernel
 from comprehensive.codegen.parameters import Strides, flat, strides_of, used_parameters
-from comprehensive.codegen.terms import constant, product
+from comprehensive.codegen.terms import constant, expression, product
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import map_expr, statements_in
@@ -134,6 +135,16 @@ class Frame:
             return flat(e, self.strides) if isinstance(e, Index) and e.array in self.strides else e
 
         return map_expr(expr, flattened)
+
+    def shared_tiles(self, tiles: Iterable[tuple[str, ScalarType, Polynomial]]) -> tuple[KernelStmt, ...]:
+        """Tiles in shared memory one behind the other, each with its name, type and 4-byte words."""
+        result: list[KernelStmt] = []
+        offset = Polynomial.constant(0)
+        for name, type, words in tiles:
+            at = expression(offset, (*self.tile.sizes, self.tile.depth, self.tile.stages))
+            result.append(SharedTile(name, type, at))
+            offset = offset + words
+        return tuple(result)
 
     # --- where blocks and threads are
 

@@ -268,6 +268,6 @@ def _quoted(guards: Iterable[Guard]) -> tuple[Guard, ...]:
 
 
 def _tiles_compute(plan: FunctionPlan) -> str:
-    if any(region.tile is not None and region.tile.reassociated for region in plan.regions):
+    if plan.reassociated:
         return "Tiles add up sums in another order (--reassociate)."
     return "Tiles compute the same."

@@ -133,9 +133,7 @@ def instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
     Elements of 8 bytes take two registers, so that a multiprocessor has room for half the blocks.
     """
     found = _instances(kernel, tile)
-    if tile.reassociated:
-        return found
-    if any(p.type.size_bytes == 8 for p in kernel.parameters if p.pointer):
+    if not tile.reassociated and any(p.type.size_bytes == 8 for p in kernel.parameters if p.pointer):
         if tile.depth in kernel.constants and len(tile.coordinates) == 1:
             found = _WIDE_ROWS
         found = tuple(replace(i, sizes=(*i.sizes[:-1], max(1, i.sizes[-1] // 2))) for i in found)

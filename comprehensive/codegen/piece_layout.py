@@ -27,7 +27,6 @@ from comprehensive.codegen.kernel import (
     KernelStmt,
     Plain,
     Put,
-    SharedTile,
     Stage,
     Vectors,
 )
@@ -151,13 +150,11 @@ class PieceLayout:
     # --- declarations
 
     def tiles(self) -> tuple[KernelStmt, ...]:
-        tiles: list[KernelStmt] = []
-        offset = Polynomial.constant(0)
-        for name in self.pieces:
-            type = self.frame.nest.array(name).type
-            tiles.append(SharedTile(self.frame.names[f"shared_{name}"], type, self._text(offset)))
-            offset = offset + self._words(name)
-        return tuple(tiles)
+        frame = self.frame
+        return frame.shared_tiles(
+            (frame.names[f"shared_{name}"], frame.nest.array(name).type, self._words(name))
+            for name in self.pieces
+        )
 
     def feeds(self) -> tuple[KernelStmt, ...]:
         return tuple(self._feed(name, piece) for name, piece in self.pieces.items())

@@ -110,6 +110,11 @@ class FunctionPlan:
     function: Function
     regions: tuple[RegionPlan, ...]
 
+    @property
+    def reassociated(self) -> bool:
+        """Whether a tile adds up sums in another order than that of the source."""
+        return any(region.tile is not None and region.tile.reassociated for region in self.regions)
+
 
 @dataclass(frozen=True, slots=True)
 class ProgramPlan:

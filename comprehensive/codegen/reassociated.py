@@ -28,14 +28,13 @@ from comprehensive.codegen.kernel import (
     Barrier,
     KernelStmt,
     Plain,
-    SharedTile,
     ThreadIf,
     UniformFor,
     Vectors,
 )
 from comprehensive.codegen.parameters import flat
 from comprehensive.codegen.pieces import Piece, operands_of
-from comprehensive.codegen.terms import conjunction, constant, counting, expression, product
+from comprehensive.codegen.terms import conjunction, constant, counting, product
 from comprehensive.codegen.tiles import words_per_element
 from comprehensive.codegen.window import values_of
 from comprehensive.loops.access import names_read
@@ -233,14 +232,7 @@ class Reassociated:
         )
 
     def _tiles(self) -> tuple[KernelStmt, ...]:
-        tile = self.frame.tile
-        tiles: list[KernelStmt] = []
-        offset = Polynomial.constant(0)
-        for found in self.sums:
-            at = expression(offset, (*tile.sizes, tile.depth))
-            tiles.append(SharedTile(self._parts(found), found.type, at))
-            offset = offset + self._words(found)
-        return tuple(tiles)
+        return self.frame.shared_tiles((self._parts(s), s.type, self._words(s)) for s in self.sums)
 
     def _neutral(self) -> tuple[Stmt, ...]:
         return tuple(Assign(self._part(s), "=", IntLiteral(s.neutral)) for s in self.sums)
@@ -363,8 +355,8 @@ class Reassociated:
         (reference,) = {
             e
             for s in statements_in(self.loop.body)
-            if isinstance(s, Assign | Declare)
-            for e in subexpressions(s.value if isinstance(s, Assign) else s.initial or ZERO)
+            for value in values_of(s)
+            for e in subexpressions(value)
             if isinstance(e, Index) and e.array == name
         }
         found = self.frame.flat(substitute(reference, {self.loop.iterator: number}))

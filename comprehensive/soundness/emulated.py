@@ -158,7 +158,6 @@ def _run_function(
     cases = [(r, number) for r, number in numbers if _fits(plan.regions[r], number)]
     runs = dict.fromkeys(cases, 0)
     failures: dict[tuple[int, int], list[str]] = {case: [] for case in cases}
-    reassociated = any(region.tile is not None and region.tile.reassociated for region in plan.regions)
     free = any_sign(plan)
     drawn = samples(plan.function, nests, seed, ranges, free)
     for number, sample in enumerate(islice(drawn, MAX_DRAWS)):
@@ -189,7 +188,7 @@ def _run_function(
                 continue
             if not tile and not serves_all(compilation.trees[first : first + len(nests)], every, machine):
                 continue  # another region refuses such a machine
-            exact = not (tile and reassociated)
+            exact = not (tile and plan.reassociated)
             ran, failure = _compare(
                 executables, plan, sample, data, machine, tile, backwards=number % 2 == 1, exact=exact
             )
@@ -210,7 +209,7 @@ def _run_function(
             reasons.get((r, leaf), ""),
             plan.regions[r].tile_of(leaf),
             plan.regions[r].kind_of(leaf),
-            reassociated and plan.regions[r].tile_of(leaf) > 0,
+            plan.reassociated and plan.regions[r].tile_of(leaf) > 0,
         )
         for r, leaf in numbers
     ]
@@ -269,7 +268,7 @@ def _compare(
         if region.time is not None and tile >= region.tile_of(region.time.first)
     ]
     ran = not asked or any(region.tile_of(outcome.leaf) == tile for region in asked)
-    return ran, first_difference(expected, actual, {} if exact else ROUNDING)
+    return ran, first_difference(expected, actual, None if exact else ROUNDING)
 
 
 def _copied(data: Mapping[str, Any]) -> dict[str, Any]:
