@@ -29,6 +29,8 @@ from comprehensive.metafork.ast import Program
 from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.parse import parse
 from comprehensive.metafork.read import read_source
+from comprehensive.model.tile_work import step_length, tile_work
+from comprehensive.model.traffic import traffic
 from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.problem import Problem
 from comprehensive.optimize.protocols import Applied, Counter, CounterError, NotApplicable, Strategy
@@ -235,6 +237,10 @@ def tile_plan(name: str, tile: Tree[Variant] | NotApplicable, first: int) -> Til
         leaf.simplified,
         first,
         instances(kernel, cut),
+        cut.coordinates,
+        traffic(leaf.fragment.nest, cut),
+        lambda instance, together: tile_work(kernel, leaf.fragment, instance.sizes, together),
+        lambda instance: step_length(kernel, cut, instance.sizes),
         cut.sweeps,
         cut.reassociated,
     )

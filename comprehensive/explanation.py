@@ -11,17 +11,21 @@ known.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from comprehensive.algebra import Atom, System
+from comprehensive.algebra import Atom, Polynomial, System
 from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.driver import Compilation
-from comprehensive.loops.ir import Variant
+from comprehensive.loops.interpreter import scalar_values
+from comprehensive.loops.ir import Role, Variant
 from comprehensive.machine.device import Device
+from comprehensive.model.ranking import Ranking, rank
+from comprehensive.model.values import wide_value
+from comprehensive.nearest import nearest
 from comprehensive.optimize.protocols import NotApplicable
-from comprehensive.optimize.tree import Branch, Tree, walk
+from comprehensive.optimize.tree import Branch, Leaf, Tree, walk
 from comprehensive.values import Rational, demand_computed, demand_known, value_error
 
 
@@ -47,6 +51,8 @@ class Case:
     applies: bool | None
     conditions: tuple[Condition, ...]
     notes: tuple[str, ...]
+    change: Mapping[str, int] | None = None
+    """The nearest program parameters at which a leaf runs that does not; empty where none was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,10 @@ class RegionExplanation:
     registers: str
     values: Mapping[str, Rational]
     cases: tuple[Case, ...]
+    ranking: Ranking | None
+    """None where a scalar has no value."""
+    missing: tuple[str, ...]
+    """The scalars without a value."""
 
 
 def explain(
@@ -78,8 +88,14 @@ def explain(
         compilation.nests, compilation.trees, compilation.tiles, compilation.time_tiles, regions, strict=True
     ):
         point = {**device.parameters(), **values}
+        program = tuple(s.name for s in nest.with_role(Role.PROGRAM) if s.name in values)
         cases = [
-            _case("leaf", found.index, found.simplified, tree, point, _notes(found.decisions))
+            _with_change(
+                _case("leaf", found.index, found.simplified, tree, point, _notes(found.decisions)),
+                found.simplified,
+                point,
+                program,
+            )
             for found in tree.leaves
         ] + [
             _case("dead end", dead.index, dead.simplified, tree, point, tuple(r.note for r in dead.reasons))
@@ -99,6 +115,7 @@ def explain(
                 _register_source(tree),
                 {k: v for k, v in values.items() if k in used},
                 tuple(cases),
+                *(_ranking(region, tree, cases, device, values) if leaf is None else (None, ())),
             )
         )
     if leaf is not None and not any(region.cases for region in explained):
@@ -108,6 +125,55 @@ def explain(
             "`comprehensive tree` lists the leaves; numbers of tiles follow, as the manifest says",
         )
     return tuple(explained)
+
+
+def _ranking(
+    region: RegionPlan,
+    tree: Tree[Variant],
+    cases: Sequence[Case],
+    device: Device,
+    values: Mapping[str, Rational],
+) -> tuple[Ranking | None, tuple[str, ...]]:
+    """The ranking of tiles and of the leaf that runs, or the scalars that have no value."""
+    nests = (region.nest, *(plan.nest for plan in region.tilings))
+    scalars = {
+        s.name: s for nest in nests for s in nest.scalars if s.type.is_integer and s.role is not Role.TILE
+    }
+    missing = tuple(s.name for s in scalars.values() if s.value is None and s.name not in values)
+    if missing:
+        return None, missing
+    given = {name: int(values[name]) for name in scalars if name in values}
+    others = {s.name: 1.0 for s in region.nest.scalars if not s.type.is_integer}
+    known = {
+        name: int(value)
+        for name, value in scalar_values(region.nest, {**others, **given}).items()
+        if name in scalars
+    }
+    runs = [c.index for c in cases if c.kind == "leaf" and c.applies]
+    counted = {
+        found.index: int(value.constant_value())
+        for found in tree.leaves
+        for value in [_registers(tree, found)]
+        if found.index in runs and value is not None
+    }
+    left = _sweeps_left(region, known)
+    return rank(region, counted, device.machine(), known, sweeps_left=left), ()
+
+
+def _registers(tree: Tree[Variant], leaf: Leaf[Variant]) -> Polynomial | None:
+    """Those of a thread, where they are counted as a number."""
+    for counter in tree.counters:
+        value = counter.evaluate(leaf.fragment).value
+        if counter.limit == "R_B" and isinstance(value, Polynomial) and value.is_constant:
+            return value
+    return None
+
+
+def _sweeps_left(region: RegionPlan, values: Mapping[str, int]) -> int:
+    """Of the loop of the host around the region, at its first turn."""
+    if region.time is None or region.time.sweeps is None:
+        return 1
+    return max(1, wide_value(region.time.nest, region.time.sweeps.left, values))
 
 
 def _register_source(tree: Tree[Variant]) -> str:
@@ -140,6 +206,13 @@ def _case(
     return Case(kind, index, applies, conditions, notes)
 
 
+def _with_change(case: Case, system: System, point: Mapping[str, Rational], program: tuple[str, ...]) -> Case:
+    """The case of a leaf with what would bring it about, where it is known not to run."""
+    if case.applies is not False or any(c.missing for c in case.conditions) or not program:
+        return case
+    return replace(case, change=nearest(system, point, program) or {})
+
+
 def _tiles(
     region: RegionPlan, tile: TilePlan, tree: Tree[Variant], point: Mapping[str, Rational]
 ) -> list[Case]:
@@ -169,8 +242,29 @@ def to_text(regions: tuple[RegionExplanation, ...]) -> str:
         lines.append(f"{region.name} on {region.device}, {values}; register counts: {region.registers}")
         for case in sorted(region.cases, key=lambda c: (c.applies is not True, c.applies is False)):
             lines += _case_lines(case)
+        if region.ranking is not None:
+            lines += _ranking_lines(region.ranking)
+        elif region.missing:
+            lines.append(f"  for a ranking give a value to {', '.join(region.missing)}")
         lines.append("")
     return "\n".join(lines[:-1]) + "\n"
+
+
+def _ranking_lines(ranking: Ranking) -> list[str]:
+    """What is expected of everything that fits, and for the first one how that comes about."""
+    lines = ["  expected cycles of a launch, the least first (a model, good for comparing)"]
+    for place, ranked in enumerate(ranking.fitting):
+        assert ranked.cost is not None
+        cost = ranked.cost
+        sweeps = f" for {ranked.sweeps} sweeps" if ranked.sweeps > 1 else ""
+        launched = ", which the launcher takes" if ranked.is_chosen else ""
+        lines.append(f"      {ranked.name}: {cost.cycles}{sweeps}, bound by {cost.bound.name}{launched}")
+        if place == 0:
+            held = f"{cost.blocks} blocks on the busiest multiprocessor, {cost.resident} at a time"
+            lines.append(f"          {held}; the largest of these, and the launch itself:")
+            lines += [f"          {t.name}: {t.cycles} = {t.numbers}" for t in cost.terms if t.cycles]
+    lines += [f"      {ranked.name} does not fit: {ranked.because}" for ranked in ranking.others]
+    return lines
 
 
 def _case_lines(case: Case) -> list[str]:
@@ -188,6 +282,13 @@ def _case_lines(case: Case) -> list[str]:
         case False:
             lines = [f"  {name} does not"]
             lines += [f"      {c.text}: {c.numbers} is false" for c in case.conditions if c.holds is False]
+            if case.change is not None:
+                changed = ", ".join(f"{name} = {value}" for name, value in case.change.items())
+                lines.append(
+                    f"      it would with {changed}"
+                    if changed
+                    else "      no other parameters that were tried help"
+                )
         case None:
             lines = [f"  {name} if"]
             lines += [f"      {c.text}: {c.numbers}" for c in case.conditions if c.holds is None]
@@ -203,6 +304,7 @@ def to_json(regions: tuple[RegionExplanation, ...]) -> dict[str, Any]:
                 "name": region.name,
                 "device": region.device,
                 "registers": region.registers,
+                "ranking": None if region.ranking is None else _ranking_json(region.ranking),
                 "values": {k: v if isinstance(v, int) else str(v) for k, v in region.values.items()},
                 "cases": [
                     {
@@ -219,6 +321,7 @@ def to_json(regions: tuple[RegionExplanation, ...]) -> dict[str, Any]:
                             for c in case.conditions
                         ],
                         "notes": list(case.notes),
+                        "change": None if case.change is None else dict(case.change),
                     }
                     for case in region.cases
                 ],
@@ -226,3 +329,21 @@ def to_json(regions: tuple[RegionExplanation, ...]) -> dict[str, Any]:
             for region in regions
         ],
     }
+
+
+def _ranking_json(ranking: Ranking) -> list[dict[str, Any]]:
+    return [
+        {
+            "kind": ranked.kind,
+            "number": ranked.number,
+            "chosen": ranked.is_chosen,
+            "sweeps": ranked.sweeps,
+            "cycles": None if ranked.cost is None else ranked.cost.cycles,
+            "bound": None if ranked.cost is None else ranked.cost.bound.name,
+            "terms": []
+            if ranked.cost is None
+            else [{"name": t.name, "cycles": t.cycles, "numbers": t.numbers} for t in ranked.cost.terms],
+            "because": ranked.because or None,
+        }
+        for ranked in (*ranking.fitting, *ranking.others)
+    ]

@@ -70,4 +70,5 @@ class Choice(ctypes.Structure):
         ("constraint", ctypes.c_char_p),
         ("needed", ctypes.c_longlong),
         ("available", ctypes.c_longlong),
+        ("cycles", ctypes.c_longlong),
     )

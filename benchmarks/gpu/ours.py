@@ -32,14 +32,15 @@ def attempts(problem: Problem) -> Iterator[Attempt]:
 
 
 def _ready(problem: Problem, ours: Launch, point: Point | None) -> Ready:
-    launch, what = launching(problem, ours, point)
+    launch, what, _ = launching(problem, ours, point)
     return Ready(lambda: launch(None), problem.result, what)
 
 
 def launching(
     problem: Problem, ours: Launch, point: Point | None
-) -> tuple[Callable[[int | None], None], Callable[[], str]]:
-    """A launch on a stream, which raises PeerError where the launcher refuses; and what tells then what ran."""
+) -> tuple[Callable[[int | None], None], Callable[[], str], Callable[[], int]]:
+    """A launch on a stream, which raises PeerError where the launcher refuses; what tells then what ran, and how many
+    cycles the launcher expected, 0 for leaves."""
     read = _launcher(ours.spec)
     values: Mapping[str, int | float | Tensor] = {**ours.scalars, **problem.arrays}
     missing = [argument.name for argument in read.arguments if argument.name not in values]
@@ -58,7 +59,7 @@ def launching(
                 f"({why.needed} needed, {why.available} there)"
             )
 
-    return run, lambda: _leaf(ours.spec, why.leaf)
+    return run, lambda: _leaf(ours.spec, why.leaf), lambda: why.cycles
 
 
 def _params(read: Launcher, point: Point) -> ctypes.Structure:

@@ -80,6 +80,10 @@ GRAPH_MS = 0.5
 REPLAYS = 7
 HOPELESS = 3.0
 """A candidate that takes so many times the best one is not timed well."""
+GRAPH_OVERHEAD_MS = 0.015
+"""A graph takes about ten microseconds, whatever is in it."""
+FEW = 8
+"""The least number of launches in a graph that is timed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +100,21 @@ class Found:
     tried: int
     tiles: Mapping[int, float]
     """The best time of each tile, by its number."""
+    expected: Mapping[int, int]
+    """The cycles that the launcher expects of each tile."""
+    clock_ghz: float
 
     @property
     def regret(self) -> float:
         return self.chosen_ms / self.best_ms - 1
+
+    @property
+    def correlation(self) -> float | None:
+        """Spearman's, of expected and measured times of tiles; None for fewer than three."""
+        numbers = sorted(self.tiles)
+        if len(numbers) < 3:
+            return None
+        return spearman([self.expected[n] for n in numbers], [self.tiles[n] for n in numbers])
 
 
 def main() -> int:
@@ -134,6 +149,9 @@ def main() -> int:
             print(failed[-1], file=sys.stderr)
         torch.cuda.empty_cache()
     chosen.output.mkdir(parents=True, exist_ok=True)
+    (chosen.output / "gpu-regret.json").write_text(
+        json.dumps([asdict(each) for each in found], indent=1), encoding="utf-8"
+    )
     text = report(found, failed, f"{torch.cuda.get_device_name()}, commit {chosen.commit}.")
     (chosen.output / "gpu-regret.md").write_text(text, encoding="utf-8")
     print(text, end="")
@@ -152,31 +170,36 @@ def measured(case: Case) -> Found:
     native.load(launch.spec)
     best, best_ms, right, tried = "", math.inf, 0, 0
     tiles: dict[int, float] = {}
+    expected: dict[int, int] = {}
     for point in candidates(launch):
         tried += 1
         try:
-            label, milliseconds = timed(posed, launch, point, best_ms * HOPELESS)
+            label, milliseconds, cycles = timed(posed, launch, point, best_ms * HOPELESS)
         except PeerError:
             continue
         right += 1
         if tile := point["tile"]:
             tiles[tile] = min(milliseconds, tiles.get(tile, math.inf))
+            expected[tile] = cycles
         if milliseconds < best_ms:
             best, best_ms = label, milliseconds
     chosen, chosen_ms = own_choice(posed, launch)
     if chosen_ms < best_ms:
         best, best_ms = chosen, chosen_ms
-    return Found(launch.spec, case.name, chosen, chosen_ms, best, best_ms, right, tried, tiles)
+    clock = getattr(torch.cuda.get_device_properties(0), "clock_rate", 1980000) / 1e6
+    return Found(
+        launch.spec, case.name, chosen, chosen_ms, best, best_ms, right, tried, tiles, expected, clock
+    )
 
 
 def own_choice(posed: Problem, launch: Launch) -> tuple[str, float]:
     """Without parameters; where blocks have to divide the size, with those that do, and no tile asked for."""
     try:
-        return timed(posed, launch, None, math.inf)
+        return timed(posed, launch, None, math.inf)[:2]
     except PeerError:
         for block in launch.blocks:
             try:
-                return timed(posed, launch, {**block, "tile": -1}, math.inf)
+                return timed(posed, launch, {**block, "tile": -1}, math.inf)[:2]
             except PeerError:
                 continue
     raise PeerError("nothing that the launcher chooses is right")
@@ -195,18 +218,19 @@ def candidates(launch: Launch) -> Iterator[Point]:
     yield from ({**point, "tile": 0} for point in leaves[:MOST_CANDIDATES])
 
 
-def timed(posed: Problem, launch: Launch, point: Point | None, hopeless: float) -> tuple[str, float]:
-    """What ran, and milliseconds of a launch; PeerError where it is refused or wrong."""
+def timed(posed: Problem, launch: Launch, point: Point | None, hopeless: float) -> tuple[str, float, int]:
+    """What ran, milliseconds of a launch, and the cycles expected of it; PeerError where it is refused or wrong."""
     posed.reset()
-    run, what = ours.launching(posed, launch, point)
+    run, what, cycles = ours.launching(posed, launch, point)
     run(None)
     error = posed.error(posed.result())
     if not error <= posed.kind.tolerance:
         raise PeerError("wrong result")
     single = per_run(run, 1)
-    if single > hopeless:
-        return what(), single
-    return what(), per_run(run, max(1, min(500, math.ceil(GRAPH_MS / single))))
+    if single - GRAPH_OVERHEAD_MS > hopeless:
+        return what(), single, cycles()
+    few = per_run(run, FEW)
+    return what(), per_run(run, max(FEW, min(500, math.ceil(GRAPH_MS / few)))), cycles()
 
 
 def per_run(run: Callable[[int | None], None], launches: int) -> float:
@@ -219,13 +243,24 @@ def per_run(run: Callable[[int | None], None], launches: int) -> float:
     graph.replay()
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     times: list[float] = []
-    for _ in range(REPLAYS if launches > 1 else 2):
+    for _ in range(REPLAYS if launches > FEW else 2):
         begin.record()
         graph.replay()
         end.record()
         end.synchronize()
         times.append(begin.elapsed_time(end) / launches)
     return statistics.median(times)
+
+
+def spearman(left: Sequence[float], right: Sequence[float]) -> float:
+    """The correlation of ranks; equal values have the mean of their ranks. 0 where one side is all equal."""
+    a, b = ranks(left), ranks(right)
+    return statistics.correlation(a, b) if len(set(a)) > 1 and len(set(b)) > 1 else 0.0
+
+
+def ranks(values: Sequence[float]) -> list[float]:
+    ordered = sorted(values)
+    return [ordered.index(v) + (ordered.count(v) - 1) / 2 for v in values]
 
 
 def report(found: Sequence[Found], failed: Iterable[str], about: str) -> str:
@@ -235,10 +270,28 @@ def report(found: Sequence[Found], failed: Iterable[str], about: str) -> str:
         about,
         "The launcher's own choice beside the best of all candidates. " + HOW,
         markdown_table(
-            ("spec", "sizes", "regret, geometric mean", "worst", "at"), map(_row_of(found), specs)
+            (
+                "spec",
+                "sizes",
+                "regret, geometric mean",
+                "worst",
+                "at",
+                "rank correlation",
+                "expected/measured",
+            ),
+            [*map(_row_of(found), specs), _row("all", found)],
         ),
         markdown_table(
-            ("case", "chosen", "us", "best", "us", "regret", "us of tiles", "candidates right of tried"),
+            (
+                "case",
+                "chosen",
+                "us",
+                "best",
+                "us",
+                "regret",
+                "us of tiles (expected)",
+                "candidates right of tried",
+            ),
             (
                 [
                     each.case,
@@ -247,7 +300,10 @@ def report(found: Sequence[Found], failed: Iterable[str], about: str) -> str:
                     each.best,
                     f"{1000 * each.best_ms:.2f}",
                     f"{100 * each.regret:.0f} %",
-                    " ".join(f"{number}: {1000 * ms:.2f}" for number, ms in sorted(each.tiles.items())),
+                    " ".join(
+                        f"{number}: {1000 * ms:.2f} ({each.expected[number] / each.clock_ghz / 1000:.2f})"
+                        for number, ms in sorted(each.tiles.items())
+                    ),
                     f"{each.right} of {each.tried}",
                 ]
                 for each in found
@@ -260,17 +316,35 @@ def report(found: Sequence[Found], failed: Iterable[str], about: str) -> str:
 
 HOW = """Regret is its time over the best time, less one. Times are per launch in graphs of launches, medians; every
 candidate's result was compared with a reference first. Candidates are all register and time tiles, and leaves with
-block sizes in powers of two."""
+block sizes in powers of two. The rank correlation is Spearman's, of the cycles that the launcher expects of the tiles
+of a case and of their times, where there are three or more, and its mean; beside it the median and the quartiles of
+expected over measured times."""
 
 
 def _row_of(found: Sequence[Found]) -> Callable[[str], list[str]]:
-    def row(spec: str) -> list[str]:
-        own = [each for each in found if each.spec == spec]
-        worst = max(own, key=lambda each: each.regret)
-        mean = math.exp(statistics.fmean(math.log1p(each.regret) for each in own)) - 1
-        return [spec, str(len(own)), f"{100 * mean:.1f} %", f"{100 * worst.regret:.0f} %", worst.case]
+    return lambda spec: _row(spec, [each for each in found if each.spec == spec])
 
-    return row
+
+def _row(name: str, found: Sequence[Found]) -> list[str]:
+    worst = max(found, key=lambda each: each.regret)
+    mean = math.exp(statistics.fmean(math.log1p(each.regret) for each in found)) - 1
+    correlations = [each.correlation for each in found if each.correlation is not None]
+    ratios = [
+        each.expected[n] / each.clock_ghz / 1e6 / each.tiles[n]
+        for each in found
+        for n in each.tiles
+        if each.expected[n]
+    ]
+    quartiles = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else [math.nan] * 3
+    return [
+        name,
+        str(len(found)),
+        f"{100 * mean:.1f} %",
+        f"{100 * worst.regret:.0f} %",
+        worst.case,
+        f"{statistics.fmean(correlations):.2f}" if correlations else "-",
+        f"{quartiles[1]:.2f} ({quartiles[0]:.2f} to {quartiles[2]:.2f})",
+    ]
 
 
 if __name__ == "__main__":

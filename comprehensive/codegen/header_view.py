@@ -23,12 +23,15 @@ from comprehensive.codegen.dispatch import (
 )
 from comprehensive.codegen.interface import Argument, Interface, interface
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
+from comprehensive.codegen.tile_view import TileCosts, tile_costs
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Role
 from comprehensive.loops.sizes import sizes
+from comprehensive.machine.device import devices
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from comprehensive.machine.speeds import SPEEDS
 
-INTERFACE_VERSION = 1
+INTERFACE_VERSION = 2
 """Of the part that generated headers share; raised with every incompatible change of it."""
 
 CANDIDATES = 4096
@@ -81,6 +84,7 @@ class RegionView:
     value_program: tuple[Argument, ...]
     value_arguments: str
     shape_value_arguments: str
+    tiles: TileCosts | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +139,21 @@ def machine_fields() -> tuple[MachineField, ...]:
     )
 
 
+def architecture_speeds() -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """The speeds of every architecture, in the order of :data:`SPEEDS`, by ten times its compute capability."""
+    known = {d.compute_capability: d.machine() for d in devices() if d.name == d.arch}
+    return tuple((arch, tuple(machine[name] for name in SPEEDS)) for arch, machine in sorted(known.items()))
+
+
 def function_view(plan: FunctionPlan) -> FunctionView:
     """The view of one function with its regions."""
     host = interface(plan)
     names = names_beside(a.name for a in host.everything)
     found = tuple(dispatch(region, host) for region in plan.regions)
-    regions = tuple(_region_view(region, host) for region in found)
+    regions = tuple(
+        _region_view(region, host, tile_costs(planned, region))
+        for planned, region in zip(plan.regions, found, strict=True)
+    )
     sizes = _function_sizes(plan, found, host)
     exponents = most_values(len(host.program), LARGEST_EXPONENT + 1)
     launch = [a.declaration for a in host.arguments]
@@ -192,7 +205,7 @@ def _function_sizes(plan: FunctionPlan, found: Sequence[Dispatch], host: Interfa
     return tuple(a for a in host.arguments if a.name in wanted)
 
 
-def _region_view(region: Dispatch, host: Interface) -> RegionView:
+def _region_view(region: Dispatch, host: Interface, tiles: TileCosts | None) -> RegionView:
     names = region.names
     machine = f"const cf_machine *{names.machine}"
     sizes = [a.declaration for a in region.sizes]
@@ -240,6 +253,7 @@ def _region_view(region: Dispatch, host: Interface) -> RegionView:
         value_program=tuple(a for a in host.program if re.search(rf"\b{a.name}\b", values)),
         value_arguments=_value_arguments(region.sizes, own),
         shape_value_arguments=_value_arguments(shape_sizes, own),
+        tiles=tiles,
     )
 
 

@@ -9,22 +9,41 @@ In: a :class:`ProgramPlan`, and for the source the text of every kernel.  Out: c
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from comprehensive.codegen.environment import render_template
-from comprehensive.codegen.header_view import INTERFACE_VERSION, header_view, machine_fields
+from comprehensive.codegen.header_view import (
+    INTERFACE_VERSION,
+    architecture_speeds,
+    header_view,
+    machine_fields,
+)
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.source_lines import resolved
 from comprehensive.codegen.source_view import source_view
+from comprehensive.machine import cost
+from comprehensive.machine.speeds import SPEEDS
 
 
 def header_text(plan: ProgramPlan, version: str) -> str:
     """The header; ``version`` is the tool's. Raises CompileError (CF0610) for data that is not on the device."""
-    return render_template(
-        "host/header.h.j2",
-        view=header_view(plan, version),
-        interface_version=INTERFACE_VERSION,
-        machine_fields=machine_fields(),
-    )
+    return render_template("host/header.h.j2", view=header_view(plan, version), **shared_part())
+
+
+def shared_part() -> dict[str, Any]:
+    """What the part that headers share is printed from."""
+    return {
+        "interface_version": INTERFACE_VERSION,
+        "machine_fields": machine_fields(),
+        "speeds": tuple(SPEEDS.values()),
+        "speeds_of": architecture_speeds(),
+        "warp_threads": cost.WARP_THREADS,
+        "register_unit": cost.REGISTER_UNIT,
+        "sub_partitions": cost.SUB_PARTITIONS,
+        "reserved_words": cost.RESERVED_WORDS,
+        "many_turns": cost.MANY_TURNS,
+        "dependent_cycles": cost.DEPENDENT_CYCLES,
+    }
 
 
 def source_text(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str) -> str:

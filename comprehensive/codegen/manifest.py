@@ -18,6 +18,8 @@ from comprehensive.codegen.kernel import Kernel
 from comprehensive.codegen.plan import LeafPlan, ProgramPlan, RegionPlan, TilePlan
 from comprehensive.codegen.resources import Resources
 from comprehensive.loops.ir import Role, Variant
+from comprehensive.machine.cost import TileWork
+from comprehensive.machine.work import WORK_FIELDS
 from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Leaf, Tree
@@ -120,17 +122,32 @@ def _tile(
         "counters": _counters(leaf, tree),
         "kernel": _kernel(planned.kernel),
         "reassociated": planned.reassociated,
+        "limits": [print_expr(limit) for _, limit in planned.kernel.limits],
+        "traffic": [{"array": t.array, "bytes": t.bytes, "limits": list(t.limits)} for t in planned.traffic],
+        "together": list(planned.kernel.together),
         "instances": [
             {
                 "number": region.tile_of(planned.first + number),
                 "leaf": planned.first + number,
                 "sizes": planned.sizes(instance),
-                "weights": list(instance.weights(planned.kernel.together or (1,))),
-                "alone": instance.alone,
+                "works": [_work(planned.work(instance, n)) for n in planned.kernel.together or (0,)],
+                "step": planned.step(instance),
                 "resources": None if resources is None else resources.of_instance(planned, instance),
             }
             for number, instance in enumerate(planned.instances)
         ],
+    }
+
+
+def _work(work: TileWork) -> dict[str, Any]:
+    """What a block does, as the header has it."""
+    parts = {"once": work.once, "step": work.step, "cut_once": work.cut_once, "cut_step": work.cut_step}
+    return {
+        **{name: dict(zip(WORK_FIELDS, part.rounded, strict=True)) for name, part in parts.items()},
+        "threads": work.threads,
+        "registers": work.registers,
+        "shared_words": work.shared_words,
+        "ahead": work.ahead,
     }
 
 

@@ -6,12 +6,14 @@ the header, of the CUDA source and of the manifest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from comprehensive.algebra import System
 from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.kernel import Kernel
-from comprehensive.loops.ir import Nest, Sweeps
+from comprehensive.loops.ir import Coordinate, Nest, Sweeps
+from comprehensive.machine.cost import TileWork
 from comprehensive.metafork.ast import Function
 
 
@@ -30,6 +32,16 @@ class LeafPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Traffic:
+    """What a launch moves of an array at least: ``bytes`` for each combination of values below some limits."""
+
+    array: str
+    bytes: int
+    limits: tuple[int, ...]
+    """Numbers of limits of the kernel."""
+
+
+@dataclass(frozen=True, slots=True)
 class TilePlan:
     """A kernel of a region over tiles, for any program parameters; tried before the leaves.
 
@@ -43,6 +55,12 @@ class TilePlan:
     """Over machine parameters and the constants."""
     first: int
     instances: tuple[Instance, ...]
+    coordinates: tuple[Coordinate, ...]
+    traffic: tuple[Traffic, ...]
+    work: Callable[[Instance, int], TileWork] = field(compare=False, repr=False)
+    """Of the blocks of an instance that accesses so many elements together; 0 where that is no choice."""
+    step: Callable[[Instance], int] = field(compare=False, repr=False)
+    """How many turns of the serial loop a step of that work is."""
     sweeps: Sweeps | None = None
     reassociated: bool = False
     """Whether sums are added up in another order than that of the source."""

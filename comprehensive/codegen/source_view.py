@@ -12,19 +12,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 
-from comprehensive.algebra import Atom, System
-from comprehensive.codegen.c_expr import c_comment, c_string, count, is_wide, polynomial, wide
-from comprehensive.codegen.dispatch import MACHINE_FIELDS, Dispatch, Guard, dispatch, guard
+from comprehensive.codegen.c_expr import c_comment, c_string, is_wide, polynomial, wide
+from comprehensive.codegen.dispatch import Dispatch, Guard, dispatch, guard
 from comprehensive.codegen.header_view import data_sizes, function_view
-from comprehensive.codegen.instances import LAUNCH, Instance
 from comprehensive.codegen.interface import Argument, Interface, interface
 from comprehensive.codegen.kernel import TOGETHER, Kernel, KernelParameter, Source
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TilePlan
 from comprehensive.codegen.source_lines import GENERATED_LINE, source_line
+from comprehensive.codegen.tile_view import tile_costs
 from comprehensive.diagnostics import GENERATED, Span
-from comprehensive.loops.access import substitute
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.types import exact_product
 from comprehensive.metafork.ast import Expr, HostAssert, IntLiteral, MetaSchedule, ScalarType
@@ -67,23 +64,11 @@ class KernelLaunch:
 
 @dataclass(frozen=True, slots=True)
 class TileInstance:
-    """One instance of a kernel over tiles; the texts are C."""
+    """One instance of a kernel over tiles: its number as callers ask for it, from 1 on, and as leaves are numbered."""
 
     leaf: int
     number: int
-    """As callers ask for it, from 1 on."""
     sizes: str
-    fits: str
-    """Whether the machine has what it needs."""
-    blocks: Extent
-    cost: str
-    """Of a tile: the weight of a point times the points."""
-    alone: int
-    """The least cost of a launch."""
-    steps: str
-    """Of a serial loop, with those that its last piece has too many; costs are for each of them."""
-    most_sweeps: int
-    """Of a launch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +82,6 @@ class TileSource:
     """Which of them it is for a launch."""
     launch: KernelLaunch
     instances: tuple[TileInstance, ...]
-    launch_cost: int
-    """Of a kernel, beside the costs of tiles."""
     sweeps_left: Extent | None
     """Of the loop around the region, where a launch does several of them."""
 
@@ -121,6 +104,8 @@ class RegionSource:
     leaves: tuple[tuple[tuple[int, ...], KernelLaunch], ...]
     tile: TileSource | None
     time: TileSource | None
+    tile_arguments: str
+    """What the header's choice of a tile depends on."""
 
     @property
     def tiles(self) -> tuple[TileSource, ...]:
@@ -308,6 +293,7 @@ def _region(region: RegionPlan, host: Interface) -> RegionSource:
         None if plan is None else _tile(region, plan, available) for plan in (region.tile, region.time)
     )
     tiles = [each for each in (tile, time) if each is not None]
+    costs = tile_costs(region, selection)
     read = " ".join(
         (
             *(extent.value for extent in extents),
@@ -315,7 +301,7 @@ def _region(region: RegionPlan, host: Interface) -> RegionSource:
             *(a.name for a in selection.sizes),
             *(launch.arguments for launch in launches.values()),
             *(each.launch.arguments for each in tiles),
-            *(f"{i.blocks.value} {i.fits}" for each in tiles for i in each.instances),
+            costs.arguments if costs is not None else "",
             *(each.together for each in tiles),
             *(each.sweeps_left.value for each in tiles if each.sweeps_left is not None),
         )
@@ -333,51 +319,22 @@ def _region(region: RegionPlan, host: Interface) -> RegionSource:
         leaves=tuple((tuple(numbers), launches[name]) for name, numbers in leaves.items()),
         tile=tile,
         time=time,
+        tile_arguments="" if costs is None else "".join(f", {a.name}" for a in costs.sizes),
     )
 
 
 def _tile(region: RegionPlan, tile: TilePlan, available: Sequence[Argument]) -> TileSource:
     kernel = tile.kernel
     types = {s.name: s.type for s in tile.nest.scalars}
-    conditions = () if tile.sweeps is None else [guard(c, types).condition for c in tile.sweeps.conditions]
-    instances: list[TileInstance] = []
-    for number, instance in enumerate(tile.instances):
-        sizes = tile.sizes(instance)
-        literals: Mapping[str, Expr] = {name: IntLiteral(size) for name, size in sizes.items()}
-        ((_, blocks),) = kernel.grid
-        each = [sizes[name] for name in kernel.constants[: 2 * len(kernel.block)]]
-        instances.append(
-            TileInstance(
-                tile.first + number,
-                region.tile_of(tile.first + number),
-                ", ".join(map(str, instance.sizes)),
-                " && ".join((_fits(tile.system, sizes), *_limits(kernel, types), *conditions)),
-                _extent(substitute(blocks, literals), types),
-                _cost(kernel, instance, prod(each)),
-                instance.alone,
-                _steps(kernel, sizes, types),
-                1 if tile.sweeps is None else sizes[tile.sweeps.most],
-            )
-        )
+    numbers = range(tile.first, tile.first + len(tile.instances))
+    instances = tuple(
+        TileInstance(leaf, region.tile_of(leaf), ", ".join(map(str, instance.sizes)))
+        for leaf, instance in zip(numbers, tile.instances, strict=True)
+    )
     launch = _launch(kernel, tile.nest, available, types)
     left = None if tile.sweeps is None else _extent(tile.sweeps.left, types)
     together = _together(kernel, tile.nest) if kernel.together else ""
-    return TileSource(kernel.constants, kernel.together, together, launch, tuple(instances), LAUNCH, left)
-
-
-def _steps(kernel: Kernel, sizes: Mapping[str, int], types: Mapping[str, ScalarType]) -> str:
-    if not kernel.has_feeds:
-        return "1"
-    (_, bound), depth = kernel.limits[-1], sizes[kernel.constants[-3]]
-    return f"cf_round_up({wide(bound, types)}, {depth})"
-
-
-def _cost(kernel: Kernel, instance: Instance, points: int) -> str:
-    if not kernel.together:
-        return str(instance.weight * points)
-    *others, last = [weight * points for weight in instance.weights(kernel.together)]
-    cases = [f"{TOGETHER} == {n} ? {cost} : " for n, cost in zip(kernel.together, others, strict=False)]
-    return f"{''.join(cases)}{last}"
+    return TileSource(kernel.constants, kernel.together, together, launch, instances, left)
 
 
 def _together(kernel: Kernel, nest: Nest) -> str:
@@ -406,25 +363,6 @@ def _multiples(kernel: Kernel, nest: Nest, count: int) -> str:
             [f"cf_begins({name})", *(f"{number} % {elements} == 0" for number in numbers)]
         )
     return " && ".join(conditions)
-
-
-def _limits(kernel: Kernel, types: Mapping[str, ScalarType]) -> tuple[str, ...]:
-    """That the limits of the coordinates are numbers which kernels can count to."""
-    return tuple(f"cf_limit({wide(limit, types)}) != CF_UNDEFINED" for _, limit in kernel.limits)
-
-
-def _fits(system: System, sizes: Mapping[str, int]) -> str:
-    """The conditions on the machine, those that hold for these sizes anyway left out."""
-    atoms = [atom.substitute(sizes) for atom in system.atoms]
-    return " && ".join(_on_machine(atom) for atom in atoms if atom.truth is not True) or "1"
-
-
-def _on_machine(atom: Atom) -> str:
-    left, right = map(count, atom.positive_sides())
-    text = f"{left} {atom.sign} {right}"
-    for symbol in atom.symbols:
-        text = re.sub(rf"\b{symbol}\b", f"cf_amount(cf_state.machine->{MACHINE_FIELDS[symbol]})", text)
-    return text
 
 
 def _launch(

@@ -21,6 +21,7 @@ from typing import Any, cast
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import CommandLineError, CompileError, Diagnostic, Severity, SourceFile, Span
 from comprehensive.machine.parameters import WORD_BYTES
+from comprehensive.machine.speeds import SPEEDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,18 @@ class Device:
     memory_latency_cycles: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     issue_distance_cycles: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     """Least distance in issue of ``PRODUCER_CONSUMER`` pairs of SASS instructions; empty where not known."""
+
+    speeds: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    """Of :data:`comprehensive.machine.speeds.SPEEDS`; those of an architecture are of one of its products."""
+
+    def machine(self) -> Mapping[str, int]:
+        """Machine parameters and speeds: all that a choice among kernels depends on. Speeds not known are 1."""
+        known = (
+            self.speeds
+            if self.multiprocessors is None
+            else {**self.speeds, "multiprocessors": self.multiprocessors}
+        )
+        return {**self.parameters(), **{name: known.get(name, 1) for name in SPEEDS}}
 
     def parameters(self) -> Mapping[str, int]:
         """The values of the machine parameters on this device, in the order of ``MACHINE_PARAMETERS``."""
@@ -153,6 +166,9 @@ def _with_base(path: Path, seen: tuple[Path, ...]) -> _Values:
         if base_path.resolve() in chain:
             raise _error("CF0805", f"device '{base}' is its own base", span, "name another base, or none")
         inherited = _with_base(base_path, chain)
+        if "speeds" in inherited and "speeds" in values:
+            (before, _), (own, place) = inherited["speeds"], values["speeds"]
+            values["speeds"] = ({**before, **own}, place)
         values = inherited | values
     if not seen:
         _require_all(path, values)
@@ -236,8 +252,23 @@ def _checked(file: SourceFile, key: str, value: object) -> object:
             raise _wrong_type(file, key, "a list of integers that are not negative")
         case _:
             if isinstance(value, dict) and all(map(_is_count, cast("dict[str, object]", value).values())):
-                return cast("dict[str, int]", value)
+                table = cast("dict[str, int]", value)
+                return _speeds(file, table) if key == "speeds" else table
             raise _wrong_type(file, key, "a table of integers that are not negative")
+
+
+def _speeds(file: SourceFile, table: dict[str, int]) -> dict[str, int]:
+    for name, value in table.items():
+        if name not in SPEEDS:
+            raise _error(
+                "CF0804",
+                f"'{name}' is not a speed of a device",
+                _key_span(file, name),
+                f"correct its name; speeds are {', '.join(SPEEDS)}",
+            )
+        if value < 1:
+            raise _wrong_type(file, name, "a positive integer")
+    return table
 
 
 def _is_count(value: object) -> bool:

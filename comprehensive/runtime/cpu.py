@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from comprehensive.codegen.dispatch import MACHINE_FIELDS
 from comprehensive.codegen.environment import render_template
 from comprehensive.codegen.interface import Interface
 from comprehensive.data import template_directory
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from comprehensive.machine.speeds import SPEEDS
 from comprehensive.runtime.values import C_TYPES, Value, as_array, as_pointer, as_scalar
 from comprehensive.toolchain.host import Compiler
 
@@ -34,7 +34,9 @@ BUILD_TIMEOUT_S = 300.0
 CALL_TIMEOUT_S = 120.0
 
 UNLIMITED = 1 << 40
-"""What a machine has of a parameter that the caller does not give."""
+"""What a machine has of a parameter that the caller does not give; a speed is then 1."""
+MACHINE_NUMBERS = (*MACHINE_PARAMETERS, *SPEEDS)
+"""The members of ``cf_machine``, in order."""
 
 _FLAGS = ("-std=c++17", "-ffp-contract=off", "-g", "-Wno-unknown-pragmas")
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
@@ -142,6 +144,7 @@ class _Choice(ctypes.Structure):
         ("constraint", ctypes.c_char_p),
         ("needed", ctypes.c_longlong),
         ("available", ctypes.c_longlong),
+        ("cycles", ctypes.c_longlong),
     ]
 
 
@@ -159,7 +162,9 @@ def _call_shared(
     shared.cf_cpu_set_kernel_threads(settings.kernel_threads)
     shared.cf_cpu_set_order(int(settings.backwards))
     shared.cf_cpu_error.restype = ctypes.c_char_p
-    limits = None if machine is None else (ctypes.c_longlong * len(MACHINE_FIELDS))(*_machine_values(machine))
+    limits = (
+        None if machine is None else (ctypes.c_longlong * len(MACHINE_NUMBERS))(*_machine_values(machine))
+    )
     passed = [
         as_pointer(a, arguments[a.name]) if a.pointer else as_scalar(a, arguments[a.name])
         for a in interface.arguments
@@ -193,7 +198,9 @@ def _params(interface: Interface, values: Mapping[str, int]) -> ctypes.Structure
 
 
 def _machine_values(machine: Mapping[str, int]) -> list[int]:
-    return [machine.get(symbol, UNLIMITED) for symbol in MACHINE_PARAMETERS]
+    return [machine.get(symbol, UNLIMITED) for symbol in MACHINE_PARAMETERS] + [
+        machine.get(name, 1) for name in SPEEDS
+    ]
 
 
 # --- in a process of its own ---------------------------------------------------------------------------------

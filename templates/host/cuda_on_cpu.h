@@ -99,7 +99,11 @@ enum cudaDeviceAttr {
   cudaDevAttrMaxSharedMemoryPerBlock = 8,
   cudaDevAttrWarpSize = 10,
   cudaDevAttrMaxRegistersPerBlock = 12,
+  cudaDevAttrClockRate = 13,
   cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrMemoryClockRate = 36,
+  cudaDevAttrGlobalMemoryBusWidth = 37,
+  cudaDevAttrL2CacheSize = 38,
   cudaDevAttrMaxThreadsPerMultiProcessor = 39,
   cudaDevAttrComputeCapabilityMajor = 75,
   cudaDevAttrComputeCapabilityMinor = 76,
@@ -168,7 +172,11 @@ struct Device {
     value[cudaDevAttrMaxSharedMemoryPerBlock] = 49152;
     value[cudaDevAttrWarpSize] = 32;
     value[cudaDevAttrMaxRegistersPerBlock] = 65536;
+    value[cudaDevAttrClockRate] = 1980000;
     value[cudaDevAttrMultiProcessorCount] = 132;
+    value[cudaDevAttrMemoryClockRate] = 3201000;
+    value[cudaDevAttrGlobalMemoryBusWidth] = 6144;
+    value[cudaDevAttrL2CacheSize] = 62914560;
     value[cudaDevAttrMaxThreadsPerMultiProcessor] = 2048;
     value[cudaDevAttrComputeCapabilityMajor] = 9;
     value[cudaDevAttrMaxSharedMemoryPerMultiprocessor] = 233472;

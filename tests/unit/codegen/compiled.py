@@ -11,6 +11,7 @@ from typing import Any
 from comprehensive.codegen.host import header_text
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from comprehensive.machine.speeds import SPEEDS
 
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 
@@ -32,6 +33,7 @@ class Choice(ctypes.Structure):
         ("constraint", ctypes.c_char_p),
         ("needed", ctypes.c_longlong),
         ("available", ctypes.c_longlong),
+        ("cycles", ctypes.c_longlong),
     ]
 
 
@@ -67,9 +69,8 @@ double t_seconds(const cf_machine *m, {given}const {params} *p, int times)
         self._program = tuple(program)
 
     def _arguments(self, machine: Mapping[str, int], values: Mapping[str, int]) -> list[Any]:
-        limits = (ctypes.c_longlong * len(MACHINE_PARAMETERS))(
-            *(machine.get(p, 0) for p in MACHINE_PARAMETERS)
-        )
+        numbers = (*MACHINE_PARAMETERS, *SPEEDS)
+        limits = (ctypes.c_longlong * len(numbers))(*(machine.get(p, 0) for p in numbers))
         params = (ctypes.c_int * max(1, len(self._program)))(*(values[p] for p in self._program))
         return [limits, *(ctypes.c_int(values[s]) for s in self._sizes), params]
 

@@ -1,0 +1,211 @@
+"""What the choice of a tile is printed from.
+
+In: a region with such kernels.  Out: :class:`TileCosts` for the header, whose texts are C over scalars of the region:
+what the blocks of every instance do, and how many there are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from comprehensive.algebra import Atom, System
+from comprehensive.codegen.c_expr import c_comment, count, wide
+from comprehensive.codegen.dispatch import MACHINE_FIELDS, Dispatch, guard
+from comprehensive.codegen.instances import Instance
+from comprehensive.codegen.interface import Argument
+from comprehensive.codegen.kernel import Kernel
+from comprehensive.codegen.plan import RegionPlan, TilePlan
+from comprehensive.loops.access import substitute
+from comprehensive.loops.fold import fold
+from comprehensive.loops.ir import Coordinate, Role
+from comprehensive.machine.cost import TileWork
+from comprehensive.metafork.ast import Expr, IntLiteral
+from comprehensive.metafork.printer import print_expr
+
+
+@dataclass(frozen=True, slots=True)
+class WorkRow:
+    """A ``cf_tile_work`` of the header."""
+
+    rows: str
+    takes: str
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceCost:
+    """An instance with how large a launch of it is; the texts are C."""
+
+    number: int
+    """As callers ask for it, from 1 on."""
+    comment: str
+    fits: str
+    row: str
+    """Which of the works, by how many elements are accessed together."""
+    blocks: str
+    steps: str
+    bytes: str
+    is_cut: str
+
+
+@dataclass(frozen=True, slots=True)
+class TileCosts:
+    """Of all tiles of a region, register tiles first."""
+
+    parameters: str
+    arguments: str
+    sizes: tuple[Argument, ...]
+    """Integers that the caller passes, in order of definition."""
+    limits: tuple[tuple[str, str, str], ...]
+    """Bounds of coordinates and of serial loops: name, value, and the text that it computes."""
+    unused: tuple[str, ...]
+    works: tuple[WorkRow, ...]
+    instances: tuple[InstanceCost, ...]
+    single: int
+    """How many of them do one sweep."""
+    most_sweeps: tuple[int, ...]
+    """Of the others, in a launch."""
+    elements: str
+    """What the argument of that name is."""
+
+
+def tile_costs(region: RegionPlan, selection: Dispatch) -> TileCosts | None:
+    """None for a region without tiles."""
+    if not region.tilings:
+        return None
+    machine = selection.names.machine
+    works: list[WorkRow] = []
+    instances: list[InstanceCost] = []
+    limits: dict[Expr, str] = {}
+    for plan in region.tilings:
+        for _, limit in plan.kernel.limits:
+            limits.setdefault(limit, f"cf_limit{len(limits)}")
+        for instance in plan.instances:
+            number = region.tile_of(plan.first + plan.instances.index(instance))
+            instances.append(_instance(plan, instance, number, len(works), machine, limits))
+            works += [_row(plan, instance, together) for together in plan.kernel.together or (0,)]
+    scalars = {s.name: s for plan in region.tilings for s in plan.nest.scalars if s.role is not Role.TILE}
+    types = {s.name: s.type for s in scalars.values()}
+    bounds = tuple((name, wide(limit, types), c_comment(print_expr(limit))) for limit, name in limits.items())
+    read = " ".join((*(value for _, value, _ in bounds), *(i.fits for i in instances)))
+    sizes = tuple(
+        Argument(s.name, s.type)
+        for s in scalars.values()
+        if s.type.is_integer and re.search(rf"\b{s.name}\b", read)
+    )
+    is_vectored = any(plan.kernel.together for plan in region.tilings)
+    return TileCosts(
+        parameters=", ".join((f"const cf_machine *{machine}", *(a.declaration for a in sizes))),
+        arguments=", ".join((machine, *(a.name for a in sizes))),
+        sizes=sizes,
+        limits=bounds,
+        unused=(
+            *(() if region.time is not None else ("cf_sweeps",)),
+            *(() if is_vectored else ("cf_together",)),
+        ),
+        works=tuple(works),
+        instances=tuple(instances),
+        single=0 if region.tile is None else len(region.tile.instances),
+        most_sweeps=tuple(most_sweeps(region.time, i) for i in region.time.instances) if region.time else (),
+        elements=_ELEMENTS if is_vectored else "",
+    )
+
+
+_ELEMENTS = """cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
+   perhaps 2, else 1."""
+
+
+def most_sweeps(plan: TilePlan, instance: Instance) -> int:
+    """Of a launch."""
+    return 1 if plan.sweeps is None else plan.sizes(instance)[plan.sweeps.most]
+
+
+def _instance(
+    plan: TilePlan, instance: Instance, number: int, row: int, machine: str, limits: Mapping[Expr, str]
+) -> InstanceCost:
+    kernel, sizes = plan.kernel, plan.sizes(instance)
+    types = {s.name: s.type for s in plan.nest.scalars}
+    names = [limits[limit] for _, limit in kernel.limits]
+    conditions = () if plan.sweeps is None else (guard(c, types).condition for c in plan.sweeps.conditions)
+    countable = (f"cf_limit({name}) != CF_UNDEFINED" for name in names)
+    return InstanceCost(
+        number,
+        c_comment(", ".join(f"{name} = {size}" for name, size in sizes.items())),
+        " && ".join((_fits(plan.system, sizes, machine), *countable, *conditions)),
+        _row_of(kernel, row),
+        _product([_tiles(c, name, sizes) for c, name in zip(plan.coordinates, names, strict=False)]),
+        _steps(plan, instance, names),
+        _sum(
+            [_product([str(t.bytes), *(f"cf_number_of({names[n]})" for n in t.limits)]) for t in plan.traffic]
+        ),
+        _cut(plan, sizes, names),
+    )
+
+
+def _tiles(c: Coordinate, limit: str, sizes: Mapping[str, int]) -> str:
+    """How many tiles there are along a coordinate: what `Coordinate.tiles` says, in counts."""
+    return f"cf_tiles({limit}, {c.shift}, {_size(c.step, sizes)})"
+
+
+def _size(expression: Expr, sizes: Mapping[str, int]) -> int:
+    found = fold(substitute(expression, {name: IntLiteral(size) for name, size in sizes.items()}))
+    assert isinstance(found, IntLiteral)
+    return found.value
+
+
+def _product(factors: Sequence[str]) -> str:
+    return factors[0] if len(factors) == 1 else f"cf_times({factors[0]}, {_product(factors[1:])})"
+
+
+def _sum(terms: Sequence[str]) -> str:
+    return terms[0] if len(terms) == 1 else f"cf_plus({terms[0]}, {_sum(terms[1:])})"
+
+
+def _row(plan: TilePlan, instance: Instance, together: int) -> WorkRow:
+    work: TileWork = plan.work(instance, together)
+    parts = (work.once, work.step, work.cut_once, work.cut_step)
+    takes = (work.warps, work.registers, work.shared_words, work.ahead)
+    sizes = ", ".join(f"{name} = {size}" for name, size in plan.sizes(instance).items())
+    return WorkRow(
+        ", ".join(f"{{ {', '.join(map(str, part.rounded))} }}" for part in parts),
+        ", ".join(map(str, takes)),
+        c_comment(sizes + (f", {together} together" if together else "")),
+    )
+
+
+def _row_of(kernel: Kernel, first: int) -> str:
+    *others, last = range(first, first + max(1, len(kernel.together)))
+    cases = [f"cf_together == {n} ? {row} : " for n, row in zip(kernel.together, others, strict=False)]
+    return f"{''.join(cases)}{last}"
+
+
+def _steps(plan: TilePlan, instance: Instance, limits: Sequence[str]) -> str:
+    if plan.sweeps is not None:
+        return "cf_number_of(cf_sweeps)"
+    if len(limits) == len(plan.coordinates):
+        return "0"
+    return f"cf_tiles({limits[-1]}, 0, {plan.step(instance)})"
+
+
+def _cut(plan: TilePlan, sizes: Mapping[str, int], limits: Sequence[str]) -> str:
+    """Whether a tile along some coordinate is not whole; those that overlap or begin before 0 never all are."""
+    if any(c.shift or c.lead is not None for c in plan.coordinates):
+        return "1"
+    extents = [(_size(c.extent, sizes), name) for c, name in zip(plan.coordinates, limits, strict=False)]
+    return " || ".join(f"{name} % {extent} != 0" for extent, name in extents if extent > 1) or "0"
+
+
+def _fits(system: System, sizes: Mapping[str, int], machine: str) -> str:
+    """The conditions on the machine, those that hold for these sizes anyway left out."""
+    atoms = [atom.substitute(sizes) for atom in system.atoms]
+    return " && ".join(_on_machine(atom, machine) for atom in atoms if atom.truth is not True) or "1"
+
+
+def _on_machine(atom: Atom, machine: str) -> str:
+    left, right = map(count, atom.positive_sides())
+    text = f"{left} {atom.sign} {right}"
+    for symbol in atom.symbols:
+        text = re.sub(rf"\b{symbol}\b", f"cf_amount({machine}->{MACHINE_FIELDS[symbol]})", text)
+    return text

@@ -1,0 +1,52 @@
+"""What a block does, as the counts that decide how long it takes.
+
+In: what :mod:`comprehensive.model.block` has counted.  Out: :class:`Work`, which adds up and scales::
+
+    once + step * 64          # a tile with 64 steps of its serial loop
+
+Counts are those of MWP-CWP (Hong and Kim, ISCA 2009: instructions, memory transactions, synchronizations), but of one
+block, and exact where that paper estimates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, fields
+from math import ceil
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Counts for a block, all of them non-negative."""
+
+    instructions: float = 0
+    """Of warps: arithmetic on data, accesses, and what accesses need of addresses."""
+    wide: float = 0
+    """Those of them that compute doubles."""
+    wavefronts: float = 0
+    """Turns of the load and store unit: 128 bytes of a line, or 32 banks of shared memory."""
+    bytes: float = 0
+    """Between the block and the second-level cache, in whole sectors of 32 bytes, each once."""
+    waits: float = 0
+    """How often a warp waits for global memory, one wait after the other."""
+    shared_waits: float = 0
+    """The same for shared memory."""
+    barriers: float = 0
+    depth: float = 0
+    """Instructions of a thread that wait for each other."""
+
+    def __add__(self, other: Work) -> Work:
+        return Work(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def __sub__(self, other: Work) -> Work:
+        return Work(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def __mul__(self, factor: float) -> Work:
+        return Work(*(a * factor for a in astuple(self)))
+
+    @property
+    def rounded(self) -> tuple[int, ...]:
+        """As integers in the order of the fields, rounded up."""
+        return tuple(max(0, ceil(value)) for value in astuple(self))
+
+
+WORK_FIELDS = tuple(field.name for field in fields(Work))

@@ -1,0 +1,164 @@
+"""Accesses of the threads of a block, counted as the hardware serves them, a warp at a time.
+
+In: byte addresses of all threads.  Out: :class:`Tally`: lines of 128 bytes and wavefronts of 32 banks, sectors of 32
+bytes that the block touches (each counts once, since the first-level cache keeps it), and how often a warp waits.  A
+*region* is code in which the compiler can move loads together: it is waited for once, and reads an element once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from comprehensive.machine.work import Work
+
+Integers: TypeAlias = npt.NDArray[np.int64]
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Elements: TypeAlias = tuple[str, bytes]
+"""An array, and which of its elements threads read."""
+
+WARP = 32
+SECTOR_BYTES = 32
+LINE_BYTES = 128
+BANKS = 32
+BANK_BYTES = 4
+VECTOR_BYTES = 16
+ADDRESSING = 2
+"""Instructions that an access takes for its address, beside itself: about so many in what nvcc makes of tiles."""
+SHARED_ADDRESSING = 1
+"""The same for one of shared memory, where distances are known when a kernel is compiled."""
+COPYING = 20
+"""The same for a copy to shared memory element by element, whose bounds are looked at each time."""
+
+
+@dataclass
+class Tally:
+    """Counts so far, of a block of so many ``threads``."""
+
+    threads: int
+    instructions: float = 0
+    wide: float = 0
+    wavefronts: float = 0
+    bytes: float = 0
+    waits: float = 0
+    shared_waits: float = 0
+    barriers: float = 0
+    depth: float = 0
+    chain: int = 0
+    """Instructions of the region that wait for each other: of the longest chain so far."""
+    _reads_global: bool = False
+    _reads_shared: bool = False
+    _loaded: set[Elements] = field(default_factory=set[Elements])
+    _sectors: dict[tuple[str, bool, float], list[Integers]] = field(
+        default_factory=dict[tuple[str, bool, float], list[Integers]]
+    )
+    """By array, whether they are written, and how often code is done that other addresses come after."""
+    _warp: Integers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._warp = np.arange(self.threads, dtype=np.int64) // WARP
+
+    @property
+    def warps(self) -> int:
+        return -(-self.threads // WARP)
+
+    def active_warps(self, active: Mask | None) -> int:
+        return self.warps if active is None else int(np.unique(self._warp[active]).size)
+
+    def arithmetic(self, instructions: float, times: float, active: Mask | None, *, wide: bool) -> None:
+        done = instructions * times * self.active_warps(active)
+        self.instructions += done
+        self.wide += done if wide else 0
+
+    def is_loaded(self, array: str, offset: Any, active: Mask | None) -> bool:
+        """Whether this region has read the same elements before; from now on it has."""
+        places = np.broadcast_to(np.asarray(offset), (self.threads,))
+        key = (array, (places if active is None else np.where(active, places, -1)).tobytes())
+        known = key in self._loaded
+        self._loaded.add(key)
+        return known
+
+    def of_global(
+        self, array: str, begin: Any, width: int, times: float, active: Mask | None, *, stores: bool
+    ) -> None:
+        """An access of ``width`` bytes a thread; ``begin`` is None where data decides about the address."""
+        warps = self.active_warps(active)
+        self.instructions += times * warps * (1 + ADDRESSING)
+        self._reads_global |= not stores
+        if begin is None:
+            self.wavefronts += times * warps * WARP
+            self.bytes += times * warps * WARP * SECTOR_BYTES
+            return
+        places, warp = self._active(begin, active)
+        sectors = _units(places, width, SECTOR_BYTES)
+        lines = np.unique(sectors * SECTOR_BYTES // LINE_BYTES * self.warps + warp).size
+        self.wavefronts += times * max(lines, -(-places.size * width // LINE_BYTES))
+        self._sectors.setdefault((array, stores, times), []).append(np.unique(sectors))
+
+    def of_shared(self, begin: Any, width: int, times: float, active: Mask | None, *, stores: bool) -> None:
+        """The same in shared memory: each bank serves one word of a warp at a time, the same word to all threads."""
+        warps = self.active_warps(active)
+        self.instructions += times * warps * (1 + SHARED_ADDRESSING)
+        self._reads_shared |= not stores
+        if begin is None:
+            self.wavefronts += times * warps
+            return
+        places, warp = self._active(begin, active)
+        words = np.unique(_units(places, width, BANK_BYTES) * self.warps + warp)
+        bank = words % self.warps * BANKS + words // self.warps % BANKS
+        degrees = np.bincount(bank, minlength=self.warps * BANKS).reshape(self.warps, BANKS).max(axis=1)
+        self.wavefronts += times * int(degrees.sum())
+
+    def piece(self, bytes_: int, row_bytes: int, together: int, element_bytes: int, times: float) -> None:
+        """Reads of a piece of an array by all threads, ``together`` elements an access, for later."""
+        accesses = -(-bytes_ // (element_bytes * together * WARP))
+        self.instructions += times * accesses * (1 + ADDRESSING)
+        self.wavefronts += times * max(accesses, -(-bytes_ // LINE_BYTES))
+        self.bytes += times * (bytes_ // row_bytes) * -(-row_bytes // SECTOR_BYTES) * SECTOR_BYTES
+
+    def put(self, bytes_: int, together: int, element_bytes: int, times: float, *, copies: bool) -> None:
+        """Its way into shared memory: from registers, or a copy past them."""
+        accesses = -(-bytes_ // (element_bytes * together * WARP))
+        self.instructions += times * accesses * (COPYING if copies and together == 1 else 1)
+        self.wavefronts += times * max(accesses, -(-bytes_ // LINE_BYTES))
+
+    def end_of_region(self, times: float) -> None:
+        if self._reads_global:
+            self.waits += times
+        elif self._reads_shared:
+            self.shared_waits += times
+        self._reads_global = self._reads_shared = False
+        self.depth += self.chain * times
+        self.chain = 0
+        self._loaded.clear()
+
+    def work(self) -> Work:
+        """All that has been counted, sectors included."""
+        touched = sum(
+            times * np.unique(np.concatenate(found)).size for (_, _, times), found in self._sectors.items()
+        )
+        return Work(
+            self.instructions,
+            self.wide,
+            self.wavefronts,
+            self.bytes + touched * SECTOR_BYTES,
+            self.waits,
+            self.shared_waits,
+            self.barriers,
+            self.depth,
+        )
+
+    def _active(self, begin: Any, active: Mask | None) -> tuple[Integers, Integers]:
+        places = np.broadcast_to(np.asarray(begin, np.int64), (self.threads,))
+        return (places, self._warp) if active is None else (places[active], self._warp[active])
+
+
+def _units(begin: Integers, width: int, unit: int) -> Integers:
+    """Numbers of the units that accesses lie in: a row for each unit of an access."""
+    first, last = begin // unit, (begin + width - 1) // unit
+    if width <= unit and np.array_equal(first, last):
+        return first
+    return np.stack([np.minimum(first + k, last) for k in range(-(-width // unit) + 1)])

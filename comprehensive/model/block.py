@@ -1,0 +1,499 @@
+"""One block of a kernel, gone through with the addresses of all its threads.
+
+In: a :class:`Kernel`, values for its parameters and constants, the shape of the block and which one.  Out: its
+:class:`Work`::
+
+    block_work(kernel, {"T0": 16, "U0": 8, ..., "y0_limit": 384}, (16, 16), 4).instructions
+
+Arithmetic on data is counted and not done; integers (addresses, conditions, bounds) are computed for every thread.
+Turns of a loop that are alike are gone through once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
+from typing import Any, TypeAlias, assert_never
+
+import numpy as np
+
+from comprehensive.codegen.kernel import (
+    TOGETHER,
+    VECTOR,
+    Await,
+    Barrier,
+    Comment,
+    Commit,
+    Feed,
+    Fetch,
+    Kernel,
+    KernelStmt,
+    OfTiles,
+    Plain,
+    Put,
+    SharedTile,
+    Stage,
+    ThreadIf,
+    UniformFor,
+    UniformIf,
+    Vectors,
+    VectorStore,
+)
+from comprehensive.loops.traverse import statements_in, subexpressions
+from comprehensive.machine.work import Work
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Conditional,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    FloatLiteral,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    MetaFor,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+from comprehensive.model.accesses import VECTOR_BYTES, Mask, Tally
+from comprehensive.model.integers import calculate
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """A number that is not computed: ``depth`` instructions of this region wait for each other before it is there."""
+
+    depth: int = 0
+
+
+Value: TypeAlias = Any
+"""An integer, an array with one for each thread, or :class:`Data`."""
+LOADED = Data()
+
+SLOW = 10
+"""Instructions of a division or of a function of the mathematical library: about so many."""
+FIRST_TURNS = 4
+"""Turns of a loop that are gone through one by one."""
+PERIOD = 4
+"""Turns after these that stand for all others: accesses of 16 bytes make every fourth turn the same."""
+PLACEHOLDER = "cf_again"
+"""A function of kernels that returns its argument."""
+
+
+def block_work(
+    kernel: Kernel,
+    values: Mapping[str, Value],
+    shape: Sequence[int],
+    number: Sequence[int],
+    together: int = 0,
+) -> Work:
+    """The work of the block with these numbers; they and the extents of a block, its ``shape``, have x last."""
+    walk = Walk(kernel, {**values, TOGETHER: together}, shape, number)
+    walk.statements(kernel.body, 1)
+    return walk.work()
+
+
+class Walk:
+    """Where control flow is, and what integers are there."""
+
+    def __init__(
+        self, kernel: Kernel, values: Mapping[str, Value], shape: Sequence[int], number: Sequence[int]
+    ) -> None:
+        threads = prod(shape)
+        self.tally = Tally(threads)
+        self.values: dict[str, Value] = dict(values)
+        place = np.arange(threads, dtype=np.int64)
+        for axis, extent in zip("xyz", (*reversed(shape), 1, 1), strict=False):
+            self.values[f"threadIdx.{axis}"] = place % extent if extent > 1 else 0
+            self.values[f"blockDim.{axis}"] = extent
+            self.values[f"gridDim.{axis}"] = 1 << 20
+            place = place // extent
+        for axis, position in zip("xyz", (*reversed(number), 0, 0), strict=False):
+            self.values[f"blockIdx.{axis}"] = position
+        self._active: Mask | None = None
+        self._data = {p.name: p.type for p in kernel.parameters if p.pointer}
+        self._shared: dict[str, tuple[int, ScalarType]] = {}
+        self._feeds: dict[str, Feed] = {}
+        self._wide = ScalarType.DOUBLE in self._data.values()
+        self._registers: dict[tuple[str, tuple[int, ...]], Data] = {}
+        self._alike: dict[int, bool] = {}
+        self._added_chain = 0
+
+    def work(self) -> Work:
+        """All that has been counted."""
+        self._end_of_region(1)
+        return self.tally.work()
+
+    def _end_of_region(self, times: float) -> None:
+        """What was computed is there for the next one."""
+        self.tally.end_of_region(times)
+        self._registers.clear()
+        for name, value in self.values.items():
+            if isinstance(value, Data):
+                self.values[name] = LOADED
+
+    # --- statements
+
+    def statements(self, body: Sequence[KernelStmt], times: float) -> None:
+        for statement in body:
+            match statement:
+                case Plain():
+                    self.plain(statement.body, times)
+                case Barrier():
+                    self._end_of_region(times)
+                    self.tally.barriers += times
+                case Comment():
+                    pass
+                case UniformFor():
+                    self._loop(statement.header, statement.body, times)
+                case UniformIf() | ThreadIf():
+                    for _, taken in self._branches(statement.condition, times):
+                        self.statements(statement.then if taken else statement.otherwise, times)
+                case SharedTile():
+                    self._shared[statement.name] = (4 * self._number(statement.offset_words), statement.type)
+                case OfTiles():
+                    self._of_tiles(statement, times)
+                case _:
+                    assert_never(statement)
+
+    def _of_tiles(self, statement: OfTiles, times: float) -> None:
+        match statement:
+            case Feed():
+                self._feeds[statement.name] = statement
+            case Stage():
+                self._staged(self._feeds[statement.feed], times)
+            case Fetch():
+                self._fetched(self._feeds[statement.feed], times)
+            case Put():
+                feed = self._feeds[statement.feed]
+                self.tally.put(self._piece_bytes(feed), 1, feed.type.size_bytes, times, copies=False)
+            case Vectors():
+                source, apart = statement.source, self._number(statement.apart)
+                together = self._number(statement.together)
+                for first in range(0, self._number(statement.count), together):
+                    self._access(_moved(source, first // VECTOR * apart + first % VECTOR), together, times)
+            case VectorStore():
+                together = self.values[TOGETHER]
+                for first in range(0, VECTOR, together):
+                    self._access(_moved(statement.target, first), together, times, stores=True)
+            case Commit():
+                pass
+            case Await():
+                self._end_of_region(times)
+            case _:
+                raise ValueError(f"{statement} is not known")
+
+    def plain(self, body: Sequence[Stmt], times: float) -> None:
+        for statement in body:
+            match statement:
+                case Declare(dims=(), initial=None) | Declare(dims=(_, *_)):
+                    self.values[statement.name] = LOADED
+                case Declare():
+                    assert statement.initial is not None
+                    self._set(statement.name, self._value(statement.initial, times), 0)
+                case Assign():
+                    self._assign(statement, times)
+                case If():
+                    for _, taken in self._branches(statement.condition, times):
+                        self.plain(statement.then if taken else statement.otherwise, times)
+                case For():
+                    self._loop(statement, None, times)
+                case Block():
+                    self.plain(statement.body, times)
+                case While() | DoWhile():
+                    self.plain(statement.body, times)
+                case MetaFor() | Break() | Continue():
+                    pass
+                case _:
+                    assert_never(statement)
+
+    def _assign(self, statement: Assign, times: float) -> None:
+        value = self._value(statement.value, times)
+        operator = statement.operator[:-1]
+        target = statement.target
+        if isinstance(target, Name):
+            old = self.values.get(target.identifier, LOADED)
+            if operator and (isinstance(old, Data) or isinstance(value, Data)):
+                value = self._updated(old, value, statement.value, times)
+            elif operator:
+                value = calculate(operator, old, value)
+            self._set(target.identifier, value, old)
+            return
+        if operator:
+            value = self._updated(self._value(target, times), value, statement.value, times)
+        if self._is_memory(target.array):
+            self._access(target, 1, times, stores=True)
+        else:
+            self._registers[self._place(target)] = value if isinstance(value, Data) else LOADED
+
+    def _updated(self, old: Value, value: Value, written: Expr, times: float) -> Data:
+        """``old += value``."""
+        if _is_product(written):
+            return self._added(value, old)
+        self._arithmetic(1, times)
+        return self._deeper(old, value, 1)
+
+    def _set(self, name: str, value: Value, old: Value) -> None:
+        self.values[name] = value if self._active is None else _merged(self._active, value, old)
+
+    # --- control flow
+
+    def _branches(self, condition: Expr, times: float) -> Iterator[tuple[Mask | None, bool]]:
+        """The two ways of a condition, for the threads that go them; nothing where none goes."""
+        held = self._value(condition, times)
+        if not isinstance(held, np.ndarray):
+            yield self._active, isinstance(held, Data) or bool(held)
+            return
+        holds: Mask = np.asarray(held, np.bool_)
+        for taken in (True, False):
+            with self._where(holds == taken) as any_thread:
+                if any_thread:
+                    yield self._active, taken
+
+    @contextmanager
+    def _where(self, condition: Mask) -> Generator[bool]:
+        before = self._active
+        both = condition if before is None else before & condition
+        self._active = None if both.all() else both
+        yield bool(both.any())
+        self._active = before
+
+    def _loop(self, header: For, body: Sequence[KernelStmt] | None, times: float) -> None:
+        self.values[header.iterator] = self._value(header.start, 0)
+        turns = self._turns(header)
+        # Loops in constant steps of the source are unrolled by the compiler, whoever asks for it.
+        in_one_region = header.unrolled or isinstance(header.bound, IntLiteral)
+        if turns is None:
+            self._uneven_loop(header, body, times, in_one_region)
+            return
+        if turns and header.unrolled and body is None and self._is_alike(header):
+            self.plain(header.body, times * turns)
+            return
+        # Only unrolled loops over statements of the block look at the number of their turn.
+        every = body is not None and header.unrolled
+        for alike in _weights(turns, every=every):
+            self._turn(header, body, times * alike, in_one_region)
+            if in_one_region and alike > 1:
+                self.tally.chain += round(self._added_chain * (alike - 1))
+            self.values[header.iterator] = self.values[header.iterator] + self._value(header.step, 0)
+
+    def _turn(
+        self, header: For, body: Sequence[KernelStmt] | None, times: float, in_one_region: bool
+    ) -> None:
+        chain = self.tally.chain
+        if body is None:
+            self.plain(header.body, times)
+        else:
+            self.statements(body, times)
+        self._added_chain = max(0, self.tally.chain - chain)
+        if not in_one_region:
+            self._end_of_region(times)
+
+    def _uneven_loop(
+        self, header: For, body: Sequence[KernelStmt] | None, times: float, in_one_region: bool
+    ) -> None:
+        """A loop of which threads may do more or fewer turns."""
+        before = self._active
+        while True:
+            held = self._value(Binary(header.relation, Name(header.iterator), header.bound), 0)
+            if isinstance(held, np.ndarray):
+                going: Mask = np.asarray(held, np.bool_)
+                going = going if self._active is None else going & self._active
+                self._active = None if going.all() else going
+                held = bool(going.any())
+            if not held:
+                break
+            self._turn(header, body, times, in_one_region)
+            self.values[header.iterator] = self.values[header.iterator] + self._value(header.step, 0)
+        self._active = before
+
+    def _turns(self, header: For) -> int | None:
+        """How often a loop is done, where that is the same for all threads and it counts up."""
+        start, bound, step = (self._value(e, 0) for e in (header.start, header.bound, header.step))
+        if header.relation != "<" or not all(isinstance(v, int) for v in (start, bound, step)) or step < 1:
+            return None
+        return max(0, -(-(bound - start) // step))
+
+    def _is_alike(self, header: For) -> bool:
+        """Whether turns access no memory and have no statement under a condition, so that they count alike."""
+        if id(header) not in self._alike:
+            self._alike[id(header)] = all(map(self._counts_alike, statements_in(header.body)))
+        return self._alike[id(header)]
+
+    def _counts_alike(self, statement: Stmt) -> bool:
+        match statement:
+            case Declare(initial=initial):
+                expressions = () if initial is None else (initial,)
+            case Assign():
+                expressions = (statement.target, statement.value)
+            case For(unrolled=True):
+                expressions = ()
+            case _:
+                return False
+        read = (e for expression in expressions for e in subexpressions(expression))
+        return not any(isinstance(e, Index) and self._is_memory(e.array) for e in read)
+
+    # --- expressions
+
+    def _number(self, expression: Expr) -> int:
+        value = self._value(expression, 0)
+        assert isinstance(value, int), expression
+        return value
+
+    def _value(self, expression: Expr, times: float) -> Value:
+        match expression:
+            case IntLiteral():
+                return expression.value
+            case FloatLiteral():
+                return LOADED
+            case Name():
+                return self.values.get(expression.identifier, LOADED)
+            case Index():
+                if not self._is_memory(expression.array):
+                    return self._registers.get(self._place(expression), LOADED)
+                self._access(expression, 1, times)
+                return LOADED
+            case Unary():
+                value = self._value(expression.operand, times)
+                return value if isinstance(value, Data) else calculate(expression.operator, 0, value)
+            case Binary():
+                left, right = self._value(expression.left, times), self._value(expression.right, times)
+                if isinstance(left, Data) or isinstance(right, Data):
+                    return self._computed(expression, left, right, times)
+                return calculate(expression.operator, left, right)
+            case Conditional():
+                return self._chosen(expression, times)
+            case Cast():
+                return self._value(expression.operand, times)
+            case Call(function=function, arguments=arguments):
+                values = [self._value(argument, times) for argument in arguments]
+                if function == PLACEHOLDER:
+                    return values[0]
+                self._arithmetic(SLOW, times)
+                return self._deeper(LOADED, max(values, key=_depth), SLOW)
+            case _:
+                assert_never(expression)
+
+    def _chosen(self, expression: Conditional, times: float) -> Value:
+        chosen: Value = None
+        for mask, taken in self._branches(expression.condition, times):
+            value = self._value(expression.then if taken else expression.otherwise, times)
+            chosen = value if chosen is None else _merged(mask, value, chosen)
+        return LOADED if chosen is None else chosen
+
+    def _computed(self, expression: Binary, left: Value, right: Value, times: float) -> Data:
+        """Arithmetic on data."""
+        if expression.operator in "+-" and _is_product(expression.left):
+            return self._added(left, right)
+        if expression.operator in "+-" and _is_product(expression.right):
+            return self._added(right, left)
+        instructions = SLOW if expression.operator == "/" else 1
+        self._arithmetic(instructions, times)
+        return self._deeper(left, right, instructions)
+
+    def _added(self, product: Value, other: Value) -> Data:
+        """One instruction, which has been counted with the product, and waits for the other value as late as that."""
+        return self._deeper(Data(max(0, _depth(product) - 1)), other, 1)
+
+    def _deeper(self, left: Value, right: Value, instructions: int) -> Data:
+        found = Data(max(_depth(left), _depth(right)) + instructions)
+        self.tally.chain = max(self.tally.chain, found.depth)
+        return found
+
+    def _place(self, reference: Index) -> tuple[str, tuple[int, ...]]:
+        """An element of a local array, as far as it is the same for all threads."""
+        subscripts = (self._value(s, 0) for s in reference.subscripts)
+        return reference.array, tuple(s if isinstance(s, int) else -1 for s in subscripts)
+
+    def _arithmetic(self, instructions: int, times: float) -> None:
+        self.tally.arithmetic(instructions, times, self._active, wide=self._wide)
+
+    # --- memory
+
+    def _is_memory(self, array: str) -> bool:
+        return array in self._data or array in self._shared
+
+    def _access(self, reference: Index, elements: int, times: float, *, stores: bool = False) -> None:
+        """An access of neighbouring elements; local arrays are registers."""
+        array = reference.array
+        if not self._is_memory(array):
+            return
+        offset = self._value(reference.subscripts[0], times)
+        if times == 0:
+            return
+        base, type = self._shared.get(array, (0, self._data.get(array, ScalarType.FLOAT)))
+        begin = None if isinstance(offset, Data) else base + offset * type.size_bytes
+        width = elements * type.size_bytes
+        if array in self._shared and not stores and begin is not None:
+            begin, width = _vector_of(begin, width)
+        if not stores and begin is not None and self.tally.is_loaded(array, begin, self._active):
+            return
+        if array in self._shared:
+            self.tally.of_shared(begin, width, times, self._active, stores=stores)
+        else:
+            self.tally.of_global(array, begin, width, times, self._active, stores=stores)
+
+    def _piece_bytes(self, feed: Feed) -> int:
+        return self._number(feed.rows) * self._number(feed.columns) * feed.type.size_bytes
+
+    def _staged(self, feed: Feed, times: float) -> None:
+        """All at once, past registers."""
+        size, bytes_ = feed.type.size_bytes, self._piece_bytes(feed)
+        in_vectors = bool(self._value(feed.vectors, 0)) and not feed.turned and self._number(feed.rows) > 1
+        together = 16 // size if in_vectors else 1
+        self.tally.piece(bytes_, self._number(feed.columns) * size, together, size, times)
+        self.tally.put(bytes_, together, size, times, copies=True)
+
+    def _fetched(self, feed: Feed, times: float) -> None:
+        """Into registers, to be put into shared memory later."""
+        size = feed.type.size_bytes
+        self.tally.piece(self._piece_bytes(feed), self._number(feed.columns) * size, VECTOR, size, times)
+
+
+def _vector_of(begin: Value, width: int) -> tuple[Value, int]:
+    """What the compiler reads instead: 16 bytes, where the element has the same place in them for all threads."""
+    places = np.unique(np.asarray(begin) % VECTOR_BYTES)
+    if places.size > 1 or width >= VECTOR_BYTES:
+        return begin, width
+    return begin - int(places[0]), VECTOR_BYTES
+
+
+def _merged(mask: Mask | None, value: Value, other: Value) -> Value:
+    """``value`` for some threads, ``other`` for the rest."""
+    if isinstance(value, Data) or isinstance(other, Data):
+        return Data(max(_depth(value), _depth(other)))
+    if mask is None:
+        return value
+    return np.where(mask, np.asarray(value), np.asarray(other))
+
+
+def _depth(value: Value) -> int:
+    return value.depth if isinstance(value, Data) else 0
+
+
+def _weights(turns: int, *, every: bool) -> list[float]:
+    """For how many turns each stands that is gone through."""
+    others = turns - FIRST_TURNS
+    if every or others <= PERIOD:
+        return [1] * turns
+    return [1] * FIRST_TURNS + [others / PERIOD] * PERIOD
+
+
+def _moved(reference: Index, elements: int) -> Index:
+    return Index(reference.array, (Binary("+", reference.subscripts[0], IntLiteral(elements)),))
+
+
+def _is_product(expression: Expr) -> bool:
+    return isinstance(expression, Binary) and expression.operator == "*"

@@ -1,0 +1,196 @@
+"""Which tile of a region the launcher takes, and what every one costs: the header's choice, in Python.
+
+In: a region, a machine (parameters and speeds), values of all scalars.  Out: :class:`Candidate` for every tile, and the
+one that the generated ``<region>_tile`` returns::
+
+    found = candidates(region, load_device("h200").machine(), {"n": 1024, ...}, addresses={}, sweeps_left=1)
+    chosen(found, sweeps_left=1).number        # 3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from comprehensive.codegen.instances import Instance
+from comprehensive.codegen.kernel import Source
+from comprehensive.codegen.plan import RegionPlan, TilePlan
+from comprehensive.loops.fold import fold
+from comprehensive.loops.rewrite import substitute
+from comprehensive.machine.cost import SATURATED, Cost, Launch, cost
+from comprehensive.metafork.ast import Expr, IntLiteral
+from comprehensive.model.values import stride, wide_value
+
+VECTOR_BYTES = 16
+LARGEST_LIMIT = 2**31 - 1 - 0xFFFF
+"""Kernels count in ``int``, and may go on by some thousands beyond a limit."""
+FEWEST_SWEEPS = 3
+"""Of a launch of a time tile; the last sweep of a loop is left to others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A tile with what a launch of it costs: of ``sweeps`` sweeps. Without a cost it does not fit, ``because``."""
+
+    number: int
+    kind: str
+    sizes: Mapping[str, int]
+    together: int
+    """How many elements are accessed together; 0 where there is no choice."""
+    sweeps: int
+    cost: Cost | None
+    because: str
+
+
+def candidates(
+    region: RegionPlan,
+    machine: Mapping[str, int],
+    values: Mapping[str, int],
+    *,
+    addresses: Mapping[str, int],
+    sweeps_left: int,
+) -> tuple[Candidate, ...]:
+    """Every tile of the region in the order of their numbers.
+
+    ``values`` has all integer scalars of the region, ``addresses`` where data begins: multiples of 16 bytes unless
+    given.
+    """
+    found: list[Candidate] = []
+    together = 0 if region.tile is None else _together(region.tile, values, addresses)
+    for plan in region.tilings:
+        for position, instance in enumerate(plan.instances):
+            sweeps = 1
+            if plan.sweeps is not None:
+                sweeps = sweeps_at_once(
+                    max(FEWEST_SWEEPS, sweeps_left - 1), plan.sizes(instance)[plan.sweeps.most]
+                )
+            number = region.tile_of(plan.first + position)
+            found.append(_candidate(plan, instance, number, machine, values, together, sweeps))
+    return tuple(found)
+
+
+def chosen(found: Sequence[Candidate], *, sweeps_left: int) -> Candidate | None:
+    """What the launcher takes where it is free to choose; None where nothing fits.
+
+    Time tiles are for more than three sweeps, and only where a launch costs no more than as many single sweeps.
+    """
+    single = _best([c for c in found if c.kind == "register tile"])
+    several = _best([c for c in found if c.kind == "time tile"]) if sweeps_left > FEWEST_SWEEPS else None
+    if several is None or single is None:
+        return several or single
+    return several if _cycles(several) <= _times(_cycles(single), several.sweeps) else single
+
+
+def sweeps_at_once(sweeps: int, most: int) -> int:
+    """An odd number from 3 to ``most``, so that few launches do so many sweeps, all about alike."""
+    launches = -(-sweeps // most)
+    launches += (launches + sweeps) % 2
+    return FEWEST_SWEEPS if sweeps < FEWEST_SWEEPS * launches else sweeps // launches | 1
+
+
+def _best(found: Sequence[Candidate]) -> Candidate | None:
+    """The least cost for a sweep; the first of several."""
+    best: Candidate | None = None
+    for candidate in found:
+        if candidate.cost is None:
+            continue
+        if best is None or _times(_cycles(best), candidate.sweeps) > _times(_cycles(candidate), best.sweeps):
+            best = candidate
+    return best
+
+
+def _cycles(candidate: Candidate) -> int:
+    assert candidate.cost is not None
+    return candidate.cost.cycles
+
+
+def _times(a: int, b: int) -> int:
+    return min(SATURATED, a * b)
+
+
+def _candidate(
+    plan: TilePlan,
+    instance: Instance,
+    number: int,
+    machine: Mapping[str, int],
+    values: Mapping[str, int],
+    together: int,
+    sweeps: int,
+) -> Candidate:
+    sizes = plan.sizes(instance)
+    accessed = together if plan.kernel.together else 0
+    because = _obstacle(plan, sizes, machine, values)
+    price = None
+    if not because:
+        price = cost(machine, plan.work(instance, accessed), _launch(plan, instance, values, sweeps))
+        because = "" if price is not None else "a multiprocessor has no room for a block"
+    return Candidate(number, plan.kind, sizes, accessed, sweeps, price, because)
+
+
+def _obstacle(
+    plan: TilePlan, sizes: Mapping[str, int], machine: Mapping[str, int], values: Mapping[str, int]
+) -> str:
+    """Why a tile does not fit; empty where it does."""
+    point = {**machine, **sizes}
+    for atom in plan.system.atoms:
+        if not atom.holds({name: point[name] for name in atom.symbols}):
+            return atom.substitute(sizes).format()
+    if any(limit > LARGEST_LIMIT for limit in _limits(plan, values)):
+        return "a kernel counts in 32 bits"
+    for condition in () if plan.sweeps is None else plan.sweeps.conditions:
+        if not wide_value(plan.nest, condition, values):
+            return "the sweeps read too far away"
+    return ""
+
+
+def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweeps: int) -> Launch:
+    sizes = plan.sizes(instance)
+    limits = _limits(plan, values)
+    blocks = prod(
+        -(-max(0, limit + c.shift) // _size(c.step, sizes))
+        for c, limit in zip(plan.coordinates, limits, strict=False)
+    )
+    if plan.sweeps is not None:
+        steps = sweeps
+    elif len(limits) > len(plan.coordinates):
+        steps = -(-max(0, limits[-1]) // plan.step(instance))
+    else:
+        steps = 0
+    is_cut = any(c.shift or c.lead is not None for c in plan.coordinates) or any(
+        limit % _size(c.extent, sizes) for c, limit in zip(plan.coordinates, limits, strict=False)
+    )
+    bytes_ = sum(t.bytes * prod(max(0, limits[n]) for n in t.limits) for t in plan.traffic)
+    return Launch(min(SATURATED, blocks), steps, is_cut, min(SATURATED, bytes_))
+
+
+def _limits(plan: TilePlan, values: Mapping[str, int]) -> list[int]:
+    return [wide_value(plan.nest, limit, values) for _, limit in plan.kernel.limits]
+
+
+def _together(plan: TilePlan, values: Mapping[str, int], addresses: Mapping[str, int]) -> int:
+    """How many elements are accessed together: as many as data, rows and what is added to these are multiples of."""
+    *wanted, least = plan.kernel.together or (0,)
+    return next((count for count in wanted if _are_multiples(plan, values, addresses, count)), least)
+
+
+def _are_multiples(
+    plan: TilePlan, values: Mapping[str, int], addresses: Mapping[str, int], count: int
+) -> bool:
+    for alignment in plan.kernel.alignments:
+        array = plan.nest.array(alignment.array)
+        elements = count if count < 4 else max(4, VECTOR_BYTES // array.type.size_bytes)
+        if addresses.get(array.name, 0) % VECTOR_BYTES:
+            return False
+        strides = [p for p in plan.kernel.parameters if p.source is Source.STRIDE and p.of == array.name]
+        if any(stride(plan.nest, p, values) % elements for p in strides):
+            return False
+        if any(wide_value(plan.nest, number, values) % elements for number in alignment.multiples):
+            return False
+    return True
+
+
+def _size(expression: Expr, sizes: Mapping[str, int]) -> int:
+    found = fold(substitute(expression, {name: IntLiteral(size) for name, size in sizes.items()}))
+    assert isinstance(found, IntLiteral)
+    return found.value

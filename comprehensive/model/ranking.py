@@ -1,0 +1,87 @@
+"""All that can run for a region on a device at given sizes, the fastest expected first.
+
+In: a region with the registers of its leaves, a machine, values of all scalars.  Out: :class:`Ranking`, tiles and the
+leaf that the parameters lead to, each with its cost; what does not fit comes with the reason::
+
+    rank(region, {0: 27}, machine, {"n": 1024, "B0": 16, ...}, sweeps_left=1).fitting[0].name     # "register tile 3"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from comprehensive.codegen.plan import LeafPlan, RegionPlan
+from comprehensive.machine.cost import Cost, cost
+from comprehensive.model.choice import candidates, chosen
+from comprehensive.model.leaf_work import leaf_work
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A tile or a leaf; ``sweeps`` are those of one launch, for which the cost is.  Without a cost: ``because``."""
+
+    kind: str
+    number: int
+    what: str
+    sweeps: int
+    cost: Cost | None
+    because: str
+    is_chosen: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind} {self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """``fitting`` by cycles for a sweep, the least first; ``others`` in the order of their numbers."""
+
+    fitting: tuple[Ranked, ...]
+    others: tuple[Ranked, ...]
+
+
+def rank(
+    region: RegionPlan,
+    registers: Mapping[int, int],
+    machine: Mapping[str, int],
+    values: Mapping[str, int],
+    *,
+    sweeps_left: int,
+) -> Ranking:
+    """``registers`` of a thread are given for the leaves that shall be ranked, by their numbers.
+
+    ``values`` has all integer scalars of the region.
+    """
+    found = candidates(region, machine, values, addresses={}, sweeps_left=sweeps_left)
+    best = chosen(found, sweeps_left=sweeps_left)
+    ranked = [
+        Ranked(
+            c.kind,
+            c.number,
+            ", ".join(f"{name} = {size}" for name, size in c.sizes.items()),
+            c.sweeps,
+            c.cost,
+            c.because,
+            c is best,
+        )
+        for c in found
+    ]
+    ranked += [_leaf(leaf, registers, machine, values) for leaf in region.leaves if leaf.index in registers]
+    fitting = sorted((r for r in ranked if r.cost is not None), key=_cycles_a_sweep)
+    return Ranking(tuple(fitting), tuple(r for r in ranked if r.cost is None))
+
+
+def _cycles_a_sweep(ranked: Ranked) -> float:
+    assert ranked.cost is not None
+    return ranked.cost.cycles / ranked.sweeps
+
+
+def _leaf(
+    leaf: LeafPlan, registers: Mapping[int, int], machine: Mapping[str, int], values: Mapping[str, int]
+) -> Ranked:
+    counted = leaf_work(leaf, values, registers[leaf.index])
+    price = None if counted is None else cost(machine, *counted)
+    because = "there is nothing to do" if counted is None else "a multiprocessor has no room for a block"
+    return Ranked("leaf", leaf.index, "", 1, price, "" if price is not None else because, False)

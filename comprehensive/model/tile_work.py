@@ -1,0 +1,140 @@
+"""The work of a kernel over tiles, for given sizes of the tile.
+
+In: the kernel, its tile, the sizes, and how many elements are accessed together.  Out: a :class:`TileWork`.  A block
+well inside of the limits is gone through, and one that the limits cut, each with fewer and with more steps of the
+serial loop (or sweeps): the difference is what a step does, since nothing depends on its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+from comprehensive.codegen.kernel import Kernel, Plain, Source
+from comprehensive.counters.registers import tile_registers
+from comprehensive.loops.fold import fold
+from comprehensive.loops.ir import RegisterTile, Variant
+from comprehensive.loops.rewrite import substitute
+from comprehensive.machine.cost import REGISTER_UNIT, WARP_THREADS, TileWork
+from comprehensive.machine.work import Work
+from comprehensive.metafork.ast import Expr, IntLiteral
+from comprehensive.model.block import Walk, block_work
+
+REGISTERS = 65536
+"""Of a multiprocessor, on every device since compute capability 3.0: what launch bounds divide among blocks."""
+MOST_REGISTERS = 255
+ALIGNED = 1 << 13
+"""A distance of rows, and a value of scalars, that vectors divide."""
+PLACES = "o"
+"""What the first elements of a tile are called in kernels, before the number of the coordinate."""
+
+
+@lru_cache(maxsize=4096)
+def tile_work(kernel: Kernel, variant: Variant, sizes: tuple[int, ...], together: int) -> TileWork:
+    """``sizes`` are those of ``Kernel.constants``; ``together`` is one of ``Kernel.together``, or 0 without any."""
+    assert variant.tile is not None
+    return _Tile(kernel, variant.tile, dict(zip(kernel.constants, sizes, strict=True))).work(
+        variant, together
+    )
+
+
+def step_length(kernel: Kernel, tile: RegisterTile, sizes: tuple[int, ...]) -> int:
+    """How many turns of the serial loop a step is; 1 for a sweep, and without a loop."""
+    return _Tile(kernel, tile, dict(zip(kernel.constants, sizes, strict=True))).step_length
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    kernel: Kernel
+    tile: RegisterTile
+    sizes: Mapping[str, int]
+
+    def work(self, variant: Variant, together: int) -> TileWork:
+        few, more = (2, 3) if self.tile.sweeps is None else (3, 5)  # sweeps of a launch are an odd number
+        inside = self._block(together, few, cut=False)
+        # A reduction does the same where the limits cut its tile, but for what it loads and stores.
+        outside = inside if self.kernel.has_feeds else self._block(together, few, cut=True)
+        step = cut_step = Work()
+        if self.has_steps:
+            step = cut_step = (self._block(together, more, cut=False) - inside) * (1 / (more - few))
+            if not self.kernel.has_feeds:
+                cut_step = (self._block(together, more, cut=True) - outside) * (1 / (more - few))
+        first = Work(waits=1) if self.kernel.has_feeds else Work()  # for the first piece
+        return TileWork(
+            inside - step * few + first,
+            step,
+            outside - cut_step * few + first,
+            cut_step,
+            prod(self._shape()),
+            self._registers(variant),
+            int(self.kernel.shared_words.evaluate(self.sizes)),
+            self.sizes[self.tile.stages] - 1 if self.kernel.has_feeds else 0,
+        )
+
+    @property
+    def has_steps(self) -> bool:
+        return self.tile.sweeps is not None or len(self.kernel.limits) > len(self.tile.coordinates)
+
+    def _block(self, together: int, steps: int, *, cut: bool) -> Work:
+        values = self._values(steps, cut=cut)
+        return block_work(self.kernel, values, self._shape(), (self._number_of(values, cut=cut),), together)
+
+    def _values(self, steps: int, *, cut: bool) -> dict[str, Any]:
+        """Of constants and parameters: three tiles along each coordinate, the last one whole or cut."""
+        values: dict[str, Any] = dict(self.sizes)
+        for p in self.kernel.parameters:
+            match p.source:
+                case Source.SWEEPS:
+                    values[p.name] = steps
+                case Source.STRIDE:
+                    values[p.name] = ALIGNED << (7 if p.dimension + 2 < len(self.tile.coordinates) else 0)
+                case _ if not p.pointer:
+                    values[p.name] = ALIGNED if p.type.is_integer else None
+                case _:
+                    pass
+        names = [name for name, _ in self.kernel.limits]
+        for c, name in zip(self.tile.coordinates, names, strict=False):
+            step = self._size(c.step)
+            lead = 0 if c.lead is None else self._size(c.lead)
+            values[name] = 2 * step + max(1, step * 3 // 4) if cut else 3 * step + 2 * lead
+        if len(names) > len(self.tile.coordinates):
+            values[names[-1]] = steps * self.step_length
+        return values
+
+    @property
+    def step_length(self) -> int:
+        if len(self.kernel.limits) == len(self.tile.coordinates):
+            return 1
+        depth = self.sizes[self.tile.depth]
+        return depth * self.sizes[self.tile.stages] * 4 if self.tile.reassociated else depth
+
+    def _number_of(self, values: Mapping[str, Any], *, cut: bool) -> int:
+        """Of the block whose tile is the second one along each coordinate, or the last."""
+        wanted = 2 if cut else 1
+        origins = [self._size(c.origin(IntLiteral(wanted))) for c in self.tile.coordinates]
+        places = next(s for s in self.kernel.body if isinstance(s, Plain))
+        for number in range(4 ** len(origins) + 8):
+            walk = Walk(self.kernel, values, self._shape(), (number,))
+            walk.plain(places.body, 0)
+            if [walk.values.get(f"{PLACES}{n}") for n in range(len(origins))] == origins:
+                return number
+        raise AssertionError(f"no block of {self.kernel.name} is in the middle")
+
+    def _shape(self) -> tuple[int, ...]:
+        return tuple(self._size(extent) for extent in self.kernel.block)
+
+    def _size(self, expression: Expr) -> int:
+        found = fold(substitute(expression, {name: IntLiteral(size) for name, size in self.sizes.items()}))
+        assert isinstance(found, IntLiteral), found
+        return found.value
+
+    def _registers(self, variant: Variant) -> int:
+        """What the model of the register counter says, but no more than the launch bounds leave."""
+        wanted = int(tile_registers(variant).value.evaluate(self.sizes))
+        warps = -(-prod(self._shape()) // WARP_THREADS)
+        blocks = self.sizes[self.tile.blocks]
+        bound = REGISTERS // (blocks * warps) // REGISTER_UNIT * REGISTER_UNIT // WARP_THREADS
+        return max(1, min(wanted, bound, MOST_REGISTERS))

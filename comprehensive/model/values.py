@@ -1,0 +1,30 @@
+"""Numbers that the host computes for a launch: expressions over scalars in, integers out.
+
+wide_value(nest, (n + 127) / 128, {"n": 1000})  -->  8
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+
+from comprehensive.codegen.kernel import KernelParameter
+from comprehensive.loops.interpreter import c_value
+from comprehensive.loops.ir import Nest
+from comprehensive.metafork.ast import Expr, ScalarType
+
+
+def wide_value(nest: Nest, expression: Expr, values: Mapping[str, int]) -> int:
+    """In 64 bits, as generated host code computes; ``unsigned`` wraps as C says. KeyError where a value is missing."""
+    types = {
+        s.name: s.type if s.type is ScalarType.UNSIGNED else ScalarType.LONG
+        for s in nest.scalars
+        if s.type.is_integer and s.name in values
+    }
+    return int(c_value(expression, {name: values[name] for name in types}, types))
+
+
+def stride(nest: Nest, parameter: KernelParameter, values: Mapping[str, int]) -> int:
+    """Elements between neighbours along a dimension of an array."""
+    dims = nest.array(parameter.of).dims or ()
+    return prod(wide_value(nest, dim, values) for dim in dims[parameter.dimension + 1 :] if dim is not None)

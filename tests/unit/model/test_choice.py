@@ -1,0 +1,144 @@
+"""The choice in Python is the choice of the generated header: same costs, same tile, on random machines and sizes."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from comprehensive.codegen.dispatch import dispatch
+from comprehensive.codegen.host import header_text
+from comprehensive.codegen.interface import interface
+from comprehensive.codegen.plan import RegionPlan
+from comprehensive.codegen.tile_view import tile_costs
+from comprehensive.driver import Options, compile_file
+from comprehensive.loops.interpreter import scalar_values
+from comprehensive.machine.cost import SATURATED
+from comprehensive.machine.device import device_names, load_device
+from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from comprehensive.machine.speeds import SPEEDS
+from comprehensive.model.choice import candidates, chosen
+from tests.unit.codegen.compiled import WARNINGS, compile_text
+
+SPECS = Path(__file__).resolve().parents[3] / "specs"
+NAMES = (
+    "matmul",
+    "gemm",
+    "matvec",
+    "transpose",
+    "matadd",
+    "reverse",
+    "blur5x5",
+    "jacobi1d",
+    "jacobi2d",
+    "heat3d",
+)
+
+
+@dataclass(frozen=True)
+class Header:
+    """The choice of the first region of a spec, compiled as C."""
+
+    region: RegionPlan
+    library: ctypes.CDLL
+    sizes: tuple[str, ...]
+
+    def cost(
+        self, number: int, machine: Mapping[str, int], values: Mapping[str, int], together: int, sweeps: int
+    ) -> int:
+        return self.library.t_cost(number, _machine(machine), *self._sizes(values), together, sweeps)
+
+    def tile(
+        self, machine: Mapping[str, int], values: Mapping[str, int], together: int, left: int
+    ) -> tuple[int, int]:
+        sweeps = ctypes.c_int()
+        number = self.library.t_tile(
+            _machine(machine), *self._sizes(values), together, ctypes.c_longlong(left), ctypes.byref(sweeps)
+        )
+        return number, sweeps.value
+
+    def _sizes(self, values: Mapping[str, int]) -> list[ctypes.c_int]:
+        return [ctypes.c_int(values[name]) for name in self.sizes]
+
+
+def _machine(machine: Mapping[str, int]) -> ctypes.Array[ctypes.c_longlong]:
+    numbers = (*MACHINE_PARAMETERS, *SPEEDS)
+    return (ctypes.c_longlong * len(numbers))(*(machine[name] for name in numbers))
+
+
+@cache
+def header(spec: str) -> Header:
+    compilation = compile_file(SPECS / f"{spec}.mf", Options(registers="estimate"))
+    function = compilation.plan.functions[0]
+    region = function.regions[0]
+    costs = tile_costs(region, dispatch(region, interface(function)))
+    assert costs is not None
+    folder = Path(mkdtemp())
+    (folder / f"{spec}.h").write_text(header_text(compilation.plan, "0.1.0"))
+    declared = "".join(f"{a.declaration}, " for a in costs.sizes)
+    passed = "".join(f"{a.name}, " for a in costs.sizes)
+    text = f"""#include "{spec}.h"
+unsigned long long t_cost(int number, const cf_machine *cf_on, {declared}int together, int sweeps)
+{{ return {region.name}_tile_cost(number, cf_on, {passed}together, sweeps); }}
+int t_tile(const cf_machine *cf_on, {declared}int together, long long left, int *sweeps)
+{{
+  const cf_tiling found = {region.name}_tile(cf_on, {passed}together, left, -1);
+  *sweeps = found.sweeps;
+  return found.number;
+}}
+"""
+    library = ctypes.CDLL(str(compile_text(text, ".c", ("-std=c99", "-O2", *WARNINGS), folder)))
+    library.t_cost.restype = ctypes.c_ulonglong
+    return Header(region, library, tuple(a.name for a in costs.sizes))
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> dict[str, int]:
+    """A device of the table with some numbers changed by up to a factor of four."""
+    machine = dict(load_device(draw(st.sampled_from(device_names()))).machine())
+    for name in draw(st.lists(st.sampled_from(sorted(machine)), max_size=6)):
+        machine[name] = max(1, machine[name] * draw(st.integers(1, 16)) // 4)
+    return machine
+
+
+@st.composite
+def arguments(draw: st.DrawFn, region: RegionPlan) -> dict[str, int]:
+    """Values of all scalars that callers pass: sizes of any order of magnitude, and what host code computes."""
+    sizes = st.one_of(
+        st.integers(1, 70), st.integers(1, 20000), st.sampled_from((64, 512, 1024, 4096, 16384, 40000))
+    )
+    nest = region.tilings[0].nest
+    given = {s.name: draw(sizes) for s in nest.scalars if s.value is None and s.type.is_integer}
+    given |= {s.name: 1.0 for s in nest.scalars if not s.type.is_integer}
+    program = {s.name for s in nest.scalars if s.role.name == "PROGRAM"}
+    given |= {name: draw(st.sampled_from((1, 2, 4, 8, 16, 32))) for name in sorted(program)}
+    values = scalar_values(nest, given)
+    return {s.name: int(values[s.name]) for s in nest.scalars if s.name in values and s.type.is_integer}
+
+
+@pytest.mark.parametrize("spec", NAMES)
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_header_and_python_find_the_same_costs_and_the_same_tile(spec: str, data: st.DataObject) -> None:
+    compiled = header(spec)
+    machine = data.draw(machines())
+    values = data.draw(arguments(compiled.region))
+    left = data.draw(st.integers(1, 60))
+    addresses = {
+        a.name: data.draw(st.sampled_from((0, 0, 0, 4, 8))) for a in compiled.region.tilings[0].nest.arrays
+    }
+    found = candidates(compiled.region, machine, values, addresses=addresses, sweeps_left=left)
+    together = max((c.together for c in found), default=0)
+    for candidate in found:
+        cycles = SATURATED if candidate.cost is None else candidate.cost.cycles
+        assert compiled.cost(candidate.number, machine, values, together, candidate.sweeps) == cycles
+    best = chosen(found, sweeps_left=left)
+    expected = (0, 1) if best is None else (best.number, best.sweeps)
+    assert compiled.tile(machine, values, together, left) == expected

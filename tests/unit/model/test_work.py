@@ -1,0 +1,169 @@
+"""Counts of the model where they can be found by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from comprehensive.driver import Compilation, Options, compile_file
+from comprehensive.machine.cost import Launch, cost, resident_blocks
+from comprehensive.machine.device import load_device
+from comprehensive.machine.occupancy import occupancy
+from comprehensive.model.accesses import Tally
+from comprehensive.model.integers import calculate
+from comprehensive.model.leaf_work import leaf_work
+from comprehensive.model.tile_work import tile_work
+
+SPECS = Path(__file__).resolve().parents[3] / "specs"
+ARITHMETIC_AND_ADDRESSES = 3
+"""Instructions of an access: itself and two for its address."""
+
+
+def compiled(spec: str) -> Compilation:
+    return compile_file(SPECS / f"{spec}.mf", Options(registers="estimate"))
+
+
+def test_a_warp_that_reads_a_row_touches_four_sectors_of_one_line() -> None:
+    tally = Tally(32)
+    tally.of_global("a", np.arange(32) * 4, 4, 1, None, stores=False)
+    work = tally.work()
+    assert (work.wavefronts, work.bytes, work.instructions) == (1, 128, ARITHMETIC_AND_ADDRESSES)
+
+
+def test_a_warp_that_reads_a_column_touches_as_many_sectors_and_lines_as_it_has_threads() -> None:
+    tally = Tally(32)
+    tally.of_global("a", np.arange(32) * 4096, 4, 1, None, stores=False)
+    work = tally.work()
+    assert (work.wavefronts, work.bytes) == (32, 32 * 32)
+
+
+def test_rows_off_by_one_element_touch_one_sector_and_one_line_more() -> None:
+    tally = Tally(32)
+    tally.of_global("a", np.arange(32) * 4 + 4, 4, 1, None, stores=False)
+    work = tally.work()
+    assert (work.wavefronts, work.bytes) == (2, 5 * 32)
+
+
+@pytest.mark.parametrize(
+    ("distance", "wavefronts"),
+    [(0, 1), (1, 1), (2, 2), (8, 8), (32, 32), (33, 1)],
+    ids=lambda v: str(v),
+)
+def test_banks_serve_one_word_each_at_a_time(distance: int, wavefronts: int) -> None:
+    tally = Tally(32)
+    tally.of_shared(np.arange(32) * 4 * distance, 4, 1, None, stores=False)
+    assert tally.work().wavefronts == wavefronts
+
+
+def test_sixteen_bytes_a_thread_take_four_wavefronts_unless_threads_read_the_same() -> None:
+    apart, together = Tally(32), Tally(32)
+    apart.of_shared(np.arange(32) * 16, 16, 1, None, stores=False)
+    together.of_shared(np.arange(32) // 8 * 16, 16, 1, None, stores=False)
+    assert apart.work().wavefronts == 4
+    assert together.work().wavefronts == 1
+
+
+def test_a_region_waits_once_for_all_its_loads() -> None:
+    tally = Tally(32)
+    for array in ("a", "b"):
+        tally.of_global(array, np.arange(32) * 4, 4, 1, None, stores=False)
+    tally.end_of_region(1)
+    tally.of_global("a", np.arange(32) * 4, 4, 1, None, stores=False)
+    tally.end_of_region(3)
+    assert tally.work().waits == 4
+
+
+def test_a_step_of_a_product_does_every_multiply_add_of_its_tile_once() -> None:
+    """16 x 16 threads with 8 x 8 values each, 16 steps at a time: twice 128 * 16 elements come for 128 * 128 * 16."""
+    compilation = compiled("gemm")
+    region = compilation.plan.functions[0].regions[0]
+    assert region.tile is not None
+    work = tile_work(region.tile.kernel, compilation.tiles[0].leaves[0].fragment, (16, 16, 8, 8, 16, 3, 2), 4)
+    multiply_adds = 128 * 128 * 16 // 32
+    fetched, staged, put = 128 * 16 // 4 // 32, 128 * 16 // 4 // 32, 128 * 16 // 32
+    read = 16 * (8 + 8) // 4 * 8  # of shared memory, 16 bytes a thread
+    accesses = 3 * fetched + (3 + 1) * staged + put + 2 * read
+    assert work.step.bytes == 2 * 128 * 16 * 4
+    assert work.step.barriers == 1
+    # What is read a step ahead of time is read twice in the model: at the end of a piece, and not at its beginning.
+    assert multiply_adds + accesses - 2 * 4 * 8 <= work.step.instructions <= multiply_adds + accesses
+    assert work.ahead == 2
+    assert work.threads == 256
+
+
+def test_a_stencil_reads_its_tile_with_a_halo_and_writes_its_tile() -> None:
+    """32 x 4 threads, 2 rows each: 8 rows of 128 bytes that begin a line, a sector more at both ends, 2 rows more."""
+    compilation = compiled("jacobi2d")
+    region = compilation.plan.functions[0].regions[0]
+    assert region.tile is not None
+    work = tile_work(region.tile.kernel, compilation.tiles[0].leaves[0].fragment, (4, 32, 2, 1, 8), 1)
+    assert work.once.bytes == (8 * (4 + 2) + 2 * 4) * 32 + 8 * 4 * 32
+    assert work.once.waits == 1
+    assert work.step.instructions == 0
+    assert work.cut_once.waits == 2  # point by point
+
+
+def test_sweeps_of_a_time_tile_stay_in_shared_memory() -> None:
+    compilation = compiled("jacobi1d")
+    region = compilation.plan.functions[0].regions[0]
+    assert region.time is not None
+    work = tile_work(region.time.kernel, compilation.time_tiles[0].leaves[0].fragment, (256, 4, 19, 6), 0)
+    assert work.step.bytes == 0
+    assert work.step.barriers == 1
+    assert work.shared_words == 2 * 256 * 4
+
+
+def test_a_leaf_counts_what_its_block_does() -> None:
+    """A transposition without shared memory: rows in, columns out."""
+    compilation = compiled("transpose")
+    region = compilation.plan.functions[0].regions[0]
+    leaf = next(leaf for leaf in region.leaves if not leaf.nest.cached)
+    found = leaf_work(leaf, {"N": 256, "B0": 8, "B1": 32, "s": 1, "dim0": 32, "dim1": 8}, 16)
+    assert found is not None
+    work, launch = found
+    assert launch.blocks == 256
+    assert work.once.bytes == 8 * 128 + 32 * 32  # 8 rows, and a sector of each of 32
+    assert work.once.wavefronts == 8 + 8 * 32
+
+
+@pytest.mark.parametrize("device", ["sm_80", "sm_90", "sm_120", "h200"])
+@pytest.mark.parametrize("sizes", [(16, 16, 8, 8, 16, 3, 2), (8, 16, 4, 4, 32, 3, 4), (8, 8, 4, 4, 16, 2, 8)])
+def test_resident_blocks_are_those_of_the_occupancy_calculator(device: str, sizes: tuple[int, ...]) -> None:
+    """Shared memory here is a multiple of the granularity."""
+    compilation = compiled("gemm")
+    region = compilation.plan.functions[0].regions[0]
+    assert region.tile is not None
+    work = tile_work(region.tile.kernel, compilation.tiles[0].leaves[0].fragment, sizes, 4)
+    held = occupancy(
+        load_device(device),
+        threads_per_block=work.threads,
+        registers_per_thread=work.registers,
+        shared_bytes_per_block=4 * work.shared_words,
+    )
+    assert resident_blocks(load_device(device).machine(), work) == held.blocks_per_sm
+
+
+def test_more_blocks_never_cost_less() -> None:
+    compilation = compiled("gemm")
+    region = compilation.plan.functions[0].regions[0]
+    assert region.tile is not None
+    work = tile_work(region.tile.kernel, compilation.tiles[0].leaves[0].fragment, (8, 16, 4, 4, 32, 3, 4), 4)
+    machine = load_device("h200").machine()
+    cycles = [
+        found.cycles
+        for blocks in (1, 132, 133, 600, 1000, 5000, 100000)
+        for found in [cost(machine, work, Launch(blocks, 32, False, 0))]
+        if found is not None
+    ]
+    assert len(cycles) == 7
+    assert cycles == sorted(cycles)
+
+
+@pytest.mark.parametrize(("left", "right"), [(-7, 2), (7, -2), (-7, -2), (7, 2), (5, 0)])
+def test_integers_divide_as_in_c(left: int, right: int) -> None:
+    quotient = 0 if right == 0 else int(left / right)
+    assert calculate("/", left, right) == quotient
+    assert list(calculate("/", np.array([left]), right)) == [quotient]
+    assert list(calculate("%", np.array([left]), right)) == [left - quotient * right]
