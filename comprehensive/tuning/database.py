@@ -19,7 +19,7 @@ APPLICATION = 0x43465455
 """In the head of the file, so that another program's database is told from ours: CFTU."""
 LOCK_TIMEOUT_S = 10.0
 _MAGIC = b"SQLite format 3\0"
-_TABLES = """
+TABLES = """
 CREATE TABLE IF NOT EXISTS subjects (
   id INTEGER PRIMARY KEY,
   source TEXT NOT NULL,
@@ -96,7 +96,7 @@ def _demand_ours(path: Path, connection: sqlite3.Connection) -> None:
     if (application, version, tables) == (0, 0, 0):
         # One transaction: another process sees all of it or nothing, and so does the next one after a crash.
         numbers = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
-        connection.executescript(f"BEGIN IMMEDIATE; {numbers} {_TABLES} COMMIT;")
+        connection.executescript(f"BEGIN IMMEDIATE; {numbers} {TABLES} COMMIT;")
         return
     if application != APPLICATION:
         raise _foreign(path)
