@@ -198,6 +198,7 @@ class Case:
             tuple(answer.get("times_us", ())),
             answer.get("median_us"),
             answer.get("launches"),
+            measured_on=str(answer.get("measured_on", "")),
             **self._usage(candidate, library, leaf),
         )
 

@@ -47,7 +47,8 @@ CREATE TABLE IF NOT EXISTS results (
   launches INTEGER,
   registers INTEGER,
   spill_bytes INTEGER,
-  measured_at TEXT NOT NULL
+  measured_at TEXT NOT NULL,
+  measured_on TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS results_by_candidate ON results (subject, function, sizes, candidate);
 CREATE TABLE IF NOT EXISTS observations (

@@ -69,6 +69,8 @@ class Result:
     registers: int | None = None
     spill_bytes: int | None = None
     measured_at: str = ""
+    measured_on: str = ""
+    """Which one of several devices it was, where a measuring process has answered."""
 
     @property
     def runs(self) -> int:
@@ -89,7 +91,7 @@ class Observation:
 
 
 _COLUMNS = """function, sizes, candidate, parameters, register_cap, status, reason, verified, leaf, times_us, median_us,
-launches, registers, spill_bytes, measured_at"""
+launches, registers, spill_bytes, measured_at, measured_on"""
 
 
 class Store:
@@ -134,6 +136,7 @@ class Store:
             result.registers,
             result.spill_bytes,
             result.measured_at,
+            result.measured_on,
         )
         marks = ", ".join("?" * len(values))
         with diagnosed(self.path), self._connection:

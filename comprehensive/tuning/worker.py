@@ -56,7 +56,7 @@ def main(settings_text: str) -> int:
         worker = Worker(answers)
         for line in _lines(0):
             answer = worker.answer(json.loads(line))
-            _tell(answers, {"stage": "done", **answer})
+            _tell(answers, {"stage": "done", "measured_on": held.device, **answer})
             if answer["status"] in ("crash", "lost"):
                 break  # the device is of no more use to this process
     return 0

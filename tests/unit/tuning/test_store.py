@@ -28,7 +28,9 @@ def candidate(block: int, cap: int | None = None) -> Candidate:
 
 def result(block: int, median_us: float, cap: int | None = None) -> Result:
     times = (median_us, median_us + 1, median_us - 1)
-    return Result(candidate(block, cap), "ok", "", "equal", 3, times, median_us, 5, 40, 0, "2026-01-01T00:00:00Z")
+    return Result(
+        candidate(block, cap), "ok", "", "equal", 3, times, median_us, 5, 40, 0, "2026-01-01T00:00:00Z"
+    )
 
 
 def refused(path: Path, code: str, *, lock_timeout_s: float = 0.1) -> str:
@@ -224,6 +226,6 @@ def test_the_tables_are_those_of_the_version() -> None:
     assert database.VERSION == 1
     assert {table: len(names) for table, names in columns.items()} == {
         "subjects": 7,
-        "results": 17,
+        "results": 18,
         "observations": 10,
     }

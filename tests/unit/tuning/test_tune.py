@@ -209,6 +209,7 @@ def test_two_devices_measure_at_the_same_time(pairs: Compilation, tmp_path: Path
     )
     results = by_block(found)
     assert {results[32].status, results[64].status} <= {"ok", "hopeless"}
+    assert {results[32].measured_on, results[64].measured_on} == {"cpu:0", "cpu:1"}
 
 
 def test_where_the_serial_program_takes_too_long_candidates_are_compared_at_smaller_sizes(
