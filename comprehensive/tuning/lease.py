@@ -30,7 +30,7 @@ def lease(devices: Sequence[str], directory: Path) -> Lease:
     places = [(device, _lock_file(directory, device)) for device in devices]
     while True:
         for device, place in places:
-            descriptor = os.open(place, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
+            descriptor = _opened(place)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -38,6 +38,14 @@ def lease(devices: Sequence[str], directory: Path) -> Lease:
                 continue
             return Lease(device, descriptor)
         time.sleep(PAUSE_S)
+
+
+def _opened(place: Path) -> int:
+    """To be read is enough for a lock: the file may be another user's, who must not be asked to make it anew."""
+    try:
+        return os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return os.open(place, os.O_CREAT | os.O_RDONLY | os.O_CLOEXEC, 0o644)
 
 
 def _lock_file(directory: Path, device: str) -> Path:

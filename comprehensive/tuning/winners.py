@@ -12,9 +12,10 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from comprehensive.codegen.emit import write_outputs
+from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
 from comprehensive.tuning.store import Result, Store, Subject
 
 SCHEMA = 1
@@ -121,3 +122,52 @@ def write_winners(
     text = json.dumps(document(found, source_name, source, tool), indent=1, ensure_ascii=False) + "\n"
     write_outputs(directory, {name: text})
     return directory / name
+
+
+def read_winners(path: Path, source: str | None = None) -> tuple[Winner, ...]:
+    """The winners in such a file; those of a program of this digest, where it is given.
+
+    CommandLineError (CF0916) for a file that cannot be read, is none, or is of another schema or program.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise _unread(path, f"{type(error).__name__}: {error}") from error
+    found = cast(dict[str, Any], found if isinstance(found, dict) else {})
+    schema = found.get("schema")
+    if schema != SCHEMA:
+        raise _unread(path, f"its schema is {schema!r}, this tool reads {SCHEMA}")
+    try:
+        if source is not None and found["source"]["sha256"] != source:
+            raise _unread(path, f"it is of another version of {found['source']['name']}")
+        return tuple(_read(each) for each in found["winners"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _unread(path, f"{type(error).__name__}: {error}") from error
+
+
+def _read(document: dict[str, Any]) -> Winner:
+    pairs = {
+        name: tuple((key, int(value)) for key, value in document[name].items())
+        for name in ("sizes", "parameters")
+    }
+    cap = document["register_cap"]
+    return Winner(
+        str(document["function"]),
+        str(document["device"]),
+        str(document["compute_capability"]),
+        str(document["driver"]),
+        pairs["sizes"],
+        pairs["parameters"],
+        None if cap is None else int(cap),
+        int(document["leaf"]),
+        float(document["median_us"]),
+        int(document["runs"]),
+        str(document["verified"]),
+        int(document["candidates"]),
+    )
+
+
+def _unread(path: Path, words: str) -> CommandLineError:
+    message = f"cannot read winners from {path}: {words}"
+    help = "give a file that `comprehensive tune` has written for this program"
+    return CommandLineError((Diagnostic(Severity.ERROR, "CF0916", message, None, help=help),))

@@ -38,6 +38,8 @@ SAMPLE_US = 500.0
 """A sample has as many launches as take this long, so that the steps of the clock do not count."""
 MOST_LAUNCHES = 500
 SAMPLES, FEW_SAMPLES = 9, 3
+LAUNCH_US = 20.0
+"""What a launch alone may take more than one of many in a row."""
 LONG_US = 200_000.0
 """Launches that take longer are timed a few times only."""
 
@@ -110,7 +112,10 @@ class Worker:
     def _measured(self, job: Mapping[str, Any]) -> dict[str, Any]:
         native = self._library(job)
         tuned = self._problem(job["problem"], native)
-        smaller = self._problem(job["smaller"], native) if job["smaller"] is not None else None
+        smaller = None
+        if job["smaller"] is not None:
+            smaller = self._problem(job["smaller"], native)
+            tuned.remember(native, job["partner"])
         _tell(self._answers, {"stage": "prepared"})
         parameters: Sequence[int] = job["parameters"]
         if smaller is None:
@@ -120,7 +125,7 @@ class Worker:
             smaller.run(native, parameters)
             smaller.demand_right(native)
             leaf = tuned.run(native, parameters)
-            tuned.demand_like(native, job["partner"])
+            tuned.demand_like_remembered(native)
         found = timed(native, tuned, parameters, job["hopeless_us"])
         return {**found, "leaf": leaf}
 
@@ -152,8 +157,8 @@ def timed(
     """The median of several samples; of one launch alone where that takes longer than ``hopeless_us``."""
     function = problem.problem["function"]
     single = min(native.time_us(function, problem.values, parameters, 1, 2))
-    if hopeless_us is not None and single > hopeless_us:
-        reason = f"{single:.1f} us for one launch, more than {hopeless_us:.1f} us"
+    if hopeless_us is not None and single > hopeless_us + LAUNCH_US:
+        reason = f"{single:.1f} us for one launch, more than {hopeless_us:.1f} us and what a launch may take"
         return {"status": "hopeless", "reason": reason, "times_us": [single], "launches": 1}
     launches = max(1, min(MOST_LAUNCHES, math.ceil(SAMPLE_US / max(single, 1e-3))))
     samples = FEW_SAMPLES if single > LONG_US else SAMPLES

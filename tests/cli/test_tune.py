@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -52,6 +55,26 @@ def test_winners_are_printed_and_written_and_the_second_run_measures_nothing(tmp
     assert second.stdout == first.stdout
     assert file.read_bytes() == written
     assert "compiling" not in second.stderr
+
+
+@needs_compilers
+def test_a_run_that_is_killed_is_gone_on_with(tmp_path: Path) -> None:
+    (tmp_path / "pairs.mf").write_text(PAIRS, encoding="utf-8")
+    options = ("-D", "n=300", "--points", "B=multiples:32:640")
+    command = [sys.executable, "-m", "comprehensive", "tune", str(tmp_path / "pairs.mf"), *options]
+    command += ["--device", "cpu", "--registers", "estimate", "-o", str(tmp_path / "out")]
+    root = Path(__file__).resolve().parents[2]
+    with subprocess.Popen(command, cwd=root, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if re.search(r"B = \d+: ", line):
+                break
+        process.kill()
+    resumed = tune(tmp_path, *options, "--json")
+    assert resumed.exit_code == 0, resumed.output
+    (result,) = json.loads(resumed.stdout)["results"]
+    assert sorted(c["parameters"]["B"] for c in result["candidates"]) == list(range(32, 641, 32))
+    assert result["measured"] < 20
 
 
 @needs_compilers
