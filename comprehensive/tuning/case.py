@@ -77,7 +77,9 @@ class Case:
 
     def _problem_at(self, sizes: Mapping[str, int], point: Mapping[str, int] | None = None) -> Problem:
         """With the baseline, or with other program parameters."""
-        tried = points(self._plan, self._choices.domains) if point is None else [point]
+        # Several values of a parameter are to be chosen from; a single one says what the program is to mean.
+        fixed = {name: values for name, values in self._choices.domains.items() if len(values) == 1}
+        tried = points(self._plan, fixed) if point is None else [point]
         return problem(self._plan, sizes, tried, self._choices.scalars)
 
     def _write(self, problem: Problem) -> Path:

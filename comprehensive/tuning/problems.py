@@ -8,7 +8,7 @@ other processes::
       {"name": "a", "dtype": "float32", "pointer": true, "shape": [1024, 1024], ...}, ...]}
 
 Where program parameters have a say in what a program computes (blocks that do not divide a size leave a rest), its
-meaning is that of the *baseline*: all of them 1, or as near to that as asserts let them be.
+meaning is that of the *baseline*: all of them 1, or as near to that as asserts and fixed values let them be.
 """
 
 from __future__ import annotations

@@ -185,10 +185,20 @@ def test_a_source_that_does_not_compile_is_told_with_what_the_compiler_says(
 def test_parameters_that_change_what_the_program_means_do_not_win(tmp_path: Path) -> None:
     # Blocks that do not divide n leave the rest as it is.
     floor = compiled(tmp_path, PAIRS.replace("(n + B - 1) / B", "n / B"))
-    results = by_block(tuned(floor, tmp_path, blocks=(8, 32, 128)))
+    choices = Choices(domains={"B": [8, 32, 128]}, capped_leaves=0)
+    with Store.open(tmp_path / "tuning.sqlite") as store:
+        results = by_block(tune(floor, OPTIONS, SIZES, [CPU], store, tmp_path / "work", choices))
     assert {b: r.status for b, r in results.items() if b in (32, 128)} == {32: "other", 128: "other"}
     assert "B = 1" in results[32].reason
     assert results[8].status in ("ok", "hopeless")
+
+
+def test_a_parameter_that_is_fixed_says_what_the_program_means(tmp_path: Path) -> None:
+    floor = compiled(tmp_path, PAIRS.replace("(n + B - 1) / B", "n / B"))
+    choices = Choices(domains={"B": [128]}, capped_leaves=0)
+    with Store.open(tmp_path / "tuning.sqlite") as store:
+        results = by_block(tune(floor, OPTIONS, SIZES, [CPU], store, tmp_path / "work", choices))
+    assert {b: r.status for b, r in results.items()} == {128: "ok"}
 
 
 def test_a_candidate_that_is_much_slower_is_timed_once_and_told_as_such(
