@@ -6,7 +6,7 @@ Texts that stand for none raise click.UsageError.  What needs the rest of the to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,6 +64,99 @@ def with_compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option(
                 "-W", "warning", metavar="error", multiple=True, help="-Werror: warnings are errors."
+            ),
+        )
+    ):
+        function = decorate(function)
+    return function
+
+
+def with_tune_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What is tuned, where, and for how long."""
+    path = click.Path(path_type=Path)
+    for decorate in reversed(
+        (
+            click.option(
+                "-D",
+                "definitions",
+                metavar="NAME=VALUE",
+                multiple=True,
+                help="A size to tune at (several values of a name: several sizes), or a program parameter or scalar "
+                "that is fixed; repeat.",
+            ),
+            click.option(
+                "--sizes",
+                "rows",
+                metavar="n=1024,T=20",
+                multiple=True,
+                help="One combination of sizes; repeat.",
+            ),
+            click.option(
+                "--points",
+                metavar="NAME=VALUES",
+                multiple=True,
+                help="Values of a program parameter, as for `tree --points`.  [default: powers of two]",
+            ),
+            click.option(
+                "--device",
+                default="gpu",
+                show_default=True,
+                help="gpu (all that are visible), gpu:0,1, or cpu, a stand-in that needs no GPU.",
+            ),
+            click.option(
+                "--top",
+                type=click.IntRange(1),
+                default=100,
+                show_default=True,
+                help="How many candidates are measured at each size.",
+            ),
+            click.option(
+                "--caps",
+                type=click.IntRange(0, 100),
+                default=None,
+                help="How many of the best leaves are tried with fewer registers.  [default: 2; cpu: 0]",
+            ),
+            click.option(
+                "--limit",
+                type=click.FloatRange(0.1),
+                default=60.0,
+                show_default=True,
+                help="Seconds after which a candidate is given up.",
+            ),
+            click.option(
+                "--reference-limit",
+                type=click.FloatRange(0.1),
+                default=60.0,
+                show_default=True,
+                help="Seconds after which the serial C is run at smaller sizes instead.",
+            ),
+            click.option(
+                "--store",
+                type=path,
+                default=None,
+                help="Database of results; what it has is not measured again.  [default: DIR/tuning.sqlite]",
+            ),
+            click.option(
+                "--scheduler",
+                metavar="ADDRESS",
+                default=None,
+                help="Measure on the workers of a Dask cluster.",
+            ),
+            click.option(
+                "--import",
+                "log",
+                metavar="LOG",
+                type=path,
+                default=None,
+                help="Add times observed in production to the database; with sizes, tune as well.",
+            ),
+            click.option(
+                "-o",
+                "--output",
+                metavar="DIR",
+                type=path,
+                default=Path("."),
+                help="Where <stem>.tuned.json goes.  [default: the current directory]",
             ),
         )
     ):
@@ -131,16 +224,35 @@ def ranges_of(values: tuple[str, ...]) -> dict[str, tuple[int, int]]:
 
 
 def definitions_of(values: tuple[str, ...]) -> dict[str, Rational]:
-    """Of ``-D``."""
+    """Of ``-D``, each name once."""
     parsed: dict[str, Rational] = {}
+    for value, (name, number) in zip(values, assignments_of(values), strict=True):
+        if name in parsed:
+            raise click.UsageError(f"-D {value}: {name} is given twice")
+        parsed[name] = number
+    return parsed
+
+
+def assignments_of(values: Sequence[str], option: str = "-D") -> list[tuple[str, Rational]]:
+    """Of ``-D``, in order; a name may be there more than once."""
+    parsed: list[tuple[str, Rational]] = []
     for value in values:
         name, _, number = value.partition("=")
         if not name.isidentifier() or not re.fullmatch(_NUMBER, number):
             raise click.UsageError(
-                f"-D {value}: expected NAME=NUMBER, as in -D B0=16 or, for a share, -D P_x=1/2"
+                f"{option} {value}: expected NAME=NUMBER, as in -D B0=16 or, for a share, -D P_x=1/2"
             )
-        if name in parsed:
-            raise click.UsageError(f"-D {value}: {name} is given twice")
         exact = Fraction(number)
-        parsed[name] = int(exact) if exact.denominator == 1 else exact
+        parsed.append((name, int(exact) if exact.denominator == 1 else exact))
     return parsed
+
+
+def sizes_of(values: tuple[str, ...]) -> list[dict[str, Rational]]:
+    """Of ``--sizes``, a combination each."""
+    rows: list[dict[str, Rational]] = []
+    for value in values:
+        pairs = assignments_of(value.split(","), "--sizes")
+        if len(dict(pairs)) < len(pairs):
+            raise click.UsageError(f"--sizes {value}: a name is given twice")
+        rows.append(dict(pairs))
+    return rows

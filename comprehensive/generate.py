@@ -18,6 +18,7 @@ from comprehensive.codegen.emit import depfile as depfile_text
 from comprehensive.codegen.emit import write_outputs
 from comprehensive.codegen.host import header_text, source_text
 from comprehensive.codegen.manifest import manifest
+from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.resources import Resources, resources
 from comprehensive.data import spec_directory, template_directory
 from comprehensive.descriptions import describe
@@ -45,22 +46,31 @@ class Written:
 def outputs(compilation: Compilation, resources: Resources | None = None) -> Mapping[str, str]:
     """File names and texts of everything that ``gen`` writes, except the depfile."""
     plan = compilation.plan
-    regions = [region for function in plan.functions for region in function.regions]
-    kernels = {
-        kernel.name: print_kernel(kernel, marked=True) for region in regions for kernel in region.kernels
-    }
     texts = {
-        f"{plan.stem}.h": header_text(plan, __version__),
-        f"{plan.stem}.cu": source_text(plan, kernels, __version__),
+        **source_texts(plan),
         f"{plan.stem}.json": _json(_manifest(compilation, resources)),
         f"{plan.stem}.tree.json": _json(tree_document(compilation)),
     }
-    for number, region in enumerate(regions):
+    for number, region in enumerate(region for function in plan.functions for region in function.regions):
         for leaf in region.leaves:
             texts[f"{region.name}.leaf{leaf.index}.mf"] = print_program(
                 compilation.program, {number: print_nest(leaf.nest)}
             )
     return texts
+
+
+def source_texts(plan: ProgramPlan) -> dict[str, str]:
+    """Names and texts of the header and of the CUDA source."""
+    kernels = {
+        kernel.name: print_kernel(kernel, marked=True)
+        for function in plan.functions
+        for region in function.regions
+        for kernel in region.kernels
+    }
+    return {
+        f"{plan.stem}.h": header_text(plan, __version__),
+        f"{plan.stem}.cu": source_text(plan, kernels, __version__),
+    }
 
 
 def _manifest(compilation: Compilation, resources: Resources | None) -> dict[str, Any]:

@@ -107,13 +107,13 @@ def verify(compilation: Compilation, *, points: int, run: bool, sanitize: bool =
         try:
             built = build(compilation, outputs(compilation), Path(scratch), c=c, cxx=cxx, sanitize=sanitize)
         except SerialBuildError as error:
-            raise CompileError(tuple(_of_compiler(compilation.source, str(error)))) from error
+            raise CompileError(tuple(of_compiler(compilation.source, str(error)))) from error
         return Report(
             regions, run_leaves(compilation, built, points, SEED, endless=_endless(compilation, regions))
         )
 
 
-def _of_compiler(source: SourceFile, words: str) -> Iterator[Diagnostic]:
+def of_compiler(source: SourceFile, words: str) -> Iterator[Diagnostic]:
     """Errors of the C compiler as diagnostics of the source."""
     help = (
         "without a declaration in this file or an #include of it, the generated code does not compile either"

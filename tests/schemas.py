@@ -48,6 +48,7 @@ def json_type(value: Any) -> str:
     names = {
         bool: "boolean",
         int: "integer",
+        float: "number",
         str: "string",
         list: "array",
         dict: "object",

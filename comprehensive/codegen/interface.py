@@ -27,6 +27,11 @@ class Argument:
     const: bool = False
 
     @property
+    def value_type(self) -> str:
+        """As what is passed: ``const float *``."""
+        return f"{'const ' if self.const else ''}{self.type.value} *" if self.pointer else self.type.value
+
+    @property
     def declaration(self) -> str:
         """As in a C parameter list: ``const float *a``."""
         if not self.pointer:

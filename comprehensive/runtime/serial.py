@@ -22,6 +22,7 @@ from comprehensive.runtime.values import Value, as_pointer, as_scalar
 from comprehensive.toolchain.host import Compiler
 
 TIMEOUT_S = 120.0
+PARALLEL_FOR = '_Pragma("omp parallel for") for'
 
 # Assertions are the caller's to respect: a failing one would end this process.
 _FLAGS = ("-std=gnu99", "-O1", "-ffp-contract=off", "-DNDEBUG", "-shared", "-fPIC", "-w")
@@ -59,9 +60,24 @@ class SerialLibrary:
         called(*passed)
 
 
-def serial_text(text: str) -> str:
-    """The text without the keywords of MetaFork; lines keep their numbers."""
-    return _KEYWORDS.sub(_elided, text)
+def serial_text(text: str, *, parallel: bool = False) -> str:
+    """The text without the keywords of MetaFork; lines keep their numbers.
+
+    With ``parallel`` the outermost `meta_for` of every region is a parallel loop of OpenMP: its iterations write
+    different elements, so that results are the same to the bit.
+    """
+    outermost = False
+
+    def elided(match: re.Match[str]) -> str:
+        nonlocal outermost
+        if match["kept"] is None and match["loop"] is None:
+            outermost = True
+        elif match["loop"] is not None and outermost:
+            outermost = False
+            return PARALLEL_FOR if parallel else "for"
+        return _elided(match)
+
+    return _KEYWORDS.sub(elided, text)
 
 
 def build(program: Program, work: Path, *, compiler: Compiler) -> SerialLibrary:

@@ -25,7 +25,8 @@ from comprehensive.runtime.cpu import build as build_kernels
 from comprehensive.runtime.quiet import silenced
 from comprehensive.runtime.serial import SerialLibrary
 from comprehensive.runtime.serial import build as build_serial
-from comprehensive.soundness.interpreted import first_difference, result
+from comprehensive.soundness.difference import first_difference
+from comprehensive.soundness.interpreted import result
 from comprehensive.soundness.machines import machine_for, serves_all
 from comprehensive.soundness.sampling import (
     NotSampledError,

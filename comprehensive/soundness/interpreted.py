@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from comprehensive.loops.interpreter import UndefinedBehaviour, run
 from comprehensive.loops.ir import Nest
+from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.sampling import all_scalars
 
 
@@ -51,28 +50,3 @@ def difference(
     except UndefinedBehaviour as error:
         return f"the leaf has undefined behaviour: {error}"
     return first_difference(expected, actual)
-
-
-def first_difference(
-    expected: Mapping[str, Any], actual: Mapping[str, Any], tolerances: Mapping[str, float] | None = None
-) -> str | None:
-    """Names the first element whose bits differ; two NaNs count as equal.
-
-    ``tolerances`` by type (``float32``): elements may differ by so much of the largest finite one of their array.
-    """
-    for name in sorted(expected):
-        left, right = np.asarray(expected[name]), np.asarray(actual[name])
-        same = left == right
-        if left.dtype.kind == "f":
-            same |= np.isnan(left) & np.isnan(right)
-            same &= (np.signbit(left) == np.signbit(right)) | np.isnan(left)
-            tolerance = (tolerances or {}).get(left.dtype.name)
-            if tolerance is not None:
-                finite = np.abs(left[np.isfinite(left)])
-                with np.errstate(invalid="ignore"):
-                    same |= np.abs(right - left) <= tolerance * finite.max(initial=0.0)
-        if not same.all():
-            place = tuple(int(i) for i in np.argwhere(~same)[0])
-            subscripts = "".join(f"[{i}]" for i in place)
-            return f"{name}{subscripts} is {right[place]!r}, expected {left[place]!r}"
-    return None

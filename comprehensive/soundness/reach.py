@@ -32,11 +32,12 @@ class TooManyIterationsError(Exception):
     """The loops around an access run too often to be expanded."""
 
 
-def reach(nest: Nest, arguments: Mapping[str, int | float]) -> dict[str, int]:
+def reach(nest: Nest, arguments: Mapping[str, int | float], *, corners: bool = False) -> dict[str, int]:
     """Elements needed behind each pointer, and rows of an array with an open first extent; 0 where none is touched.
 
-    ``arguments`` give every scalar of the nest.  Raises NotEvaluableError where a subscript depends on data, and
-    TooManyIterationsError.
+    ``arguments`` give every scalar of the nest.  With ``corners`` loops do their first and last iterations only and
+    all conditions count as true: at any size no less than what is needed, where subscripts grow or fall along loops.
+    Raises NotEvaluableError where a subscript depends on data, and TooManyIterationsError.
     """
     needed = {a.name: 0 for a in nest.arrays if a.dims is None or a.dims[0] is None}
     if not needed:
@@ -45,7 +46,7 @@ def reach(nest: Nest, arguments: Mapping[str, int | float]) -> dict[str, int]:
     for access in accesses(with_conversions(nest, types)):
         if access.array in needed:
             with np.errstate(over="ignore"):  # of a product of two unsigned numbers the low bits count
-                columns = _iterations(nest, access, arguments, types)
+                columns = _iterations(nest, access, arguments, types, corners)
                 index: Any = np.asarray(evaluate(access.subscripts[0], columns, types))
             if len(_column(columns)):
                 needed[access.array] = max(needed[access.array], int(index.max()) + 1)
@@ -90,16 +91,18 @@ def _column(columns: Columns) -> Any:
     return next(v for v in columns.values() if _is_column(v))
 
 
-def _iterations(nest: Nest, access: Access, arguments: Mapping[str, int | float], types: Types) -> Columns:
+def _iterations(
+    nest: Nest, access: Access, arguments: Mapping[str, int | float], types: Types, corners: bool
+) -> Columns:
     columns: Columns = dict(arguments)
     band = nest.bands[access.context.band]
     columns["@"] = np.zeros(1, dtype=np.int64)
     known = {name: types[name] for name in arguments}
     for loop in (*nest.grid, *band.loops):
-        columns = _expand(columns, loop.iterator, int(c_value(loop.extent, arguments, known)))
+        columns = _expand(columns, loop.iterator, int(c_value(loop.extent, arguments, known)), corners)
     for serial in access.context.loops:
-        columns = _expand_serial(columns, serial, types)
-    for guard in access.context.guards:
+        columns = _expand_serial(columns, serial, types, corners)
+    for guard in () if corners else access.context.guards:
         try:
             holds = np.asarray(evaluate(guard, columns, types)) != 0
         except NotEvaluableError:
@@ -108,15 +111,17 @@ def _iterations(nest: Nest, access: Access, arguments: Mapping[str, int | float]
     return columns
 
 
-def _expand(columns: Columns, iterator: str, extent: int) -> Columns:
-    count, extent = len(_column(columns)), max(0, extent)
-    _limit(count * extent)
-    expanded: Columns = {k: np.repeat(v, extent) if _is_column(v) else v for k, v in columns.items()}
-    expanded[iterator] = np.tile(np.arange(extent, dtype=np.int64), count)
+def _expand(columns: Columns, iterator: str, extent: int, corners: bool) -> Columns:
+    last = max(0, extent) - 1
+    turns = 1 + min(last, 1) if corners else last + 1
+    count = len(_column(columns))
+    _limit(count * turns)
+    expanded: Columns = {k: np.repeat(v, turns) if _is_column(v) else v for k, v in columns.items()}
+    expanded[iterator] = np.tile(np.arange(turns, dtype=np.int64) * (last if corners else 1), count)
     return expanded
 
 
-def _expand_serial(columns: Columns, loop: SerialLoop, types: Types) -> Columns:
+def _expand_serial(columns: Columns, loop: SerialLoop, types: Types, corners: bool) -> Columns:
     shape = _column(columns).shape
     if loop.iterator not in types:
         raise NotEvaluableError(loop.iterator)
@@ -142,11 +147,15 @@ def _expand_serial(columns: Columns, loop: SerialLoop, types: Types) -> Columns:
         case _:
             trips = (bound - first) // step
     trips = np.maximum(trips, 0)
+    apart: Any = np.int64(1)  # between iterations that are looked at
+    if corners:
+        apart, trips = np.maximum(trips - 1, 1), np.minimum(trips, 2)
+        apart = np.repeat(apart, trips)
     _limit(int(trips.sum()))
     expanded: Columns = {k: np.repeat(v, trips) if _is_column(v) else v for k, v in columns.items()}
     ends = np.cumsum(trips)
     number = np.arange(int(trips.sum()), dtype=np.int64) - np.repeat(ends - trips, trips)
-    expanded[loop.iterator] = np.repeat(start, trips) + number * np.repeat(step, trips)
+    expanded[loop.iterator] = np.repeat(start, trips) + number * apart * np.repeat(step, trips)
     return expanded
 
 

@@ -196,16 +196,21 @@ def _shapes(
     return shapes
 
 
-def random_data(function: Function, nests: tuple[Nest, ...], sample: Sample, seed: int) -> dict[str, Any]:
-    """Arrays for all data of the function; integers that serve as subscripts are small and not negative."""
-    rng = np.random.default_rng(seed)
-    subscripts = {
+def subscript_names(nests: tuple[Nest, ...]) -> frozenset[str]:
+    """What subscripts are computed from: scalars, iterators, and arrays."""
+    return frozenset(
         name
         for nest in nests
         for access in accesses(nest)
         for subscript in access.subscripts
         for name in names_read(subscript)
-    }
+    )
+
+
+def random_data(function: Function, nests: tuple[Nest, ...], sample: Sample, seed: int) -> dict[str, Any]:
+    """Arrays for all data of the function; integers that serve as subscripts are small and not negative."""
+    rng = np.random.default_rng(seed)
+    subscripts = subscript_names(nests)
     data: dict[str, Any] = {}
     for parameter in function.parameters:
         if not parameter.is_data:

@@ -16,6 +16,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <ucontext.h>
 
 /* Only what is small: this file is compiled with every kernel. */
@@ -78,6 +79,11 @@ template <typename T> inline T __ldg(const T *address) { return *address; }
 
 struct CUstream_st;
 typedef CUstream_st *cudaStream_t;
+struct CUevent_st {
+  double milliseconds;
+};
+typedef CUevent_st *cudaEvent_t;
+enum { cudaStreamNonBlocking = 1 };
 
 enum cudaError_t {
   cudaSuccess = 0,
@@ -115,6 +121,12 @@ enum cudaDeviceAttr {
 
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
+
+struct cudaDeviceProp {
+  char name[256];
+  int major;
+  int minor;
+};
 
 struct cudaFuncAttributes {
   size_t sharedSizeBytes;
@@ -478,6 +490,16 @@ inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, 
   return cudaSuccess;
 }
 
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *found, int number)
+{
+  if (number != 0) return cudaErrorInvalidDevice;
+  *found = cudaDeviceProp();
+  snprintf(found->name, sizeof found->name, "cpu");
+  found->major = cf_cpu::device().value[cudaDevAttrComputeCapabilityMajor];
+  found->minor = cf_cpu::device().value[cudaDevAttrComputeCapabilityMinor];
+  return cudaSuccess;
+}
+
 template <typename... Parameters>
 inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *found, void (*)(Parameters...))
 {
@@ -527,6 +549,35 @@ inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
 inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+
+/* There is one stream, and launches are over when they return. */
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
+{
+  *stream = nullptr;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+  *event = new CUevent_st();
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr)
+{
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  event->milliseconds = static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+
+inline cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)
+{
+  *milliseconds = static_cast<float>(end->milliseconds - begin->milliseconds);
+  return cudaSuccess;
+}
 
 template <typename T> inline cudaError_t cudaMalloc(T **memory, size_t bytes)
 {

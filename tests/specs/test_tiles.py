@@ -17,8 +17,9 @@ from comprehensive.loops.interpreter import DTYPES
 from comprehensive.loops.ir import Role, Variant
 from comprehensive.metafork.ast import IntLiteral
 from comprehensive.optimize.tree import Tree
+from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import build
-from comprehensive.soundness.interpreted import disagreement, first_difference
+from comprehensive.soundness.interpreted import disagreement
 from comprehensive.soundness.sampling import random_data, samples
 from tests.specs.test_soundness import SPECS, compiled, compilers
 

@@ -11,8 +11,8 @@ import pytest
 from comprehensive.codegen.interface import interface
 from comprehensive.generate import outputs
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import build
-from comprehensive.soundness.interpreted import first_difference
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool
 from tests.unit.codegen.tile_runs import compilation_of, warnings_of

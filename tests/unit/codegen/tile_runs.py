@@ -12,8 +12,8 @@ import pytest
 from comprehensive.codegen.interface import interface
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs
+from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import build
-from comprehensive.soundness.interpreted import first_difference
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
 

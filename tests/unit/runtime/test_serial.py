@@ -47,6 +47,12 @@ def test_keywords_are_dropped_and_everything_else_stays() -> None:
     assert serial_text(kept) == kept
 
 
+def test_the_outermost_loop_of_each_region_can_be_parallel() -> None:
+    region = "meta_schedule { meta_for (;;) meta_for (;;) ; } /* meta_for */ "
+    one = '{ _Pragma("omp parallel for") for (;;) for (;;) ; } /* meta_for */ '
+    assert serial_text(2 * region, parallel=True) == f" {one} {one}"
+
+
 def test_lines_keep_their_numbers() -> None:
     assert serial_text("meta_schedule\n  cache(a,\n b)\n{ }").count("\n") == 3
 

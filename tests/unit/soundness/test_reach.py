@@ -7,10 +7,16 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
+from comprehensive.data import spec_directory
+from comprehensive.diagnostics import DiagnosticSink
+from comprehensive.loops.build import build
 from comprehensive.loops.interpreter import UndefinedBehaviour, run, scalar_values
-from comprehensive.loops.ir import Nest
+from comprehensive.loops.ir import Nest, Role
+from comprehensive.metafork.parse import parse
+from comprehensive.metafork.read import read_source
 from comprehensive.soundness.columns import NotEvaluableError
 from comprehensive.soundness.reach import TooManyIterationsError, reach
+from comprehensive.soundness.sampling import all_scalars
 from tests.unit.loops.nests import body_of
 
 PARAMETERS = "int n, int B, unsigned m, int k, int *a"
@@ -62,3 +68,32 @@ def test_a_bound_that_wraps_around_is_not_expanded() -> None:
     with pytest.raises(TooManyIterationsError):
         reached(nest)
     assert reached(nest, {**VALUES, "m": 7}) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [("blur5x5", {"h": 12, "w": 17}), ("blur5x5", {"h": 40, "w": 9}), ("reverse", {"n": 77})],
+)
+def test_corners_of_loops_reach_at_least_as_far_and_at_blocks_of_one_no_farther(
+    name: str, sizes: Mapping[str, int]
+) -> None:
+    path = spec_directory() / f"{name}.mf"
+    (nest,) = build(parse(read_source(path), DiagnosticSink()), DiagnosticSink())
+    for block in (1, 3, 8):
+        program = {s.name: block for s in nest.with_role(Role.PROGRAM)}
+        scalars = all_scalars(nest, {**sizes, **program})
+        exact, most = reach(nest, scalars), reach(nest, scalars, corners=True)
+        assert all(most[array] >= elements > 0 for array, elements in exact.items())
+        if block == 1:
+            assert most == exact
+
+
+def test_corners_know_the_last_iteration_of_a_serial_loop_that_counts_by_steps_or_down() -> None:
+    for loop in (
+        "for (int t = 2; t < 20; t += 4)",
+        "for (int t = 18; t > 0; t -= 4)",
+        "for (int t = 5; t < 5; t++)",
+    ):
+        nest = body_of(f"{loop} a[v*B + u + t] = 1;", PARAMETERS)
+        scalars = {k: int(v) for k, v in scalar_values(nest, VALUES).items()}
+        assert reach(nest, scalars, corners=True) == reach(nest, scalars)

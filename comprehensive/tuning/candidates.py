@@ -1,0 +1,177 @@
+"""What may be tried: a function at given sizes in, the parameters that its launcher may be called with out.
+
+    Candidate("matmul", (("n", 1024),), (("B0", 16), ("ub1", 16), ("s", 2), ("tile", 0)), register_cap=None)
+
+First every register and time tile, then leaves with the blocks that their systems admit, those of about 256 threads
+first: the rule of the header for callers without parameters.  Whoever has a better order gives it to
+:func:`comprehensive.tuning.tune.tune`; the first ones are measured.  Leaves can be compiled with fewer registers, too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
+from typing import TypeAlias
+
+from comprehensive.codegen.interface import Interface, interface
+from comprehensive.codegen.plan import FunctionPlan, RegionPlan
+from comprehensive.loops.arithmetic import UndefinedBehaviour
+from comprehensive.loops.interpreter import c_value, holds_preconditions
+from comprehensive.machine.device import Device
+from comprehensive.machine.occupancy import register_cliffs
+from comprehensive.soundness.sampling import all_scalars
+
+LARGEST_BLOCK = 1024
+MOST_POINTS = 20_000
+"""Program parameters looked at; with more of these, fewer values of each."""
+USUAL_THREADS = 256
+LEAST_THREADS = 32
+CAP_STEP = 8
+"""ptxas gives registers to threads in steps of so many."""
+LEAST_CAP = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """``parameters`` are the members of ``<function>_params`` in order; a tile of 0 is the leaf."""
+
+    function: str
+    sizes: tuple[tuple[str, int], ...]
+    parameters: tuple[tuple[str, int], ...]
+    register_cap: int | None = None
+    """Registers a thread that the leaves are compiled with."""
+
+    @property
+    def key(self) -> str:
+        """Text that is the same for the same candidate; its order decides between equals."""
+        return json.dumps([dict(self.parameters), self.register_cap])
+
+    @property
+    def shown(self) -> str:
+        """``B0 = 16, s = 2, tile = 0``."""
+        cap = () if self.register_cap is None else (f"at most {self.register_cap} registers",)
+        return ", ".join([*(f"{name} = {value}" for name, value in self.parameters), *cap]) or "no parameters"
+
+
+Order: TypeAlias = Callable[[Sequence[Candidate]], Sequence[Candidate]]
+"""The most promising ones first; some may be left out."""
+
+
+def as_enumerated(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The plain rule."""
+    return candidates
+
+
+def points(plan: FunctionPlan, domains: Mapping[str, Sequence[int]]) -> Iterator[dict[str, int]]:
+    """Values of the program parameters, ascending from 1: powers of two, or those of a parameter's domain."""
+    program = interface(plan).program
+    open_names = [a.name for a in program if a.name not in domains]
+    powers = LARGEST_BLOCK.bit_length()
+    while powers > 2 and powers ** len(open_names) > MOST_POINTS:
+        powers -= 1
+    values = [domains.get(a.name, [1 << k for k in range(powers)]) for a in program]
+    for chosen in product(*values):
+        yield dict(zip((a.name for a in program), chosen, strict=True))
+
+
+def candidates(
+    plan: FunctionPlan,
+    sizes: Mapping[str, int],
+    baseline: Mapping[str, int],
+    domains: Mapping[str, Sequence[int]],
+    device: Device,
+) -> tuple[Candidate, ...]:
+    """In the order of the plain rule, without caps.
+
+    Where the caller's ``domains`` name every program parameter, all of them are there, whether a leaf admits them or
+    not: the launcher says why it refuses.
+    """
+    host = interface(plan)
+    own = {a.name for a in host.program} <= domains.keys()
+    chosen = [
+        point
+        for point in points(plan, domains)
+        if own or (admitted(plan, sizes, point) and _suits(plan, sizes, point, device))
+    ]
+    chosen.sort(key=lambda point: _plain(plan, sizes, point))
+    tiles = max((len(region.numbers) - len(region.leaves) for region in plan.regions), default=0)
+    # A region without tiles runs its leaf, whatever tile is asked for: blocks matter there.
+    blocks = [baseline] if all(region.tile is not None for region in plan.regions) else chosen
+    of_tiles = [_candidate(host, sizes, point, tile) for tile in range(1, tiles + 1) for point in blocks]
+    return (*of_tiles, *(_candidate(host, sizes, point, 0) for point in chosen))
+
+
+def _candidate(host: Interface, sizes: Mapping[str, int], point: Mapping[str, int], tile: int) -> Candidate:
+    last = () if host.tile is None else ((host.tile, tile),)
+    return Candidate(host.name, tuple(sizes.items()), (*point.items(), *last))
+
+
+def tile_of(plan: FunctionPlan, candidate: Candidate) -> int:
+    """Which tile a candidate asks for; 0 for the leaf."""
+    return dict(candidate.parameters).get(interface(plan).tile or "", 0)
+
+
+def capped(plan: FunctionPlan, candidate: Candidate, device: Device) -> tuple[Candidate, ...]:
+    """A candidate of leaves with fewer registers a thread: at the cliffs of occupancy and a step to either side.
+
+    A cap also changes what ptxas schedules, so that caps may pay where there is no cliff between them and no spill.
+    """
+    point = {**dict(candidate.sizes), **dict(candidate.parameters)}
+    caps: set[int] = set()
+    for threads in {_threads(region, point) for region in plan.regions}:
+        if not 1 <= threads <= device.max_threads_per_block:
+            continue
+        for cliff, _ in register_cliffs(device, threads_per_block=threads, shared_bytes_per_block=0):
+            caps |= {cliff - CAP_STEP, cliff, cliff + CAP_STEP}
+    most = device.max_registers_per_thread
+    return tuple(
+        replace(candidate, register_cap=cap) for cap in sorted(caps, reverse=True) if LEAST_CAP <= cap <= most
+    )
+
+
+def admitted(plan: FunctionPlan, sizes: Mapping[str, int], point: Mapping[str, int]) -> bool:
+    """Whether the asserts of the program hold."""
+    try:
+        return all(holds_preconditions(region.nest, _values(plan, sizes, point)) for region in plan.regions)
+    except UndefinedBehaviour:
+        return False
+
+
+def _suits(plan: FunctionPlan, sizes: Mapping[str, int], point: Mapping[str, int], device: Device) -> bool:
+    """Whether every region has a leaf for the point, in blocks of a warp or more that the device allows."""
+    for region in plan.regions:
+        values = all_scalars(region.nest, _values(plan, sizes, point))
+        known = {**device.parameters(), **{k: v for k, v in values.items() if isinstance(v, int)}}
+        systems = [leaf.system for leaf in region.leaves]
+        if not any(all(a.holds(known) for a in s.atoms if known.keys() >= {*a.symbols}) for s in systems):
+            return False
+        if not LEAST_THREADS <= _threads(region, known) <= device.max_threads_per_block:
+            return False
+    return True
+
+
+def _plain(plan: FunctionPlan, sizes: Mapping[str, int], point: Mapping[str, int]) -> tuple[int, ...]:
+    """Less is better."""
+    threads = [_threads(region, {**sizes, **point}) for region in plan.regions]
+    innermost = [_innermost(region, {**sizes, **point}) for region in plan.regions]
+    far = sum(abs(count - USUAL_THREADS) for count in threads)
+    return (far, sum(count < LEAST_THREADS for count in innermost), sum(point.values()), *point.values())
+
+
+def _threads(region: RegionPlan, values: Mapping[str, int]) -> int:
+    return prod(int(c_value(loop.extent, values)) for loop in region.nest.thread_loops)
+
+
+def _innermost(region: RegionPlan, values: Mapping[str, int]) -> int:
+    loops = region.nest.thread_loops
+    return int(c_value(loops[-1].extent, values)) if loops else 1
+
+
+def _values(plan: FunctionPlan, sizes: Mapping[str, int], point: Mapping[str, int]) -> dict[str, int | float]:
+    """Of all scalars; what only host code knows counts as 0, and no condition of a block speaks of other numbers."""
+    numbers = {p.name: 1.0 for p in plan.function.parameters if not p.is_data and not p.type.is_integer}
+    host = {s.name: 0 for region in plan.regions for s in region.nest.scalars if s.role.value == "host"}
+    return {**host, **numbers, **sizes, **point}

@@ -1,0 +1,238 @@
+"""One function at given sizes on one target: what is tried, what the answers mean, what is recorded.
+
+In: a session, a plan and sizes.  Out: :class:`Tuned`, the results of all chosen candidates, old and new.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from comprehensive.codegen.interface import interface
+from comprehensive.codegen.plan import FunctionPlan
+from comprehensive.tuning import measuring
+from comprehensive.tuning.candidates import Candidate, candidates, capped, points, tile_of
+from comprehensive.tuning.expected import Expected, Unknown, expected, reference_of, same_meaning
+from comprehensive.tuning.libraries import Library
+from comprehensive.tuning.pools import Lost, answers
+from comprehensive.tuning.problems import Problem, problem, scaled_names
+from comprehensive.tuning.session import Session
+from comprehensive.tuning.store import Result, Subject, now
+
+HOPELESS = 3.0
+"""A candidate that takes so many times the best one is timed once."""
+TRIED_AGAIN = ("lost", "unverified")
+"""What a candidate is not to blame for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What is known of the chosen candidates of a function; ``measured`` of them were tried now."""
+
+    subject: Subject
+    function: str
+    sizes: tuple[tuple[str, int], ...]
+    results: tuple[Result, ...]
+    measured: int
+
+
+class Case:
+    """CommandLineError for sizes at which the function cannot be run."""
+
+    def __init__(self, session: Session, plan: FunctionPlan, sizes: Mapping[str, int]) -> None:
+        self._session, self._plan, self._sizes = session, plan, dict(sizes)
+        self._choices = session.choices
+        self._problem = self._problem_at(sizes)
+        name = plan.function.name
+        self._known = dict(session.store.results(session.subject, name, tuple(sizes.items())))
+        self._measured = 0
+        self._written: list[Path] = []
+        self._expected: Expected | Unknown | None = None
+        self._meanings: dict[tuple[tuple[str, int], ...], bool | None] = {}
+
+    def close(self) -> None:
+        """Removes reference results, which are large."""
+        for place in self._written:
+            shutil.rmtree(reference_of(place), ignore_errors=True)
+            place.unlink(missing_ok=True)
+
+    def tune(self) -> Tuned:
+        """First as the program is, then the best leaves with fewer registers."""
+        device = self._session.target.limits
+        every = candidates(self._plan, self._sizes, self._problem.baseline, self._choices.domains, device)
+        chosen = tuple(self._choices.order(every)[: self._choices.top])
+        self._tell(f"{len(chosen)} of {len(every)} candidates")
+        self._measure(chosen)
+        leaves = [c for c in chosen if tile_of(self._plan, c) == 0 and self._time_us(c) is not None]
+        best = sorted(leaves, key=lambda c: (self._time_us(c), c.key))[: self._choices.capped_leaves]
+        fewer = tuple(cap for leaf in best for cap in self._choices.order(capped(self._plan, leaf, device)))
+        self._measure(fewer)
+        results = tuple(self._known[c.key] for c in (*chosen, *fewer) if c.key in self._known)
+        name, sizes = self._plan.function.name, tuple(self._sizes.items())
+        return Tuned(self._session.subject, name, sizes, results, self._measured)
+
+    def _problem_at(self, sizes: Mapping[str, int], point: Mapping[str, int] | None = None) -> Problem:
+        """With the baseline, or with other program parameters."""
+        # Several values of a parameter are to be chosen from; a single one says what the program is to mean.
+        fixed = {name: values for name, values in self._choices.domains.items() if len(values) == 1}
+        tried = points(self._plan, fixed) if point is None else [point]
+        return problem(self._plan, sizes, tried, self._choices.scalars)
+
+    def _write(self, problem: Problem) -> Path:
+        place = problem.write(self._session.directory)
+        self._written.append(place)
+        return place
+
+    def _tell(self, words: str) -> None:
+        shown = ", ".join(f"{name} = {value}" for name, value in self._sizes.items())
+        self._session.tell(f"{self._plan.function.name} at {shown} on {self._session.target.name}: {words}")
+
+    def _time_us(self, candidate: Candidate) -> float | None:
+        result = self._known.get(candidate.key)
+        return None if result is None or result.status != "ok" else result.median_us
+
+    def _measure(self, chosen: Sequence[Candidate]) -> None:
+        """What the store does not have yet."""
+        missing = [c for c in chosen if c.key not in self._known or self._known[c.key].status in TRIED_AGAIN]
+        if not missing:
+            return
+        right = self._right()
+        if isinstance(right, Unknown):
+            for candidate in missing:
+                self._record(Result(candidate, "unverified", right.reason))
+            return
+        ready = self._compiled(missing)
+        ready.sort(key=lambda each: self._spills(*each))
+        session = self._session
+        found = answers(
+            session.measure_pool,
+            measuring.measure,
+            ready,
+            lambda each: self._job(*each, right),
+            lambda: measuring.end(session.run),
+        )
+        with closing(found) as stream:
+            for (candidate, library), answer in stream:
+                self._record(self._result(candidate, library, answer, right))
+
+    def _right(self) -> Expected | Unknown:
+        if self._expected is None:
+            self._tell("running the serial C")
+            self._expected = expected(
+                lambda sizes: self._write(self._problem_at(sizes)),
+                self._sizes,
+                scaled_names(self._plan),
+                self._session.serial,
+                self._choices.limits.reference_s,
+            )
+        return self._expected
+
+    def _compiled(self, missing: Iterable[Candidate]) -> list[tuple[Candidate, Library]]:
+        """Those whose library there is; what becomes of the others is recorded."""
+        caps = tuple(dict.fromkeys(candidate.register_cap for candidate in missing))
+        self._tell(f"compiling {len(caps)} librar{'y' if len(caps) == 1 else 'ies'}")
+        libraries = self._session.libraries(caps)
+        ready: list[tuple[Candidate, Library]] = []
+        for candidate in missing:
+            library = libraries[candidate.register_cap]
+            if isinstance(library, Lost):
+                self._record(Result(candidate, "lost", library.reason))
+            elif library.path is None:
+                self._record(Result(candidate, "compile-error", library.errors))
+            else:
+                ready.append((candidate, library))
+        return ready
+
+    def _spills(self, candidate: Candidate, library: Library) -> bool:
+        """Whether leaves that were given fewer registers spill: those come last."""
+        used = [library.usage(leaf.kernel.name) for region in self._plan.regions for leaf in region.leaves]
+        return candidate.register_cap is not None and any(u is not None and u.spill_store_bytes for u in used)
+
+    def _job(self, candidate: Candidate, library: Library, right: Expected) -> measuring.Job:
+        session, limits = self._session, self._choices.limits
+        host = interface(self._plan)
+        chosen = dict(candidate.parameters)
+        partner = dict(self._problem.baseline)
+        # Libraries with a cap have leaves alone, and no member that names a tile.
+        if host.tile is not None and candidate.register_cap is None:
+            partner[host.tile] = -1
+        elif host.tile is not None:
+            del chosen[host.tile]
+        best = [
+            time_us for time_us in map(self._time_us, (r.candidate for r in self._known.values())) if time_us
+        ]
+        return {
+            "run": session.run,
+            "settings": session.settings,
+            "prepare_s": limits.prepare_s,
+            "limit_s": limits.candidate_s,
+            "library": library.path,
+            "device": [session.target.name, session.target.compute_capability],
+            "problem": str(right.problem),
+            "smaller": None if right.smaller is None else str(right.smaller),
+            "parameters": list(chosen.values()),
+            "partner": list(partner.values()),
+            "hopeless_us": HOPELESS * min(best) if best else None,
+        }
+
+    def _result(
+        self, candidate: Candidate, library: Library, answer: measuring.Answer | Lost, right: Expected
+    ) -> Result:
+        """What an answer means."""
+        if isinstance(answer, Lost):
+            return Result(candidate, "lost", answer.reason)
+        status, reason = str(answer["status"]), str(answer["reason"])
+        if status == "wrong" and self._means_other(candidate, right):
+            baseline = ", ".join(f"{name} = {value}" for name, value in self._problem.baseline.items())
+            status, reason = "other", f"the serial C, too, computes something else than with {baseline}"
+        leaf = answer.get("leaf")
+        timed = status in ("ok", "hopeless")
+        return Result(
+            candidate,
+            status,
+            reason,
+            right.shown if timed else "",
+            leaf,
+            tuple(answer.get("times_us", ())),
+            answer.get("median_us"),
+            answer.get("launches"),
+            measured_on=str(answer.get("measured_on", "")),
+            **self._usage(candidate, library, leaf),
+        )
+
+    def _usage(self, candidate: Candidate, library: Library, leaf: int | None) -> dict[str, Any]:
+        """What the kernel of a leaf takes; of several regions the most that one of them does."""
+        if tile_of(self._plan, candidate) != 0 or leaf is None:
+            return {}
+        kernels = [each.kernel.name for r in self._plan.regions for each in r.leaves if each.index == leaf]
+        used = [usage for name in kernels if (usage := library.usage(name)) is not None]
+        if not used:
+            return {}
+        return {
+            "registers": max(usage.registers_per_thread for usage in used),
+            "spill_bytes": max(usage.spill_store_bytes for usage in used),
+        }
+
+    def _means_other(self, candidate: Candidate, right: Expected) -> bool:
+        """Whether the program itself computes something else with the parameters of the candidate."""
+        program = {a.name for a in interface(self._plan).program}
+        point = tuple((name, value) for name, value in candidate.parameters if name in program)
+        if dict(point) == dict(self._problem.baseline):
+            return False
+        if point not in self._meanings:
+            other = self._write(self._problem_at(right.reference_sizes, dict(point)))
+            limit_s = self._choices.limits.reference_s
+            self._meanings[point] = same_meaning(right.reference, other, self._session.serial, limit_s)
+        return self._meanings[point] is False
+
+    def _record(self, result: Result) -> None:
+        result = replace(result, measured_at=now())
+        self._session.store.record(self._session.subject, result)
+        self._known[result.candidate.key] = result
+        self._measured += 1
+        time = "" if result.median_us is None else f" {result.median_us:.2f} us"
+        self._tell(f"{result.candidate.shown}: {result.status}{time}{result.reason and ': '}{result.reason}")

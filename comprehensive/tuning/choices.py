@@ -1,0 +1,34 @@
+"""What is tried, and for how long: the part of tuning that its callers decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from comprehensive.tuning.candidates import Order, as_enumerated
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """In seconds: of a candidate's runs, of its data, and of the serial C at one size."""
+
+    candidate_s: float = 60.0
+    prepare_s: float = 900.0
+    reference_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What is tried.
+
+    ``order`` puts the most promising candidates first and ``top`` says how many of them are measured (None: all);
+    ``capped_leaves`` of the best leaves are then tried with fewer registers.  ``domains`` are values of program
+    parameters, ``scalars`` those of floating-point arguments.
+    """
+
+    order: Order = as_enumerated
+    top: int | None = 100
+    capped_leaves: int = 2
+    domains: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
+    scalars: Mapping[str, float] = field(default_factory=dict[str, float])
+    limits: Limits = field(default_factory=Limits)

@@ -1,0 +1,42 @@
+"""The data of a problem: its description in JSON in, numpy arrays and C values out.
+
+Needs numpy and the standard library alone, as everything that a measuring process imports::
+
+    {"name": "a", "dtype": "float32", "pointer": true, "written": false, "shape": [8, 8], ...}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+
+def drawn(arguments: Sequence[Mapping[str, Any]], seed: int) -> dict[str, Any]:
+    """Arrays for all data by name, the same for the same description; integers are within their bounds."""
+    arrays: dict[str, Any] = {}
+    for number, argument in enumerate(arguments):
+        if not argument["pointer"]:
+            continue
+        rng = np.random.default_rng((seed, number))
+        shape, dtype = tuple(argument["shape"]), np.dtype(argument["dtype"])
+        if dtype.kind == "f":
+            single: Any = np.float32 if dtype.itemsize == 4 else np.float64
+            arrays[argument["name"]] = rng.standard_normal(size=shape, dtype=single)
+        else:
+            arrays[argument["name"]] = rng.integers(
+                argument["low"], argument["high"], size=shape, dtype=dtype
+            )
+    return arrays
+
+
+def written(arguments: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The names of the arrays that the function may write."""
+    return tuple(a["name"] for a in arguments if a["pointer"] and a["written"])
+
+
+def c_scalar(argument: Mapping[str, Any], value: float) -> Any:
+    """The value of a scalar as C passes it."""
+    type = np.ctypeslib.as_ctypes_type(np.dtype(argument["dtype"]))
+    return type(value if np.dtype(argument["dtype"]).kind == "f" else int(value))

@@ -1,0 +1,126 @@
+"""Tuning on devices of one kind: the tools, the pools, and where results go.
+
+In: a compilation and a target.  Out: a :class:`Session`, with which every function is tuned at every size.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from comprehensive import __version__
+from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
+from comprehensive.driver import Compilation, Options
+from comprehensive.toolchain.find import Missing, find_tool
+from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
+from comprehensive.toolchain.nvcc import Tool, load_tool
+from comprehensive.toolchain.process import ToolError
+from comprehensive.tuning import measuring
+from comprehensive.tuning.choices import Choices
+from comprehensive.tuning.devices import Target
+from comprehensive.tuning.expected import build_serial
+from comprehensive.tuning.libraries import Build, Library, build_of, built, cpu_command, gpu_command
+from comprehensive.tuning.pools import Lost, Pool, answers
+from comprehensive.tuning.store import Store, Subject
+
+
+def subject_of(compilation: Compilation, options: Options, target: Target, source: str) -> Subject:
+    """Under what results of a target are stored; ``source`` is the text of the CUDA source."""
+    shape = {
+        "registers": options.registers,
+        "arch": options.arch,
+        "performance": options.performance,
+        "reassociate": options.reassociate,
+        "generated": hashlib.sha256(source.encode()).hexdigest()[:16],
+    }
+    return Subject(
+        compilation.plan.source_digest,
+        __version__,
+        json.dumps(shape),
+        target.name,
+        target.compute_capability,
+        target.driver,
+    )
+
+
+class Session:
+    """ToolError where a compiler is missing, SerialBuildError where the C compiler rejects the program."""
+
+    def __init__(
+        self,
+        compilation: Compilation,
+        options: Options,
+        target: Target,
+        store: Store,
+        directory: Path,
+        choices: Choices,
+        texts: Callable[[ProgramPlan], Mapping[str, str]],
+        tell: Callable[[str], object],
+        *,
+        compile_pool: Pool | None = None,
+        measure_pool: Pool | None = None,
+    ) -> None:
+        self.target, self.store, self.choices, self.tell = target, store, choices, tell
+        self.directory = directory.absolute()
+        self.run = uuid.uuid4().hex
+        self.measure_pool = measure_pool or Pool.threads(max(1, len(target.identifiers)))
+        self._compile_pool = compile_pool or Pool.threads(os.cpu_count() or 1)
+        self._plan, self._texts = compilation.plan, texts
+        self._nvcc = _found_nvcc(options.cuda_path) if target.on_gpu else None
+        compiler = find_c_compiler()
+        if compiler is None:
+            raise ToolError(
+                "tuning needs a C compiler for the serial reference\nhelp: set CC, or install gcc"
+            )
+        source = texts(compilation.plan)[f"{compilation.plan.stem}.cu"]
+        self.subject = subject_of(compilation, options, target, source)
+        self.serial = build_serial(compilation.program, self.directory, compiler)
+
+    def close(self) -> None:
+        """Ends what measures."""
+        measuring.end(self.run)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Of measuring processes. Devices are anybody's; a stand-in for one belongs to this run."""
+        leases = tempfile.gettempdir() if self.target.on_gpu else str(self.directory)
+        return {"devices": list(self.target.identifiers), "leases": leases, "on_gpu": self.target.on_gpu}
+
+    def libraries(self, caps: Iterable[int | None]) -> dict[int | None, Library | Lost]:
+        """The program compiled without a cap (None), and its leaves alone with at most so many registers."""
+        return dict(answers(self._compile_pool, built, caps, self._build))
+
+    def _build(self, cap: int | None) -> Build:
+        plan = self._plan if cap is None else leaves_alone(self._plan)
+        on_gpu = self.target.on_gpu
+        return build_of(plan, self._texts(plan), self._command(cap), self.directory, on_gpu=on_gpu)
+
+    def _command(self, cap: int | None) -> tuple[str, ...]:
+        if self._nvcc is not None:
+            return gpu_command(self._nvcc, self.target, cap)
+        compiler = find_cxx_compiler()
+        if compiler is None:
+            raise ToolError("the device cpu needs a C++ compiler\nhelp: set CXX, or install g++")
+        return cpu_command(compiler)
+
+
+def leaves_alone(plan: ProgramPlan) -> ProgramPlan:
+    """The plan without tiles, whose registers are bounded as they are."""
+    return replace(plan, functions=tuple(map(_without_tiles, plan.functions)))
+
+
+def _without_tiles(function: FunctionPlan) -> FunctionPlan:
+    return replace(function, regions=tuple(replace(r, tile=None, time=None) for r in function.regions))
+
+
+def _found_nvcc(cuda_path: str | None) -> Tool:
+    found = find_tool("nvcc", cuda_path)
+    if isinstance(found, Missing):
+        raise ToolError(f"tuning on a GPU needs nvcc\n{found.explain()}\nhelp: {found.help}")
+    return load_tool(found)

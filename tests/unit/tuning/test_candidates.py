@@ -1,0 +1,119 @@
+"""What is enumerated: every tile, leaves that their systems admit, caps at the cliffs of occupancy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from comprehensive.codegen.interface import interface
+from comprehensive.codegen.plan import FunctionPlan
+from comprehensive.data import spec_directory
+from comprehensive.driver import compile_file
+from comprehensive.loops.ir import Role
+from comprehensive.machine.device import load_device
+from comprehensive.machine.occupancy import register_cliffs
+from comprehensive.soundness.sampling import all_scalars
+from comprehensive.tuning.candidates import admitted, candidates, capped, points, tile_of
+from comprehensive.tuning.problems import problem, scaled_names, size_names
+from tests.unit.tuning.programs import OPTIONS, PAIRS, compiled
+
+H200 = load_device("h200")
+
+
+def spec(name: str) -> FunctionPlan:
+    (plan,) = compile_file(spec_directory() / f"{name}.mf", OPTIONS).plan.functions
+    return plan
+
+
+@pytest.fixture(scope="module")
+def matmul() -> FunctionPlan:
+    return spec("matmul")
+
+
+def test_every_tile_comes_first_and_once_then_leaves_of_about_256_threads(matmul: FunctionPlan) -> None:
+    sizes = {"n": 1024}
+    posed = problem(matmul, sizes, points(matmul, {}), {})
+    found = candidates(matmul, sizes, posed.baseline, {}, H200)
+    (region,) = matmul.regions
+    tiles = len(region.numbers) - len(region.leaves)
+    assert [tile_of(matmul, c) for c in found[:tiles]] == [*range(1, tiles + 1)]
+    assert all(
+        dict(c.parameters) == {"B0": 1, "ub1": 1, "s": 1, "tile": k} for k, c in enumerate(found[:tiles], 1)
+    )
+    leaves = found[tiles:]
+    assert all(tile_of(matmul, c) == 0 for c in leaves)
+    threads = [dict(c.parameters)["B0"] * dict(c.parameters)["ub1"] for c in leaves]
+    assert threads == sorted(threads, key=lambda count: abs(count - 256))
+    assert min(threads) == 32
+    assert max(threads) == 1024
+    assert len(set(found)) == len(found)
+
+
+def test_leaves_are_those_that_asserts_and_systems_admit_and_no_fewer(matmul: FunctionPlan) -> None:
+    sizes = {"n": 1024}
+    found = {
+        tuple(dict(c.parameters)[name] for name in ("B0", "ub1", "s"))
+        for c in candidates(matmul, sizes, {"B0": 1, "ub1": 1, "s": 1}, {}, H200)
+        if tile_of(matmul, c) == 0
+    }
+    (region,) = matmul.regions
+    powers = [1 << k for k in range(11)]
+    expected: set[tuple[int, int, int]] = set()
+    for b0 in powers:
+        for ub1 in powers:
+            for s in powers:
+                if not 32 <= b0 * ub1 <= 1024 or b0 > ub1 * s:
+                    continue
+                values = all_scalars(region.nest, {"n": 1024, "B0": b0, "ub1": ub1, "s": s})
+                if any(leaf.system.holds({**H200.parameters(), **values}) for leaf in region.leaves):
+                    expected.add((b0, ub1, s))
+    assert found == expected
+
+
+def test_parameters_that_a_caller_names_are_all_tried(tmp_path: Path) -> None:
+    (plan,) = compiled(tmp_path, PAIRS).plan.functions
+    found = candidates(plan, {"n": 100}, {"B": 1}, {"B": [3, 5000]}, H200)
+    assert sorted(dict(c.parameters)["B"] for c in found) == [3, 5000]
+
+
+def test_caps_are_at_every_cliff_and_a_step_to_either_side(tmp_path: Path) -> None:
+    (plan,) = compiled(tmp_path, PAIRS).plan.functions
+    (leaf,) = candidates(plan, {"n": 100}, {"B": 1}, {"B": [128]}, H200)
+    caps = [c.register_cap for c in capped(plan, leaf, H200)]
+    assert caps == sorted(set(caps), key=lambda cap: -(cap or 0))
+    cliffs = {r for r, _ in register_cliffs(H200, threads_per_block=128, shared_bytes_per_block=0)}
+    assert {168, 128, 96, 80, 72, 64} <= cliffs
+    assert {r + step for r in cliffs for step in (-8, 0, 8) if 24 <= r + step <= 255} == set(caps)
+    assert {c.parameters for c in capped(plan, leaf, H200)} == {leaf.parameters}
+
+
+@pytest.mark.parametrize("name", ["jacobi1d", "jacobi2d", "heat3d"])
+def test_sizes_that_are_halved_are_those_of_data_and_not_the_number_of_sweeps(name: str) -> None:
+    plan = spec(name)
+    assert set(size_names(plan)) - scaled_names(plan) == {"T"}
+
+
+@pytest.mark.parametrize("name", ["matmul", "blur5x5", "heat3d", "reverse", "transpose", "matadd"])
+def test_the_baseline_is_one_everywhere_and_buffers_are_known_at_large_sizes(name: str) -> None:
+    plan = spec(name)
+    sizes = {each: 5 if each == "T" else 600 for each in size_names(plan)}
+    posed = problem(plan, sizes, points(plan, {}), {})
+    program = {s.name for region in plan.regions for s in region.nest.with_role(Role.PROGRAM)}
+    assert set(posed.baseline) == {a.name for a in interface(plan).program} <= program
+    assert set(posed.baseline.values()) == {1}
+    rank = 3 if name == "heat3d" else 1 if name == "reverse" else 2
+    for argument in posed.arguments:
+        if argument["pointer"]:
+            elements = 1
+            for extent in argument["shape"]:
+                elements *= extent
+            border = 2 * 600 + 2 if name == "blur5x5" and argument["written"] else 0
+            assert elements == 600**rank - border
+
+
+def test_asserts_decide_on_the_baseline(tmp_path: Path) -> None:
+    text = "#include <assert.h>\n" + PAIRS.replace("  int dim", "  assert(B % 32 == 0);\n  int dim")
+    (plan,) = compiled(tmp_path, text).plan.functions
+    assert not admitted(plan, {"n": 100}, {"B": 1})
+    assert problem(plan, {"n": 100}, points(plan, {}), {}).baseline == {"B": 32}
