@@ -11,15 +11,17 @@ known.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from comprehensive.algebra import Atom, System
+from comprehensive.algebra import Atom, Quotient, System, with_quotients
+from comprehensive.algebra.polynomial import Scalar
 from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Variant
 from comprehensive.machine.device import Device
+from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Branch, Tree, walk
 from comprehensive.values import Rational, demand_computed, demand_known, value_error
@@ -69,7 +71,10 @@ def explain(
     (CF0702), a leaf that no region has (CF0703), a value that its type does not hold (CF0704), and one that host code
     computes otherwise from the other values (CF0705).
     """
-    demand_known(compilation, values)
+    # Speeds that the device does not state.
+    demand_known(
+        compilation, values, [name for name in MACHINE_PARAMETERS if name not in device.parameters()]
+    )
     for nest in compilation.nests:
         demand_computed(nest, values)
     explained: list[RegionExplanation] = []
@@ -77,7 +82,7 @@ def explain(
     for nest, tree, tile, time, region in zip(
         compilation.nests, compilation.trees, compilation.tiles, compilation.time_tiles, regions, strict=True
     ):
-        point = {**device.parameters(), **values}
+        point = with_quotients({**device.parameters(), **values}, tree.quotients)
         cases = [
             _case("leaf", found.index, found.simplified, tree, point, _notes(found.decisions))
             for found in tree.leaves
@@ -91,7 +96,7 @@ def explain(
         if leaf is not None:
             wanted = (region.kind_of(leaf), region.tile_of(leaf) or leaf)
             cases = [c for c in cases if (c.kind, c.index) == wanted]
-        used = {*(s.name for s in nest.scalars), *tree.limits}
+        used = {*(s.name for s in nest.scalars), *tree.limits, *MACHINE_PARAMETERS}
         explained.append(
             RegionExplanation(
                 nest.name,
@@ -128,7 +133,7 @@ def _case(
     index: int,
     system: System,
     tree: Tree[Variant],
-    point: Mapping[str, Rational],
+    point: Mapping[str, Scalar],
     notes: tuple[str, ...],
 ) -> Case:
     atoms = sorted(system.atoms, key=lambda atom: atom.format(tree.order, tree.limits))
@@ -141,7 +146,7 @@ def _case(
 
 
 def _tiles(
-    region: RegionPlan, tile: TilePlan, tree: Tree[Variant], point: Mapping[str, Rational]
+    region: RegionPlan, tile: TilePlan, tree: Tree[Variant], point: Mapping[str, Scalar]
 ) -> list[Case]:
     cases: list[Case] = []
     for number, instance in enumerate(tile.instances):
@@ -152,13 +157,22 @@ def _tiles(
     return cases
 
 
-def _condition(atom: Atom, tree: Tree[Variant], point: Mapping[str, Rational]) -> Condition:
+def _condition(atom: Atom, tree: Tree[Variant], point: Mapping[str, Scalar]) -> Condition:
     left, right = atom.positive_sides()
     known = {name: value for name, value in point.items() if name in atom.symbols}
     numbers = f"{left.substitute(known).format(tree.order)} {atom.sign} {right.substitute(known).format(tree.order)}"
-    missing = tuple(name for name in atom.symbols if name not in point)
+    missing = tuple(name for name in _parameters(atom.symbols, tree.quotients) if name not in point)
     holds = None if missing else atom.holds(point)
     return Condition(atom.format(tree.order, tree.limits), numbers, holds, missing)
+
+
+def _parameters(symbols: Sequence[str], quotients: Sequence[Quotient]) -> tuple[str, ...]:
+    """The symbols, those that quotients are made of in their places."""
+    made = {quotient.symbol: (*quotient.above.symbols, *quotient.below.symbols) for quotient in quotients}
+    expanded = dict.fromkeys(symbols)
+    while any(name in made for name in expanded):
+        expanded = dict.fromkeys(part for name in expanded for part in made.get(name, (name,)))
+    return tuple(expanded)
 
 
 def to_text(regions: tuple[RegionExplanation, ...]) -> str:

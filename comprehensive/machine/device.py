@@ -15,6 +15,8 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from fractions import Fraction
+from math import ceil, floor
 from pathlib import Path
 from typing import Any, cast
 
@@ -68,6 +70,7 @@ class Device:
     l2_mib: int | None = None
     dram_gb: int | None = None
     dram_gb_per_s: int | None = None
+    clock_mhz: int | None = None
     throughput_per_clock_per_sm: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     """Results per clock and multiprocessor, by kind of instruction; empty where not known."""
     memory_latency_cycles: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
@@ -75,7 +78,10 @@ class Device:
     """Least distance in issue of ``PRODUCER_CONSUMER`` pairs of SASS instructions; empty where not known."""
 
     def parameters(self) -> Mapping[str, int]:
-        """The values of the machine parameters on this device, in the order of ``MACHINE_PARAMETERS``."""
+        """The values of the machine parameters on this device, in the order of ``MACHINE_PARAMETERS``.
+
+        What rests on speeds is left out where these are not known, as for an architecture.
+        """
         return {
             "R_B": self.max_registers_per_thread,
             "Z_B": self.optin_shared_bytes_per_block // WORD_BYTES,
@@ -85,7 +91,27 @@ class Device:
             "T_SM": self.max_threads_per_sm,
             "W_SM": self.max_warps_per_sm,
             "B_SM": self.max_blocks_per_sm,
+            "R_U": self.register_unit_per_warp,
+            "Q_SM": self.sub_partitions,
+            "Z_U": self.shared_granularity_bytes // WORD_BYTES,
+            "Z_0": self.reserved_shared_bytes_per_block // WORD_BYTES,
+            **self._speeds(),
         }
+
+    def _speeds(self) -> Mapping[str, int]:
+        """Machine balance, and Little's law: what is in flight is latency times bandwidth."""
+        adds, latency = self.throughput_per_clock_per_sm.get("fp32"), self.memory_latency_cycles.get("dram")
+        known = (self.multiprocessors, self.dram_gb_per_s, self.clock_mhz, adds, latency)
+        match known:
+            case (int(count), int(bandwidth), int(clock), int(operations), int(cycles)) if all(known):
+                # GB/s over MHz are 1000 bytes a clock.
+                words_per_clock = Fraction(1000 * bandwidth, clock * WORD_BYTES)
+                return {
+                    "O_W": max(1, floor(operations * count / words_per_clock)),
+                    "F_SM": max(1, ceil(cycles * words_per_clock / count)),
+                }
+            case _:
+                return {}
 
 
 def device_names() -> tuple[str, ...]:
