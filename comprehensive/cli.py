@@ -20,6 +20,7 @@ import click
 from comprehensive import __version__
 from comprehensive.cli_options import (
     assignments_of,
+    counters_option,
     cuda_path_option,
     definitions_of,
     domains_of,
@@ -135,7 +136,11 @@ def cli() -> None:
     default=None,
     help="Print the value of one stage instead of writing files.",
 )
+@click.option(
+    "-D", "definitions", metavar="P_...=VALUE", multiple=True, help="Level that --counters demands."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was written, and diagnostics, as JSON.")
+@counters_option
 @with_compile_options
 @reporting
 def gen(
@@ -145,6 +150,7 @@ def gen(
     depfile: Path | None,
     ptx: str | None,
     emit: str | None,
+    definitions: tuple[str, ...],
     as_json: bool,
     **compile_options: Any,
 ) -> None:
@@ -165,6 +171,7 @@ def gen(
         options,
         depfile=depfile or (output / f"{source.stem}.d" if depend else None),
         ptx_arch=ptx,
+        levels=definitions_of(definitions),
     )
     if as_json:
         _print_json(
@@ -223,6 +230,7 @@ def gen(
     help="Device of a --region or --leaf: architecture, product or TOML file.  "
     "[default: sm_90; --loops keeps limits as symbols]",
 )
+@counters_option
 @with_compile_options
 @reporting
 def tree(
@@ -271,6 +279,16 @@ def tree(
     click.echo(generate.tree_text(compilation, pruned=pruned, ascii_only=ascii_only), nl=False)
 
 
+def _without_quotients(compilation: Compilation) -> Compilation:
+    """click.UsageError for trees that --region and --leaf cannot divide."""
+    if any(tree.quotients for tree in compilation.trees):
+        raise click.UsageError(
+            "--region and --leaf do not go with --counters occupancy or latency_hiding, whose values are rounded; "
+            "`comprehensive explain` takes them at a point"
+        )
+    return compilation
+
+
 def _print_region(
     source: Path,
     form: str,
@@ -292,7 +310,9 @@ def _print_region(
         if name not in symbols:
             raise click.UsageError(f"--range {name}=... is not the range of a parameter of --region {region}")
     machine = load_device(device)
-    compilation = _compile(source, options_of(**compile_options, device_arch=machine.arch))
+    compilation = _without_quotients(
+        _compile(source, options_of(**compile_options, device_arch=machine.arch))
+    )
     found = parameter_space.divide(compilation, machine, symbols, values, ends)
     match form:
         case "json":
@@ -338,7 +358,9 @@ def _print_leaf(
                 f"{name} has the value of -D {name}=... and cannot have --points {name}=..."
             )
     machine = load_device(device or "sm_90")
-    compilation = _compile(source, options_of(**compile_options, device_arch=machine.arch))
+    compilation = _without_quotients(
+        _compile(source, options_of(**compile_options, device_arch=machine.arch))
+    )
     if points:
         listed = leaf_parameters.leaf_points(compilation, leaf, values, machine, domains)
         if form == "json":
@@ -359,6 +381,7 @@ def _print_leaf(
 @click.option("-D", "definitions", metavar="NAME=VALUE", multiple=True, help="Value of a parameter; repeat.")
 @click.option("--leaf", type=int, default=None, help="Explain this leaf only.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@counters_option
 @with_compile_options
 @reporting
 def explain(

@@ -33,6 +33,16 @@ cuda_path_option = click.option(
 )
 
 
+counters_option = click.option(
+    "--counters",
+    "more_counters",
+    metavar="NAME,...",
+    default="",
+    help="Performance counters that take part in the tree: all, or some of occupancy, coalescing, bank_efficiency, "
+    "intensity, latency_hiding.",
+)
+
+
 def with_compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options that shape a compilation, the same for every command that compiles."""
     for decorate in reversed(
@@ -171,6 +181,7 @@ def options_of(
     performance: Any,
     reassociate: bool,
     warning: tuple[str, ...],
+    more_counters: str = "",
     *,
     device_arch: str = "sm_90",
 ) -> Options:
@@ -183,7 +194,27 @@ def options_of(
         raise click.UsageError(f"-W{unknown[0]} is not known; the one warning option is -Werror")
     if arch is not None or registers != "estimate":
         demand_architecture(arch or device_arch)
-    return Options(registers, arch or device_arch, cuda_path, performance, bool(warning), reassociate)
+    return Options(
+        registers,
+        arch or device_arch,
+        cuda_path,
+        performance,
+        bool(warning),
+        reassociate,
+        _counters_of(more_counters),
+    )
+
+
+def _counters_of(text: str) -> tuple[str, ...]:
+    """Of ``--counters``."""
+    from comprehensive.registry import RegistryError, more_counters
+
+    names = tuple(name.strip() for name in text.split(",")) if text else ()
+    try:
+        more_counters(names)
+    except RegistryError as error:
+        raise click.UsageError(f"--counters {text}: {error}") from None
+    return names
 
 
 def domains_of(values: tuple[str, ...]) -> dict[str, Domain]:

@@ -7,21 +7,24 @@ In: the path of a `.mf` file and :class:`Options`.  Out: a :class:`Compilation` 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from comprehensive.algebra import Atom, Polynomial, PortfolioSolver, at_least
+from comprehensive.algebra import PortfolioSolver
 from comprehensive.codegen.cuda import kernel_unit
 from comprehensive.codegen.instances import instances
 from comprehensive.codegen.lower import lower
 from comprehensive.codegen.plan import FunctionPlan, LeafPlan, ProgramPlan, RegionPlan, TilePlan
 from comprehensive.codegen.tiled import tile_obstacle
+from comprehensive.counters.assumptions import assumptions
 from comprehensive.counters.feasible import warn_of_hopeless
+from comprehensive.counters.latency_hiding import LatencyHiding
+from comprehensive.counters.occupancy import Occupancy
 from comprehensive.counters.registers import PtxasRegisters, Registers
 from comprehensive.diagnostics import CompileError, Diagnostic, DiagnosticSink, Severity, SourceFile
 from comprehensive.loops.build import build
-from comprehensive.loops.ir import Nest, Role, Variant
+from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.loops.rewrite import all_names
 from comprehensive.loops.verify import verify
@@ -36,7 +39,7 @@ from comprehensive.optimize.problem import Problem
 from comprehensive.optimize.protocols import Applied, Counter, CounterError, NotApplicable, Strategy
 from comprehensive.optimize.tree import Leaf, Performance, Tree
 from comprehensive.poly.report import check
-from comprehensive.registry import default_counters, default_strategies
+from comprehensive.registry import default_counters, more_counters, strategies_for
 from comprehensive.strategies.caching import initial_caching
 from comprehensive.strategies.reassociate import reassociate
 from comprehensive.strategies.register_tile import register_tile
@@ -61,6 +64,8 @@ class Options:
     performance: Performance = "demanded"
     warnings_are_errors: bool = False
     reassociate: bool = False
+    counters: tuple[str, ...] = ()
+    """Those besides the default ones, by name; a name of a family stands for its counters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +135,8 @@ def grow_tile(tiled: Applied[Variant] | NotApplicable, options: Options) -> Tree
         return NotApplicable(obstacle)
     if options.reassociate:
         variant = with_shared_loops(variant)
-    return _grown(variant, problem_of(variant.nest, options, ()))
+    # Its sizes are chosen by what was measured, and its leaf is all that there is: no performance is demanded of it.
+    return _grown(variant, problem_of(variant.nest, replace(options, counters=()), ()))
 
 
 def with_shared_loops(variant: Variant) -> Variant:
@@ -152,9 +158,10 @@ def problem_of(
     nest: Nest, options: Options, strategies: tuple[Strategy[Variant], ...] | None = None
 ) -> Problem[Variant]:
     """What Algorithm 1 is given for a nest: counters, strategies (all that there are unless given), assumptions."""
+    counted = counters(options)
     return Problem(
-        counters(options),
-        default_strategies() if strategies is None else strategies,
+        counted,
+        strategies_for(c.name for c in counted) if strategies is None else strategies,
         assumptions(nest),
         PortfolioSolver(),
         performance=options.performance,
@@ -162,24 +169,22 @@ def problem_of(
     )
 
 
-def assumptions(nest: Nest) -> tuple[Atom, ...]:
-    """Bounds on the integer scalars: program parameters and sizes of tiles are at least 1, all else is not negative."""
-    return tuple(
-        at_least(Polynomial.symbol(s.name), 1 if s.role in (Role.PROGRAM, Role.TILE) else 0)
-        for s in nest.scalars
-        if s.type.is_integer
-    )
-
-
 def counters(options: Options) -> tuple[Counter[Variant], ...]:
-    """The counters of a run; the register counter is the estimate or what ptxas says."""
+    """The counters of a run, those asked for last; all count registers by the estimate, or as ptxas does."""
     registers: Counter[Variant] = Registers()
     if options.registers != "estimate":
         required = options.registers == "ptxas"
         count = register_compiler(options.arch, options.cuda_path, required=required)
         if count is not None:
             registers = PtxasRegisters(options.arch, lambda kernel: count(kernel_unit(kernel)))
-    return tuple(registers if c.name == registers.name else c for c in default_counters())
+    return tuple(
+        replace(c, registers=registers)
+        if isinstance(c, Occupancy | LatencyHiding)
+        else registers
+        if c.name == registers.name
+        else c
+        for c in (*default_counters(), *more_counters(options.counters))
+    )
 
 
 def plan_of(
@@ -221,7 +226,7 @@ def region_plan(
     first = tile_plan(f"{nest.name}_tile", tile, len(leaves))
     behind = len(leaves) + (0 if first is None else len(first.instances))
     second = tile_plan(f"{nest.name}_time", time, behind)
-    return RegionPlan(nest.name, nest, tuple(leaves), dead_ends, first, second)
+    return RegionPlan(nest.name, nest, tuple(leaves), dead_ends, first, second, tree.quotients)
 
 
 def tile_plan(name: str, tile: Tree[Variant] | NotApplicable, first: int) -> TilePlan | None:

@@ -15,12 +15,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from comprehensive.algebra import Atom, Polynomial, System
+from comprehensive.algebra import Atom, Polynomial, Quotient, System, with_quotients
+from comprehensive.algebra.polynomial import Scalar
 from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import scalar_values
 from comprehensive.loops.ir import Role, Variant
 from comprehensive.machine.device import Device
+from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.model.ranking import Ranking, rank
 from comprehensive.model.values import wide_value
 from comprehensive.nearest import nearest
@@ -79,7 +81,10 @@ def explain(
     (CF0702), a leaf that no region has (CF0703), a value that its type does not hold (CF0704), and one that host code
     computes otherwise from the other values (CF0705).
     """
-    demand_known(compilation, values)
+    # Speeds that the device does not state.
+    demand_known(
+        compilation, values, [name for name in MACHINE_PARAMETERS if name not in device.parameters()]
+    )
     for nest in compilation.nests:
         demand_computed(nest, values)
     explained: list[RegionExplanation] = []
@@ -87,7 +92,7 @@ def explain(
     for nest, tree, tile, time, region in zip(
         compilation.nests, compilation.trees, compilation.tiles, compilation.time_tiles, regions, strict=True
     ):
-        point = {**device.parameters(), **values}
+        point = with_quotients({**device.parameters(), **values}, tree.quotients)
         program = tuple(s.name for s in nest.with_role(Role.PROGRAM) if s.name in values)
         cases = [
             _with_change(
@@ -95,6 +100,7 @@ def explain(
                 found.simplified,
                 point,
                 program,
+                tree.quotients,
             )
             for found in tree.leaves
         ] + [
@@ -107,7 +113,7 @@ def explain(
         if leaf is not None:
             wanted = (region.kind_of(leaf), region.tile_of(leaf) or leaf)
             cases = [c for c in cases if (c.kind, c.index) == wanted]
-        used = {*(s.name for s in nest.scalars), *tree.limits}
+        used = {*(s.name for s in nest.scalars), *tree.limits, *MACHINE_PARAMETERS}
         explained.append(
             RegionExplanation(
                 nest.name,
@@ -194,7 +200,7 @@ def _case(
     index: int,
     system: System,
     tree: Tree[Variant],
-    point: Mapping[str, Rational],
+    point: Mapping[str, Scalar],
     notes: tuple[str, ...],
 ) -> Case:
     atoms = sorted(system.atoms, key=lambda atom: atom.format(tree.order, tree.limits))
@@ -206,15 +212,21 @@ def _case(
     return Case(kind, index, applies, conditions, notes)
 
 
-def _with_change(case: Case, system: System, point: Mapping[str, Rational], program: tuple[str, ...]) -> Case:
+def _with_change(
+    case: Case,
+    system: System,
+    point: Mapping[str, Scalar],
+    program: tuple[str, ...],
+    quotients: tuple[Quotient, ...],
+) -> Case:
     """The case of a leaf with what would bring it about, where it is known not to run."""
     if case.applies is not False or any(c.missing for c in case.conditions) or not program:
         return case
-    return replace(case, change=nearest(system, point, program) or {})
+    return replace(case, change=nearest(system, point, program, quotients) or {})
 
 
 def _tiles(
-    region: RegionPlan, tile: TilePlan, tree: Tree[Variant], point: Mapping[str, Rational]
+    region: RegionPlan, tile: TilePlan, tree: Tree[Variant], point: Mapping[str, Scalar]
 ) -> list[Case]:
     cases: list[Case] = []
     for number, instance in enumerate(tile.instances):
@@ -225,13 +237,22 @@ def _tiles(
     return cases
 
 
-def _condition(atom: Atom, tree: Tree[Variant], point: Mapping[str, Rational]) -> Condition:
+def _condition(atom: Atom, tree: Tree[Variant], point: Mapping[str, Scalar]) -> Condition:
     left, right = atom.positive_sides()
     known = {name: value for name, value in point.items() if name in atom.symbols}
     numbers = f"{left.substitute(known).format(tree.order)} {atom.sign} {right.substitute(known).format(tree.order)}"
-    missing = tuple(name for name in atom.symbols if name not in point)
+    missing = tuple(name for name in _parameters(atom.symbols, tree.quotients) if name not in point)
     holds = None if missing else atom.holds(point)
     return Condition(atom.format(tree.order, tree.limits), numbers, holds, missing)
+
+
+def _parameters(symbols: Sequence[str], quotients: Sequence[Quotient]) -> tuple[str, ...]:
+    """The symbols, those that quotients are made of in their places."""
+    made = {quotient.symbol: (*quotient.above.symbols, *quotient.below.symbols) for quotient in quotients}
+    expanded = dict.fromkeys(symbols)
+    while any(name in made for name in expanded):
+        expanded = dict.fromkeys(part for name in expanded for part in made.get(name, (name,)))
+    return tuple(expanded)
 
 
 def to_text(regions: tuple[RegionExplanation, ...]) -> str:

@@ -17,6 +17,7 @@ from comprehensive.codegen.cuda import kernel_unit, print_kernel
 from comprehensive.codegen.emit import depfile as depfile_text
 from comprehensive.codegen.emit import write_outputs
 from comprehensive.codegen.host import header_text, source_text
+from comprehensive.codegen.levels import with_levels
 from comprehensive.codegen.manifest import manifest
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.resources import Resources, resources
@@ -33,6 +34,7 @@ from comprehensive.report.tree_text import ASCII, UNICODE, render_tree
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.nvcc import compile_ptx, load_tool
 from comprehensive.toolchain.process import ToolError
+from comprehensive.values import Rational, demand_levels
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +45,13 @@ class Written:
     changed: tuple[str, ...]
 
 
-def outputs(compilation: Compilation, resources: Resources | None = None) -> Mapping[str, str]:
+def outputs(
+    compilation: Compilation,
+    resources: Resources | None = None,
+    levels: Mapping[str, Rational] | None = None,
+) -> Mapping[str, str]:
     """File names and texts of everything that ``gen`` writes, except the depfile."""
-    plan = compilation.plan
+    plan = with_levels(compilation.plan, levels or {})
     texts = {
         **source_texts(plan),
         f"{plan.stem}.json": _json(_manifest(compilation, resources)),
@@ -94,13 +100,18 @@ def write(
     *,
     depfile: Path | None = None,
     ptx_arch: str | None = None,
+    levels: Mapping[str, Rational] | None = None,
 ) -> Written:
-    """Writes every output; CompileError (CF0620) where the directory cannot be written."""
+    """Writes every output; selection demands the performance ``levels``.
+
+    CompileError (CF0620) where the directory cannot be written, CommandLineError as of `demand_levels`.
+    """
+    demand_levels(compilation, levels or {})
     taken = None
     if options.registers != "estimate":
         required = options.registers == "ptxas"
         taken = resources(compilation.plan, options.arch, options.cuda_path, required=required)
-    texts = dict(outputs(compilation, taken))
+    texts = dict(outputs(compilation, taken, levels))
     if ptx_arch is not None:
         texts |= ptx_texts(compilation, ptx_arch, options.cuda_path)
     changed = write_outputs(directory, texts)

@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import product
 from math import log2
 
-from comprehensive.algebra import System
+from comprehensive.algebra import Quotient, System, with_quotients
 
 LARGEST = 4096
 STEPS = 2
@@ -24,9 +24,15 @@ MOST_POINTS = 20000
 
 
 def nearest(
-    system: System, point: Mapping[str, int | Fraction], names: tuple[str, ...]
+    system: System,
+    point: Mapping[str, int | Fraction],
+    names: tuple[str, ...],
+    quotients: tuple[Quotient, ...] = (),
 ) -> Mapping[str, int] | None:
-    """None where nothing that is tried holds; KeyError for a symbol without a value."""
+    """None where nothing that is tried holds; KeyError for a symbol without a value.
+
+    ``quotients`` are symbols of the system that depend on others.
+    """
     domains = [sorted(_values(system, point, name), key=lambda v: _factor(v, point[name])) for name in names]
     while len(domains) > 1 and _size(domains) > MOST_POINTS:
         domains = [domain[: max(1, len(domain) * 3 // 4)] for domain in domains]
@@ -35,7 +41,7 @@ def nearest(
         distance = sum(_factor(v, point[name]) for v, name in zip(values, names, strict=True))
         if best is not None and (distance, values) >= best:
             continue
-        moved = {**point, **dict(zip(names, values, strict=True))}
+        moved = with_quotients({**point, **dict(zip(names, values, strict=True))}, quotients)
         if all(atom.holds({s: moved[s] for s in atom.symbols}) for atom in system.atoms):
             best = (distance, values)
     return None if best is None else dict(zip(names, best[1], strict=True))

@@ -33,11 +33,37 @@ _STRATEGIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "register-pressure-3": ("comprehensive.strategies.register_pressure:RegisterPressure", {"level": 3}),
     "cse-2": ("comprehensive.strategies.cse:CommonSubexpressions", {"level": 2}),
 }
+_MORE_STRATEGIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "caching": ("comprehensive.strategies.caching:Caching", {}),
+}
 _COUNTERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "threads_per_block": ("comprehensive.counters.threads:Threads", {}),
     "shared_words_per_block": ("comprehensive.counters.shared_words:SharedWords", {}),
     "registers_per_thread": ("comprehensive.counters.registers:Registers", {}),
 }
+_LIMITS = ("warps", "blocks", "registers", "shared_memory")
+_PERFORMANCE: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    **{
+        f"occupancy_by_{limit}": ("comprehensive.counters.occupancy:occupancy_by", {"limit": limit})
+        for limit in _LIMITS
+    },
+    "coalescing": ("comprehensive.counters.coalescing:Coalescing", {}),
+    "bank_efficiency": ("comprehensive.counters.bank_efficiency:BankEfficiency", {}),
+    "intensity": ("comprehensive.counters.intensity:Intensity", {}),
+    **{
+        f"latency_hiding_by_{limit}": (
+            "comprehensive.counters.latency_hiding:latency_hiding_by",
+            {"limit": limit},
+        )
+        for limit in _LIMITS
+    },
+}
+FAMILIES: Mapping[str, tuple[str, ...]] = {
+    "occupancy": tuple(f"occupancy_by_{limit}" for limit in _LIMITS),
+    "latency_hiding": tuple(f"latency_hiding_by_{limit}" for limit in _LIMITS),
+    "all": tuple(_PERFORMANCE),
+}
+"""Names that stand for several counters: those of a measure that is the least of several values, and all of them."""
 
 
 class RegistryError(Exception):
@@ -77,12 +103,14 @@ class Registry(Generic[T]):
 
 def strategies() -> Registry[Strategy[Variant]]:
     """All strategies that are installed."""
-    return _registry("strategy", _STRATEGIES, entry_points(group="comprehensive.strategies"))
+    return _registry(
+        "strategy", {**_STRATEGIES, **_MORE_STRATEGIES}, entry_points(group="comprehensive.strategies")
+    )
 
 
 def counters() -> Registry[Counter[Variant]]:
     """All counters that are installed."""
-    return _registry("counter", _COUNTERS, entry_points(group="comprehensive.counters"))
+    return _registry("counter", {**_COUNTERS, **_PERFORMANCE}, entry_points(group="comprehensive.counters"))
 
 
 def default_strategies() -> tuple[Strategy[Variant], ...]:
@@ -93,6 +121,22 @@ def default_strategies() -> tuple[Strategy[Variant], ...]:
 def default_counters() -> tuple[Counter[Variant], ...]:
     """The built-in counters in the order in which they are evaluated."""
     return counters().take(_COUNTERS)
+
+
+def strategies_for(names: Iterable[str]) -> tuple[Strategy[Variant], ...]:
+    """The default strategies, and behind them those that improve nothing but counters which are not default."""
+    improved = frozenset(names)
+    more = (strategies().get(name) for name in _MORE_STRATEGIES)
+    return (*default_strategies(), *(s for s in more if not improved.isdisjoint(s.improves)))
+
+
+def more_counters(names: Iterable[str]) -> tuple[Counter[Variant], ...]:
+    """Those asked for besides the default ones; RegistryError for unknown names and for a name given twice."""
+    expanded = [single for name in names for single in FAMILIES.get(name, (name,))]
+    for name in expanded:
+        if name in _COUNTERS:
+            raise RegistryError(f"the counter '{name}' is counted in any case")
+    return counters().take(expanded)
 
 
 def _registry(

@@ -58,6 +58,26 @@ def shares(trees: Iterable[Tree[Variant]]) -> tuple[str, ...]:
     return tuple(sorted({name for tree in trees for name in tree.limits if not is_integer_symbol(name)}))
 
 
+def demand_levels(compilation: Compilation, levels: Mapping[str, Rational]) -> None:
+    """CommandLineError unless the levels are those that the trees depend on: each (CF0706), no other (CF0701), and
+    shares (CF0702, CF0704)."""
+    wanted = shares(compilation.trees)
+    for name, value in levels.items():
+        if name not in wanted:
+            known = ", ".join(wanted) or "none: --counters asks for them"
+            raise value_error(
+                "CF0701", f"no region has a performance level {name}", f"the levels are {known}"
+            )
+        if not 0 <= value <= 1:
+            code = "CF0702" if value < 0 else "CF0704"
+            raise value_error(code, f"{name} = {value} is no share", f"give {name} a value from 0 to 1")
+    missing = [name for name in wanted if name not in levels]
+    if missing:
+        options = " ".join(f"-D {name}=1/2" for name in missing)
+        message = f"code is generated for levels with a value, and {', '.join(missing)} has none"
+        raise value_error("CF0706", message, f"add the levels to be demanded, as in {options}")
+
+
 def demand_computed(nest: Nest, values: Mapping[str, Rational]) -> None:
     """CommandLineError (CF0705) for a value of a host scalar that host code computes otherwise from other values."""
     known: dict[str, int | float] = {}

@@ -21,7 +21,7 @@ def block_after(text: str, language: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("command", ["tree", "explain", "tree [^`]*--region"])
+@pytest.mark.parametrize("command", ["tree", "explain", "tree [^`]*--region", "explain [^`]*--counters"])
 def test_readme_shows_the_real_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.chdir(tmp_path)
     Path("smooth.mf").write_text(block_after("`smooth.mf`:", "c"), encoding="utf-8")

@@ -14,7 +14,15 @@ from comprehensive.algebra.enumeration import Points, blocks, feasible
 from comprehensive.algebra.least import Case, least_of
 from comprehensive.algebra.loop_nest import as_loops
 from comprehensive.algebra.polynomial import Polynomial, product_of, sum_of
-from comprehensive.algebra.quotients import Defined, ceiling_of, floor_of, remainder_of, rounded_up
+from comprehensive.algebra.quotients import (
+    Defined,
+    Quotient,
+    ceiling_of,
+    floor_of,
+    remainder_of,
+    rounded_up,
+    with_quotients,
+)
 from comprehensive.algebra.rational import RationalFunction
 from comprehensive.algebra.solver import PortfolioSolver, Solver
 from comprehensive.algebra.symbols import is_integer_symbol
@@ -32,6 +40,7 @@ __all__ = [
     "Points",
     "Polynomial",
     "PortfolioSolver",
+    "Quotient",
     "RationalFunction",
     "Relation",
     "Solver",
@@ -61,4 +70,5 @@ __all__ = [
     "rounded_up",
     "sum_of",
     "triangularize",
+    "with_quotients",
 ]

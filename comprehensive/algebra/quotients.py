@@ -11,16 +11,16 @@ about the value may then be negated. The symbol is named by its quotient, so tha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
 from comprehensive.algebra.atom import Atom, at_least, at_most, less
 from comprehensive.algebra.comparison import DenominatorError
-from comprehensive.algebra.polynomial import Polynomial
+from comprehensive.algebra.polynomial import Polynomial, Scalar
 from comprehensive.algebra.rational import RationalFunction
-from comprehensive.algebra.sign_sets import AT_LEAST_0, NEGATIVE, POSITIVE, SignSet
+from comprehensive.algebra.sign_sets import AT_LEAST_0, NEGATIVE, POSITIVE, Signs, SignSet
 from comprehensive.algebra.symbols import is_integer_symbol
 
 _FLOOR, _CEILING = "floor(", "ceil("
@@ -31,11 +31,76 @@ SignsOf = Callable[[Polynomial], SignSet]
 
 
 @dataclass(frozen=True, slots=True)
+class Quotient:
+    """`symbol` stands for `above / below`, rounded up or down; `below` is positive, and `least` is known of it."""
+
+    symbol: str
+    above: Polynomial
+    below: Polynomial
+    rounds_up: bool
+    least: int | None
+
+    @property
+    def definition(self) -> tuple[Atom, ...]:
+        """What has one solution for the symbol.
+
+        The lower bound follows from the rest, but not at a glance, and signs of what is divided by the value rest on
+        it.
+        """
+        found, above, below = Polynomial.symbol(self.symbol), self.above, self.below
+        bound = () if self.least is None else (at_least(found, self.least),)
+        if self.rounds_up:
+            return (at_least(below * found, above), less(below * found - below, above), *bound)
+        return (at_most(below * found, above), less(above, below * found + below), *bound)
+
+    def value(self, point: Mapping[str, Scalar]) -> int:
+        """What the symbol is at a point. KeyError names a symbol that the point does not give."""
+        exact = self.above.evaluate(point) / self.below.evaluate(point)
+        return ceil(exact) if self.rounds_up else floor(exact)
+
+
+def with_quotients(point: Mapping[str, Scalar], quotients: Iterable[Quotient]) -> dict[str, Scalar]:
+    """The point with the values of all quotients that it determines, each after those that it is made of."""
+    completed = dict(point)
+    for quotient in quotients:
+        if completed.keys() >= {*quotient.above.symbols, *quotient.below.symbols}:
+            completed[quotient.symbol] = quotient.value(completed)
+    return completed
+
+
+def monotone(quotients: Sequence[Quotient], atoms: Sequence[Atom]) -> tuple[Atom, ...]:
+    """`q1 <= q2` where dividend and divisor say so, for quotients that are rounded alike and where `atoms` hold.
+
+    ceil(r/U) <= ceil(2*r/U), and so floor(R/(U*ceil(2*r/U))) <= floor(R/(U*ceil(r/U))): a quotient comes after those
+    that it is made of. It follows from the definitions, but is hard to find.
+    """
+    found: list[Atom] = []
+    signs = Signs(atoms)
+    for at, later in enumerate(quotients):
+        for earlier in quotients[:at]:
+            for small, large in ((earlier, later), (later, earlier)):
+                if (
+                    small.rounds_up == large.rounds_up
+                    and signs.of(large.above - small.above) <= AT_LEAST_0
+                    and signs.of(small.below - large.below) <= AT_LEAST_0
+                    and signs.of(small.above) <= AT_LEAST_0
+                ):
+                    found.append(at_most(Polynomial.symbol(small.symbol), Polynomial.symbol(large.symbol)))
+                    signs = Signs((*atoms, *found))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
 class Defined:
     """`value` is what was asked for, at every point where `definition` holds."""
 
     value: Polynomial
-    definition: tuple[Atom, ...] = ()
+    quotients: tuple[Quotient, ...] = ()
+    """The new symbols."""
+
+    @property
+    def definition(self) -> tuple[Atom, ...]:
+        return tuple(atom for quotient in self.quotients for atom in quotient.definition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +116,10 @@ class _Fraction:
             return Polynomial(rounding(self.above.constant_value() / self.below.constant_value()))
         return self.above if self.below == 1 and all(map(is_integer_symbol, self.above.symbols)) else None
 
-    def named(self, kind: str) -> Polynomial:
-        return Polynomial.symbol(f"{kind}{_spelled(self.above, with_products=True)}/{_spelled(self.below)})")
+    def named(self, kind: str, least: int | None) -> Defined:
+        symbol = f"{kind}{_spelled(self.above, with_products=True)}/{_spelled(self.below)})"
+        quotient = Quotient(symbol, self.above, self.below, kind == _CEILING, least)
+        return Defined(Polynomial.symbol(symbol), (quotient,))
 
 
 def floor_of(value: Value, signs: SignsOf) -> Defined:
@@ -61,11 +128,9 @@ def floor_of(value: Value, signs: SignsOf) -> Defined:
     settled = fraction.settled(floor)
     if settled is not None:
         return Defined(settled)
-    above, below, found = fraction.above, fraction.below, fraction.named(_FLOOR)
+    above, below = fraction.above, fraction.below
     least = 1 if signs(above - below) <= AT_LEAST_0 else 0 if signs(above) <= AT_LEAST_0 else None
-    return Defined(
-        found, (at_most(below * found, above), less(above, below * found + below), *_from(found, least))
-    )
+    return fraction.named(_FLOOR, least)
 
 
 def ceiling_of(value: Value, signs: SignsOf) -> Defined:
@@ -74,11 +139,8 @@ def ceiling_of(value: Value, signs: SignsOf) -> Defined:
     settled = fraction.settled(ceil)
     if settled is not None:
         return Defined(settled)
-    above, below, found = fraction.above, fraction.below, fraction.named(_CEILING)
-    least = 1 if signs(above) <= POSITIVE else 0 if signs(above) <= AT_LEAST_0 else None
-    return Defined(
-        found, (at_least(below * found, above), less(below * found - below, above), *_from(found, least))
-    )
+    least = 1 if signs(fraction.above) <= POSITIVE else 0 if signs(fraction.above) <= AT_LEAST_0 else None
+    return fraction.named(_CEILING, least)
 
 
 def rounded_up(value: Polynomial, unit: Polynomial | int, signs: SignsOf) -> Defined:
@@ -87,7 +149,7 @@ def rounded_up(value: Polynomial, unit: Polynomial | int, signs: SignsOf) -> Def
     ValueError unless the unit is known to be positive.
     """
     steps = ceiling_of(_quotient(value, unit, signs), signs)
-    return Defined(steps.value * unit, steps.definition)
+    return Defined(steps.value * unit, steps.quotients)
 
 
 def remainder_of(value: Polynomial, divisor: Polynomial | int, signs: SignsOf) -> Defined:
@@ -96,7 +158,7 @@ def remainder_of(value: Polynomial, divisor: Polynomial | int, signs: SignsOf) -
     ValueError unless the divisor is known to be positive.
     """
     steps = floor_of(_quotient(value, divisor, signs), signs)
-    return Defined(value - steps.value * divisor, steps.definition)
+    return Defined(value - steps.value * divisor, steps.quotients)
 
 
 def _quotient(value: Polynomial, divisor: Polynomial | int, signs: SignsOf) -> RationalFunction:
@@ -120,11 +182,6 @@ def _fraction(value: Value, signs: SignsOf) -> _Fraction:
         return _Fraction(-above, -below)
     # The square of the denominator is positive, whatever its sign.
     return _Fraction(above * below, below**2)
-
-
-def _from(found: Polynomial, least: int | None) -> tuple[Atom, ...]:
-    """Follows from the rest, but not at a glance, and signs of what is divided by the value rest on it."""
-    return () if least is None else (at_least(found, least),)
 
 
 def _spelled(polynomial: Polynomial, *, with_products: bool = False) -> str:

@@ -67,6 +67,10 @@ class Solver(Protocol):
         """Whether the atom holds at every point of the system; None when undecided."""
         ...
 
+    def enter(self, system: System, point: Mapping[str, Scalar]) -> None:
+        """Tells of a point of the system that was found elsewhere."""
+        ...
+
     def minimal(self, verdict: Inconsistent) -> Inconsistent:
         """The same contradiction with as few atoms as can be, for people to read."""
         ...
@@ -102,11 +106,21 @@ class PortfolioSolver:
         step, verdict = self._decide(system)
         if isinstance(verdict, Consistent) and step != "parent":
             assert system.holds(verdict.point), f"step {step!r} gave a point outside of the system"
+        self._remember(system, step, verdict)
+        return verdict
+
+    def enter(self, system: System, point: Mapping[str, Scalar]) -> None:
+        """Tells of a point of the system that was found elsewhere. ValueError where it is none."""
+        if not system.holds(point):
+            raise ValueError(f"{dict(point)} is no point of the system")
+        if system not in self._verdicts:
+            self._remember(system, "given", Consistent(dict(point)))
+
+    def _remember(self, system: System, step: str, verdict: Verdict) -> None:
         self._decided[step] += 1
         if len(self._verdicts) >= _MOST_VERDICTS:
             self._verdicts.clear()
         self._verdicts[system] = verdict
-        return verdict
 
     def implies(self, system: System, atom: Atom) -> bool | None:
         """Whether the atom holds at every point of the system; None when undecided."""

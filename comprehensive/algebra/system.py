@@ -28,7 +28,7 @@ class System:
     assumptions: tuple[Atom, ...] = ()
     atoms: tuple[Atom, ...] = ()
     parent: System | None = field(default=None, compare=False, repr=False)
-    """The system that `add` has made this one from."""
+    """The system that `add` or `assume` has made this one from."""
     added: tuple[Atom, ...] = field(default=(), compare=False, repr=False)
     """What the parent lacks."""
 
@@ -52,8 +52,13 @@ class System:
         return System(self.assumptions, tuple(grown), self, tuple(added)) if added else self
 
     def assume(self, *atoms: Atom) -> System:
-        """This system with more assumptions."""
-        return System(self.assumptions + atoms, self.atoms)
+        """This system with more assumptions; this very system where they are nothing new."""
+        new = {atom for atom in atoms if atom.truth is not True and not _contains(self.assumptions, atom)}
+        if not new:
+            return self
+        rest = tuple(atom for atom in self.atoms if atom not in new)
+        added = _sorted(new.difference(self.atoms))
+        return System(_sorted({*self.assumptions, *new}), rest, self, added)
 
     @property
     def all_atoms(self) -> tuple[Atom, ...]:

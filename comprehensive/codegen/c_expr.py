@@ -116,6 +116,14 @@ def count(polynomial: Polynomial) -> str:
     return _nested("cf_plus", sums) if sums else "0"
 
 
+def difference(polynomial: Polynomial) -> str:
+    """Integer coefficients, 0 where it would be negative: ``cf_minus(cf_times(2, B), 2)``."""
+    terms = polynomial.terms()
+    taken = -Polynomial.from_terms(tuple(term for term in terms if term.coefficient < 0))
+    left = count(polynomial + taken)
+    return f"cf_minus({left}, {count(taken)})" if taken else left
+
+
 def polynomial(value: Polynomial) -> str:
     """A polynomial in checked 64-bit arithmetic: ``cf_sub(cf_mul(s, B), 1)``."""
     divisor = lcm(*(term.coefficient.denominator for term in value.terms()))

@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from comprehensive.algebra import Atom, Relation, System
-from comprehensive.codegen.c_expr import count, is_wide, wide
+from comprehensive.algebra import Atom, Polynomial, Quotient, Relation, System
+from comprehensive.codegen.c_expr import count, difference, is_wide, wide
 from comprehensive.codegen.interface import Argument, Interface, fresh
 from comprehensive.codegen.plan import LeafPlan, RegionPlan, TilePlan
 from comprehensive.loops.access import names_read
@@ -38,6 +38,12 @@ MACHINE_FIELDS: Mapping[str, str] = {
     "T_SM": "threads_per_multiprocessor",
     "W_SM": "warps_per_multiprocessor",
     "B_SM": "blocks_per_multiprocessor",
+    "R_U": "registers_per_unit_of_a_warp",
+    "Q_SM": "sub_partitions_per_multiprocessor",
+    "Z_U": "shared_words_per_unit",
+    "Z_0": "shared_words_of_the_system_per_block",
+    "O_W": "operations_per_word",
+    "F_SM": "words_in_flight_per_multiprocessor",
 }
 
 _RELATIONS = {Relation.GE: "CF_AT_MOST", Relation.GT: "CF_LESS", Relation.EQ: "CF_EQUAL"}
@@ -124,6 +130,8 @@ class Dispatch:
     host_values: tuple[tuple[Argument, str], ...] | None
     """Sizes that host code computes, in order, as C text; None where one is known at the launch only."""
     names: Names
+    quotients: tuple[tuple[str, str, str], ...] = ()
+    """Quotients that facts read: name and value as C text, and what it is, in order."""
 
 
 def names_beside(taken: Iterable[str]) -> Names:
@@ -149,22 +157,25 @@ def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
     known = {a.name: a.type for a in (*sizes, *program)}
     _check_symbols(region, systems, known)
     order = reading_order(nest)
-    atoms = tuple(dict.fromkeys(atom for system in systems for atom in _conditions(system, given)))
+    own = {quotient.symbol: f"cf_quotient{number}" for number, quotient in enumerate(region.quotients)}
+    defined = frozenset(atom for quotient in region.quotients for atom in quotient.definition)
+
+    def conditions(system: System) -> tuple[Atom, ...]:
+        return tuple(atom for atom in _conditions(system, given) if atom not in defined)
+
+    atoms = tuple(dict.fromkeys(atom for system in systems for atom in conditions(system)))
     cases = tuple(
-        Case(number, tuple(atoms.index(atom) for atom in _conditions(system, given)), comment)
+        Case(number, tuple(atoms.index(atom) for atom in conditions(system)), comment)
         for number, system, comment in _numbered(region)
     )
+    read = _read(atoms, region.quotients)
     shape_names = _shape_names(region)
     return Dispatch(
         name=region.name,
         params_type=f"{host.name}_params",
         sizes=sizes,
         program=program,
-        machine=tuple(
-            (symbol, field)
-            for symbol, field in MACHINE_FIELDS.items()
-            if any(symbol in atom.symbols for atom in atoms)
-        ),
+        machine=tuple((symbol, field) for symbol, field in MACHINE_FIELDS.items() if symbol in read),
         smallest=tuple(_at_least(a.name, 1) for a in program)
         + tuple(
             _at_least(s.name, 0)
@@ -172,7 +183,7 @@ def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
             if (s.role is Role.DATA or s.name in bounded) and not s.type.value.startswith("unsigned")
         ),
         preconditions=tuple(guard(p, known) for p in nest.preconditions if is_wide(p, known)),
-        facts=tuple(_fact(atom, order) for atom in atoms),
+        facts=tuple(_fact(atom, order, own) for atom in atoms),
         cases=cases,
         dead_ends=tuple(_system_text(system, order) for system in region.dead_ends),
         shapes=_shapes(region.leaves, known),
@@ -183,6 +194,26 @@ def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
         ),
         host_values=_host_values(nest, chosen, (a.name for a in host.everything)),
         names=names_beside((*names, *host.program_names)),
+        quotients=tuple(_quotient(q, own) for q in region.quotients if q.symbol in read),
+    )
+
+
+def _read(atoms: Iterable[Atom], quotients: Sequence[Quotient]) -> frozenset[str]:
+    """The symbols that conditions read, and those that the quotients among them are made of."""
+    read = {symbol for atom in atoms for symbol in atom.symbols}
+    for quotient in reversed(quotients):
+        if quotient.symbol in read:
+            read |= {*quotient.above.symbols, *quotient.below.symbols}
+    return frozenset(read)
+
+
+def _quotient(quotient: Quotient, own: Mapping[str, str]) -> tuple[str, str, str]:
+    named = {symbol: Polynomial.symbol(name) for symbol, name in own.items()}
+    above, below = (difference(side.substitute(named)) for side in (quotient.above, quotient.below))
+    return (
+        own[quotient.symbol],
+        f"{'cf_up' if quotient.rounds_up else 'cf_down'}({above}, {below})",
+        quotient.symbol,
     )
 
 
@@ -238,7 +269,14 @@ def _asserted_names(nest: Nest) -> frozenset[str]:
 
 
 def _check_symbols(region: RegionPlan, systems: Sequence[System], known: Iterable[str]) -> None:
-    symbols = {name for system in systems for symbol in system.symbols for name in _identifiers(symbol)}
+    made = {quotient.symbol for quotient in region.quotients}
+    symbols = {
+        name
+        for system in systems
+        for symbol in system.symbols
+        if symbol not in made
+        for name in _identifiers(symbol)
+    }
     scalars = {s.name for s in region.nest.scalars}
     unknown = sorted(symbols - scalars - set(MACHINE_FIELDS) | (_shape_names(region) - set(known)))
     if unknown:
@@ -256,8 +294,9 @@ def _shape_names(region: RegionPlan) -> set[str]:
     return {name for leaf in region.leaves for extent in leaf.kernel.block for name in names_read(extent)}
 
 
-def _fact(atom: Atom, order: Sequence[str]) -> Fact:
+def _fact(atom: Atom, order: Sequence[str], own: Mapping[str, str]) -> Fact:
     needed, available = atom.positive_sides()
+    named = {symbol: Polynomial.symbol(name) for symbol, name in own.items()}
     if any(name in MACHINE_PARAMETERS for name in needed.symbols):
         kind = "CF_SCARCE"
     elif any(name in MACHINE_PARAMETERS for name in available.symbols):
@@ -265,7 +304,8 @@ def _fact(atom: Atom, order: Sequence[str]) -> Fact:
     else:
         kind = "CF_RULE"
     text = atom.format(order, tuple(MACHINE_PARAMETERS))
-    return Fact(text, kind, count(needed), _RELATIONS[atom.relation], count(available))
+    left, right = count(needed.substitute(named)), count(available.substitute(named))
+    return Fact(text, kind, left, _RELATIONS[atom.relation], right)
 
 
 def _at_least(name: str, bound: int) -> Guard:

@@ -66,6 +66,8 @@ class RegionView:
     cases: tuple[Case, ...]
     cases_length: int
     dead_ends: tuple[str, ...]
+    quotients: tuple[tuple[str, str, str], ...]
+    """Name, value and meaning of what is computed before the facts."""
     shapes: tuple[Shape, ...]
     explanations: tuple[tuple[int, str], ...]
     names: Names
@@ -228,6 +230,7 @@ def _region_view(region: Dispatch, host: Interface, tiles: TileCosts | None) -> 
         cases=tuple(replace(case, comment=c_comment(case.comment)) for case in region.cases),
         cases_length=sum(2 + len(case.facts) for case in region.cases),
         dead_ends=tuple(c_string(text) for text in region.dead_ends),
+        quotients=tuple((name, value, c_comment(text)) for name, value, text in region.quotients),
         shapes=region.shapes,
         explanations=tuple((leaf, c_string(text)) for leaf, text in region.explanations),
         names=names,
@@ -269,6 +272,7 @@ def _unused(region: Dispatch) -> tuple[str, ...]:
         f"{g.condition} {g.needed} {g.available}" for g in (*region.smallest, *region.preconditions)
     )
     read += " ".join(f" {fact.needed} {fact.available}" for fact in region.facts)
+    read += " ".join(f" {value}" for _, value, _ in region.quotients)
     names = [a.name for a in region.sizes if not re.search(rf"\b{a.name}\b", read)]
     if not region.program:
         names.append(region.names.params)

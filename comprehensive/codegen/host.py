@@ -38,9 +38,6 @@ def shared_part() -> dict[str, Any]:
         "speeds": tuple(SPEEDS.values()),
         "speeds_of": architecture_speeds(),
         "warp_threads": cost.WARP_THREADS,
-        "register_unit": cost.REGISTER_UNIT,
-        "sub_partitions": cost.SUB_PARTITIONS,
-        "reserved_words": cost.RESERVED_WORDS,
         "many_turns": cost.MANY_TURNS,
         "dependent_cycles": cost.DEPENDENT_CYCLES,
     }

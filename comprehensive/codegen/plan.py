@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from comprehensive.algebra import System
+from comprehensive.algebra import Quotient, System
 from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.kernel import Kernel
 from comprehensive.loops.ir import Coordinate, Nest, Sweeps
@@ -88,6 +88,8 @@ class RegionPlan:
     """Over register tiles."""
     time: TilePlan | None = None
     """Over time tiles; their numbers follow those of the register tiles."""
+    quotients: tuple[Quotient, ...] = ()
+    """The symbols of systems that are no parameters, each after those that it is made of."""
 
     @property
     def tilings(self) -> tuple[TilePlan, ...]:

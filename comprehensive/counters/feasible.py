@@ -22,7 +22,7 @@ def warn_of_hopeless(nest: Nest, tree: Tree[Variant], sink: DiagnosticSink) -> N
         hopeless = (
             atom
             for atom in leaf.system.atoms
-            if set(atom.symbols) <= MACHINE_PARAMETERS.keys()
+            if machines[0].keys() >= set(atom.symbols)
             and not any(atom.holds(machine) for machine in machines)
         )
         found = next(hopeless, None)

@@ -16,18 +16,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.machine.work import Work
 
 SATURATED = (1 << 64) - 1
 """Stands for itself and everything above, as ``cf_count`` has it."""
 
 WARP_THREADS = 32
-REGISTER_UNIT = 256
-"""Registers are given to warps in these units, on every device since compute capability 3.0."""
-SUB_PARTITIONS = 4
-RESERVED_WORDS = 1024 // WORD_BYTES
-"""Of shared memory, taken by the system for each block since compute capability 8.0."""
 DEPENDENT_CYCLES = 4
 """From an instruction to one that waits for its result, on every device since compute capability 7.0."""
 MANY_TURNS = 4
@@ -97,9 +91,10 @@ class Cost:
 def resident_blocks(machine: Mapping[str, int], work: TileWork) -> int:
     """Blocks of the kernel that are on a multiprocessor together; 0 where one does not fit."""
     warps = work.warps
-    unit = _up(work.registers * WARP_THREADS, REGISTER_UNIT)
-    by_registers = machine["R_SM"] // SUB_PARTITIONS // max(1, unit) * SUB_PARTITIONS // warps
-    by_shared = machine["Z_SM"] // (work.shared_words + RESERVED_WORDS) if work.shared_words else SATURATED
+    taken, parts = _up(work.registers * WARP_THREADS, machine["R_U"]), machine["Q_SM"]
+    by_registers = machine["R_SM"] // parts // max(1, taken) * parts // warps
+    words = _up(work.shared_words + machine["Z_0"], machine["Z_U"])
+    by_shared = machine["Z_SM"] // words if words else SATURATED
     return min(by_registers, by_shared, machine["T_SM"] // (warps * WARP_THREADS), machine["B_SM"])
 
 

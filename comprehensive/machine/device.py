@@ -80,12 +80,7 @@ class Device:
 
     def machine(self) -> Mapping[str, int]:
         """Machine parameters and speeds: all that a choice among kernels depends on. Speeds not known are 1."""
-        known = (
-            self.speeds
-            if self.multiprocessors is None
-            else {**self.speeds, "multiprocessors": self.multiprocessors}
-        )
-        return {**self.parameters(), **{name: known.get(name, 1) for name in SPEEDS}}
+        return {**self.parameters(), **self._known_speeds()}
 
     def parameters(self) -> Mapping[str, int]:
         """The values of the machine parameters on this device, in the order of ``MACHINE_PARAMETERS``."""
@@ -98,7 +93,29 @@ class Device:
             "T_SM": self.max_threads_per_sm,
             "W_SM": self.max_warps_per_sm,
             "B_SM": self.max_blocks_per_sm,
+            "R_U": self.register_unit_per_warp,
+            "Q_SM": self.sub_partitions,
+            "Z_U": self.shared_granularity_bytes // WORD_BYTES,
+            "Z_0": self.reserved_shared_bytes_per_block // WORD_BYTES,
+            **self._rates(),
         }
+
+    def _rates(self) -> Mapping[str, int]:
+        """Machine balance, and Little's law: what is in flight is latency times bandwidth.
+
+        Of single precision, for which every lane of a warp has a result in a cycle.
+        """
+        speeds = self._known_speeds()
+        lanes = self.warp_threads * speeds["issued_per_cycle"] * speeds["multiprocessors"]
+        words = speeds["dram_bytes_per_kilocycle"] // WORD_BYTES
+        in_flight = speeds["global_latency_cycles"] * words // (1000 * speeds["multiprocessors"])
+        return {"O_W": max(1, lanes * 1000 // max(1, words)), "F_SM": max(1, in_flight)}
+
+    def _known_speeds(self) -> Mapping[str, int]:
+        """Those that the file does not give are 1."""
+        count = {} if self.multiprocessors is None else {"multiprocessors": self.multiprocessors}
+        known = {**self.speeds, **count}
+        return {name: known.get(name, 1) for name in SPEEDS}
 
 
 def device_names() -> tuple[str, ...]:

@@ -21,7 +21,9 @@ threadIdx blockIdx blockDim gridDim warpSize
 RESERVED = frozenset((_CPP_ONLY + _CUDA).split())
 """Keywords of C++ that are none in C, and the built-in variables of CUDA."""
 
-MACHINE_SYMBOLS = frozenset(["R_B", "Z_B", "T_B", "R_SM", "Z_SM", "T_SM", "W_SM", "B_SM"])
+MACHINE_SYMBOLS = frozenset(
+    ["R_B", "Z_B", "T_B", "R_SM", "Z_SM", "T_SM", "W_SM", "B_SM", "R_U", "Q_SM", "Z_U", "Z_0", "O_W", "F_SM"]
+)
 """What conditions and trees call the limits of the machine."""
 
 

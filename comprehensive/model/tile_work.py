@@ -18,7 +18,7 @@ from comprehensive.counters.registers import tile_registers
 from comprehensive.loops.fold import fold
 from comprehensive.loops.ir import RegisterTile, Variant
 from comprehensive.loops.rewrite import substitute
-from comprehensive.machine.cost import REGISTER_UNIT, WARP_THREADS, TileWork
+from comprehensive.machine.cost import WARP_THREADS, TileWork
 from comprehensive.machine.work import Work
 from comprehensive.metafork.ast import Expr, IntLiteral
 from comprehensive.model.block import Walk, block_work
@@ -26,6 +26,8 @@ from comprehensive.model.block import Walk, block_work
 REGISTERS = 65536
 """Of a multiprocessor, on every device since compute capability 3.0: what launch bounds divide among blocks."""
 MOST_REGISTERS = 255
+REGISTER_UNIT = 256
+"""Registers are given to warps in these units, on every device since compute capability 3.0."""
 ALIGNED = 1 << 13
 """A distance of rows, and a value of scalars, that vectors divide."""
 PLACES = "o"

@@ -86,11 +86,13 @@ def optimize(
 def _split(arrival: Quintuple[Fragment], known: Known, problem: Problem[Fragment]) -> Split[Fragment]:
     counter, popped = arrival.pop_counter()
     evaluation = problem.evaluate(counter, arrival.fragment)
-    edges = problem.edges(counter, evaluation.value)
+    edges = problem.edges(counter, evaluation)
+    popped = popped.assuming(*evaluation.assumed)
+    counted = problem.known_assuming(known, popped.system, evaluation)
     accepted, refused = popped.constrain(*edges.accept), popped.constrain(*edges.refuse)
     # Both verdicts stand before either branch is followed (Line 30 of Algorithm 2, done early).
-    accept_known = problem.known_after(known, accepted.system, edges.accept)
-    refuse_known = problem.known_after(known, refused.system, edges.refuse)
+    accept_known = problem.known_after(counted, accepted.system, edges.accept)
+    refuse_known = problem.known_after(counted, refused.system, edges.refuse)
     tried: tuple[TriedStrategy, ...] = ()
     accept: Quintuple[Fragment] | Pruned = accepted
     if isinstance(accept_known.verdict, Inconsistent):
@@ -149,16 +151,21 @@ def counters_to_evaluate_again(
     """What to push after a strategy for `counter`: ``r_1, ..., r_i``, or ``r_1, ..., r_s, p_i``.
 
     Remark 2 evaluates what was pushed in the order r_i, ..., r_1.  A strategy for r_1 then changes code on which
-    r_2, ..., r_i were just accepted, and the printed algorithm never looks at them again.  So the resources
-    that do not wait go below the printed sequence.
+    r_2, ..., r_i were just accepted, and the printed algorithm never looks at them again.  So the counters that do
+    not wait go below the printed sequence: resources, then performance below them.
     """
+    printed: tuple[Counter[Fragment], ...]
     if counter.kind is Kind.PERFORMANCE:
-        return (*problem.resources, counter)
-    names = [resource.name for resource in problem.resources]
-    here = names.index(counter.name) + 1
-    waiting = {other.name for other in refused.counters}
-    settled = tuple(later for later in problem.resources[here:] if later.name not in waiting)
-    return (*settled, *problem.resources[:here])
+        printed = (*problem.resources, counter)
+    else:
+        names = [resource.name for resource in problem.resources]
+        printed = problem.resources[: names.index(counter.name) + 1]
+    waiting = {other.name for other in (*refused.counters, *printed)}
+    settled = [other for other in problem.counters if other.name not in waiting]
+    performance = [other for other in settled if other.kind is Kind.PERFORMANCE]
+    resources = [other for other in settled if other.kind is Kind.RESOURCE]
+    # What is pushed first is evaluated last.
+    return (*reversed(performance), *resources, *printed)
 
 
 def comprehensive_optimization(quintuple: Quintuple[Fragment], problem: Problem[Fragment]) -> Tree[Fragment]:

@@ -176,7 +176,7 @@ def coverage(
     undecided: list[str] = []
     cases = [(f"leaf {leaf.index}", leaf.system, leaf.simplified) for leaf in tree.leaves]
     cases += [(f"dead end {end.index}", end.system, end.simplified) for end in tree.dead_ends]
-    space = System(tree.assumptions)
+    space = System(tree.assumptions).assume(*tree.assumed)
     gaps = _gaps(space, [simplified for _, _, simplified in cases], solver)
     if gaps is None:
         undecided.append("whether leaves and dead ends fill the space")
@@ -209,7 +209,7 @@ def _overlaps(cases: Sequence[tuple[str, System]], solver: Solver) -> tuple[Over
             # An atom against its complement: what every two cases of a tree have, so the solver is not asked.
             if not negations[j].isdisjoint(one.atoms):
                 continue
-            verdict = solver.check(one.add(*other.atoms))
+            verdict = solver.check(one.assume(*other.assumptions).add(*other.atoms))
             if not isinstance(verdict, Inconsistent):
                 found.append(
                     Overlap(second, first, verdict.point if isinstance(verdict, Consistent) else None)
@@ -262,18 +262,18 @@ def optimality(tree: Tree[Fragment], problem: Problem[Fragment]) -> Optimality:
 def _optimal_at(
     leaf: Leaf[Fragment], counter: Counter[Fragment], problem: Problem[Fragment]
 ) -> OptimalLeaf | None:
-    before = problem.evaluate(counter, leaf.fragment).value
+    before = problem.evaluate(counter, leaf.fragment)
     evidence: list[tuple[str, str]] = []
     for strategy in problem.sigma(counter, problem.strategies):
         outcome = problem.apply(strategy, leaf.fragment)
         if isinstance(outcome, NotApplicable):
             evidence.append((strategy.name, outcome.reason))
             continue
-        after = problem.evaluate(counter, outcome.fragment).value
-        if after == before:
-            evidence.append((strategy.name, f"leaves {counter.name} at {problem.format(before)}"))
+        after = problem.evaluate(counter, outcome.fragment)
+        if after.value == before.value:
+            evidence.append((strategy.name, f"leaves {counter.name} at {problem.format(before.value)}"))
         elif problem.is_no_worse(counter, after, before):
             return None
         else:
-            evidence.append((strategy.name, f"takes {counter.name} to {problem.format(after)}"))
+            evidence.append((strategy.name, f"takes {counter.name} to {problem.format(after.value)}"))
     return OptimalLeaf(counter.name, leaf.index, tuple(evidence))

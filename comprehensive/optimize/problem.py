@@ -17,8 +17,8 @@ from comprehensive.algebra import (
     Consistent,
     Inconsistent,
     Polynomial,
+    Quotient,
     RationalFunction,
-    Relation,
     Solver,
     System,
     Verdict,
@@ -26,10 +26,10 @@ from comprehensive.algebra import (
     at_most,
     equal,
 )
-from comprehensive.algebra.comparison import DenominatorError, compared
-from comprehensive.algebra.normal import normalised
-from comprehensive.algebra.sign_sets import Signs, SignSet
+from comprehensive.algebra.comparison import DenominatorError
+from comprehensive.algebra.quotients import monotone
 from comprehensive.algebra.simplify import simplify
+from comprehensive.optimize.nearby import nearby
 from comprehensive.optimize.protocols import (
     Applied,
     Counter,
@@ -42,6 +42,7 @@ from comprehensive.optimize.protocols import (
     Value,
 )
 from comprehensive.optimize.quintuple import Quintuple
+from comprehensive.optimize.space import Space
 from comprehensive.optimize.tree import Performance
 
 
@@ -67,6 +68,8 @@ class Known:
 
     verdict: Verdict
     simplified: System
+    quotients: tuple[Quotient, ...] = ()
+    """The symbols of the system that are no parameters."""
 
 
 class Problem(Generic[Fragment]):
@@ -101,9 +104,7 @@ class Problem(Generic[Fragment]):
         """Everything that the assumptions allow: what leaves and dead ends divide among themselves."""
         self._evaluations: dict[tuple[str, Fragment], Evaluation] = {}
         self._outcomes: dict[tuple[str, Fragment], Applied[Fragment] | NotApplicable] = {}
-        self._implied: dict[Atom, bool | None] = {}
-        self._signs = Signs(self.space.all_atoms)
-        self._denominators: dict[Polynomial, SignSet] = {}
+        self._spaces: dict[tuple[Atom, ...], Space] = {}
 
     def initial(self, fragment: Fragment) -> Quintuple[Fragment]:
         """Q(S): nothing applied, everything remaining, every counter waiting."""
@@ -118,10 +119,25 @@ class Problem(Generic[Fragment]):
         """The verdict on a parent's system plus `added`."""
         if all(atom in parent.simplified.all_atoms for atom in added):
             return parent
-        verdict = self.solver.check(system)
+        verdict = self._verdict(parent, system, parent.quotients)
         if isinstance(verdict, Inconsistent):
             return Known(verdict, system)
-        return Known(verdict, self._without_dominated(parent.simplified, added))
+        return Known(verdict, self._without_dominated(parent.simplified, added), parent.quotients)
+
+    def known_assuming(self, parent: Known, system: System, evaluation: Evaluation) -> Known:
+        """The verdict on a parent's system where what a counter assumes is assumed too."""
+        if not evaluation.assumed:
+            return parent
+        quotients = tuple(dict.fromkeys((*parent.quotients, *evaluation.quotients)))
+        verdict = self._verdict(parent, system, quotients)
+        return Known(verdict, parent.simplified.assume(*evaluation.assumed), quotients)
+
+    def _verdict(self, parent: Known, system: System, quotients: Sequence[Quotient]) -> Verdict:
+        if quotients and isinstance(parent.verdict, Consistent):
+            point = nearby(system, parent.verdict.point, quotients)
+            if point is not None:
+                self.solver.enter(system, point)
+        return self.solver.check(system)
 
     def _without_dominated(self, simplified: System, added: Sequence[Atom]) -> System:
         """`simplified` plus `added`, compared with what bounds the same limits; the rest was compared before."""
@@ -152,17 +168,18 @@ class Problem(Generic[Fragment]):
                 "a value is a Polynomial or a RationalFunction of the parameters, also where it is a number",
             )
         try:
-            compared(value, Relation.GE, self._signs_of)
+            self._space(given.assumed).demand_defined(value)
         except DenominatorError as error:
+            zero = self._zero_of(error.denominator, given.assumed)
             raise CounterError(
-                f"counter '{counter.name}' gave {self.format(value)}, and {self._zero_of(error.denominator)}",
+                f"counter '{counter.name}' gave {self.format(value)}, and {zero}",
                 "divide by what the assumptions keep from 0, such as a product of parameters that are at least 1",
             ) from error
         return given
 
-    def _zero_of(self, denominator: Polynomial) -> str:
+    def _zero_of(self, denominator: Polynomial, assumed: tuple[Atom, ...]) -> str:
         text = denominator.format(self.order)
-        verdict = self.solver.check(self.space.add(equal(denominator, 0)))
+        verdict = self.solver.check(self.space.assume(*assumed).add(equal(denominator, 0)))
         if not isinstance(verdict, Consistent):
             return f"it is not known whether {text} may be 0"
         point = ", ".join(f"{name} = {verdict.point[name]}" for name in denominator.symbols)
@@ -174,27 +191,37 @@ class Problem(Generic[Fragment]):
         """The strategies of sigma(counter) that are in `among`, in its order."""
         return tuple(strategy for strategy in among if counter.name in strategy.improves)
 
-    def edges(self, counter: Counter[Fragment], value: Value) -> Edges:
+    def edges(self, counter: Counter[Fragment], evaluation: Evaluation) -> Edges:
         """What accept and refuse add; ``0 <= v`` and ``v <= 1`` only where the assumptions leave it open."""
-        limit = Polynomial.symbol(counter.limit)
+        limit, value, space = (
+            Polynomial.symbol(counter.limit),
+            evaluation.value,
+            self._space(evaluation.assumed),
+        )
         match counter.kind:
             case Kind.RESOURCE:
                 return Edges(
-                    (*self._unless_implied(self._at_most(Polynomial(0), value)), self._at_most(value, limit)),
-                    (self._less(limit, value),),
+                    (
+                        *_unless_implied(space, space.at_most(Polynomial(0), value)),
+                        space.at_most(value, limit),
+                    ),
+                    (space.less(limit, value),),
                 )
             case Kind.PERFORMANCE if self.performance == "literal":
                 return Edges(
-                    (*self._unless_implied(self._at_most(Polynomial(0), value)), self._at_most(value, limit)),
                     (
-                        self._less(limit, value),
-                        *self._unless_implied(self._at_most(value, Polynomial(1))),
+                        *_unless_implied(space, space.at_most(Polynomial(0), value)),
+                        space.at_most(value, limit),
+                    ),
+                    (
+                        space.less(limit, value),
+                        *_unless_implied(space, space.at_most(value, Polynomial(1))),
                     ),
                 )
             case Kind.PERFORMANCE:
                 # Read literally, a strategy that improves v contradicts its own refuse edge: P < v makes
                 # v' <= P impossible. So P is the level that is demanded.
-                return Edges((self._at_most(limit, value),), (self._less(value, limit),))
+                return Edges((space.at_most(limit, value),), (space.less(value, limit),))
             case _:
                 assert_never(counter.kind)
 
@@ -218,65 +245,45 @@ class Problem(Generic[Fragment]):
         applied = self.apply(strategy, fragment)
         if isinstance(applied, NotApplicable):
             return NotTaken(applied.reason, for_good=True)
-        before = self.evaluate(counter, fragment).value
-        after = self.evaluate(counter, applied.fragment).value
+        before = self.evaluate(counter, fragment)
+        after = self.evaluate(counter, applied.fragment)
         broken = self._broken_law(counter, before, after)
         return applied if broken is None else NotTaken(broken, for_good=False)
 
-    def is_no_worse(self, counter: Counter[Fragment], value: Value, than: Value) -> bool | None:
-        """Whether the assumptions imply that `value` is at least as good as `than`; None when undecided."""
-        smaller, larger = (value, than) if counter.kind is Kind.RESOURCE else (than, value)
-        return True if smaller == larger else self._follows(self._at_most(smaller, larger))
+    def is_no_worse(self, counter: Counter[Fragment], found: Evaluation, than: Evaluation) -> bool | None:
+        """Whether the assumptions imply that `found` is at least as good as `than`; None when undecided."""
+        smaller, larger = (found, than) if counter.kind is Kind.RESOURCE else (than, found)
+        if smaller.value == larger.value:
+            return True
+        quotients = tuple(dict.fromkeys((*smaller.quotients, *larger.quotients)))
+        assumed = tuple(dict.fromkeys((*smaller.assumed, *larger.assumed)))
+        ordered = monotone(quotients, (*self.space.all_atoms, *assumed)) if quotients else ()
+        space = self._space((*assumed, *ordered))
+        return space.follows(space.at_most(smaller.value, larger.value))
 
     def format(self, value: Value) -> str:
         """The value in the symbol order of this run."""
         return value.format(self.order)
 
-    def _broken_law(self, counter: Counter[Fragment], before: Value, after: Value) -> str | None:
+    def _broken_law(self, counter: Counter[Fragment], before: Evaluation, after: Evaluation) -> str | None:
         kept = self.is_no_worse(counter, after, before)
         if kept:
             return None
-        change = f"{counter.name} from {self.format(before)} to {self.format(after)}"
+        change = f"{counter.name} from {self.format(before.value)} to {self.format(after.value)}"
         verb = "raises" if counter.kind is Kind.RESOURCE else "lowers"
         if kept is None:
             return f"perhaps {verb} {change} (undecided)"
         always = self.is_no_worse(counter, before, after)
         return f"{verb} {change}" if always else f"{verb} {change} for some parameters"
 
-    def _at_most(self, left: Value, right: Value) -> Atom:
-        return self._atom(left, right, Relation.GE)
+    def _space(self, assumed: tuple[Atom, ...]) -> Space:
+        if assumed not in self._spaces:
+            self._spaces[assumed] = Space(self.space.assume(*assumed), self.solver)
+        return self._spaces[assumed]
 
-    def _less(self, left: Value, right: Value) -> Atom:
-        return self._atom(left, right, Relation.GT)
 
-    def _atom(self, left: Value, right: Value, relation: Relation) -> Atom:
-        """`right - left relation 0`, in as few factors as the assumptions need."""
-        return normalised(compared(right - left, relation, self._signs_of), self._signs)
-
-    def _signs_of(self, denominator: Polynomial) -> SignSet:
-        """The signs that the assumptions leave."""
-        if denominator not in self._denominators:
-            open_signs = self._signs.of(denominator)
-            if len(open_signs) > 1:
-                atoms = {
-                    1: Atom(denominator, Relation.GT),
-                    0: equal(denominator, 0),
-                    -1: Atom(-denominator, Relation.GT),
-                }
-                verdicts = {
-                    sign: self.solver.check(self.space.add(atoms[sign])) for sign in sorted(open_signs)
-                }
-                open_signs = frozenset(s for s, v in verdicts.items() if not isinstance(v, Inconsistent))
-            self._denominators[denominator] = open_signs
-        return self._denominators[denominator]
-
-    def _unless_implied(self, atom: Atom) -> tuple[Atom, ...]:
-        return () if self._follows(atom) else (atom,)
-
-    def _follows(self, atom: Atom) -> bool | None:
-        if atom not in self._implied:
-            self._implied[atom] = self.solver.implies(self.space, atom)
-        return self._implied[atom]
+def _unless_implied(space: Space, atom: Atom) -> tuple[Atom, ...]:
+    return () if space.follows(atom) else (atom,)
 
 
 def _is_value(given: object) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
-from comprehensive.algebra import Polynomial, RationalFunction
+from comprehensive.algebra import Atom, Polynomial, Quotient, RationalFunction
 
 Fragment = TypeVar("Fragment", bound=Hashable)
 FragmentIn = TypeVar("FragmentIn", bound=Hashable, contravariant=True)
@@ -34,6 +34,15 @@ class Evaluation:
 
     value: Value
     source: str
+    facts: tuple[Atom, ...] = ()
+    """What holds wherever the value means something: ``32 <= W_SM``. It becomes an assumption of both branches."""
+    quotients: tuple[Quotient, ...] = ()
+    """The symbols of the value that are no parameters, each after those that it is made of."""
+
+    @property
+    def assumed(self) -> tuple[Atom, ...]:
+        """The facts, and what defines the quotients: one solution for them at every point, so nothing is lost."""
+        return (*self.facts, *(atom for quotient in self.quotients for atom in quotient.definition))
 
 
 class CounterError(Exception):

@@ -51,6 +51,10 @@ class Quintuple(Generic[Fragment]):
         """This state where `atoms` hold too."""
         return replace(self, system=self.system.add(*atoms))
 
+    def assuming(self, *atoms: Atom) -> Quintuple[Fragment]:
+        """This state with `atoms` among its assumptions."""
+        return replace(self, system=self.system.assume(*atoms))
+
     def without(self, strategy: Strategy[Fragment]) -> Quintuple[Fragment]:
         """This state where `strategy` is used up."""
         return replace(self, remaining=tuple(o for o in self.remaining if o.name != strategy.name))

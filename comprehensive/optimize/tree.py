@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeAlias, assert_never
 
-from comprehensive.algebra import Atom, Certificate, System
+from comprehensive.algebra import Atom, Certificate, Quotient, System, with_quotients
 from comprehensive.algebra.polynomial import Scalar
 from comprehensive.optimize.protocols import Counter, Evaluation, Fragment, Kind, Strategy
 
@@ -157,6 +157,19 @@ class Tree(Generic[Fragment]):
         return tuple(dict.fromkeys(counter.limit for counter in self.counters))
 
     @property
+    def quotients(self) -> tuple[Quotient, ...]:
+        """The symbols in systems that are no parameters, each after those that it is made of."""
+        return tuple(dict.fromkeys(q for evaluation in self._evaluations() for q in evaluation.quotients))
+
+    @property
+    def assumed(self) -> tuple[Atom, ...]:
+        """What counters assumed besides `assumptions`: facts, and what defines the quotients."""
+        return tuple(dict.fromkeys(atom for evaluation in self._evaluations() for atom in evaluation.assumed))
+
+    def _evaluations(self) -> Iterator[Evaluation]:
+        return (node.evaluation for node, _ in walk(self.root) if isinstance(node, Branch))
+
+    @property
     def height(self) -> int:
         """The number of edges of the longest path to a leaf or a dead end; pruned branches do not count."""
         return max((depth for node, depth in walk(self.root) if not isinstance(node, Pruned)), default=0)
@@ -185,6 +198,7 @@ def leaf_for(tree: Tree[Fragment], point: Point) -> Leaf[Fragment] | DeadEnd:
             case Leaf() | DeadEnd():
                 return node
             case Branch():
+                point = with_quotients(point, node.evaluation.quotients)
                 if all(atom.holds(point) for atom in node.accept_atoms):
                     node = node.accept
                 elif all(atom.holds(point) for atom in node.refuse_atoms):

@@ -46,7 +46,11 @@ def tree_to_json(tree: Tree[Fragment], fragment_to_json: Callable[[Fragment], An
             for counter in tree.counters
         ],
         "strategies": [
-            {"name": strategy.name, "improves": list(strategy.improves), "on_ir": strategy.on_ir}
+            {
+                "name": strategy.name,
+                "improves": [c.name for c in tree.counters if c.name in strategy.improves],
+                "on_ir": strategy.on_ir,
+            }
             for strategy in tree.strategies
         ],
         "root": 0,

@@ -25,7 +25,7 @@ from pathlib import Path
 from comprehensive.codegen.environment import render_template
 from comprehensive.codegen.interface import Interface
 from comprehensive.data import template_directory
-from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from comprehensive.machine.parameters import MACHINE_PARAMETERS, ample
 from comprehensive.machine.speeds import SPEEDS
 from comprehensive.runtime.values import C_TYPES, Value, as_array, as_pointer, as_scalar
 from comprehensive.toolchain.host import Compiler
@@ -198,7 +198,7 @@ def _params(interface: Interface, values: Mapping[str, int]) -> ctypes.Structure
 
 
 def _machine_values(machine: Mapping[str, int]) -> list[int]:
-    return [machine.get(symbol, UNLIMITED) for symbol in MACHINE_PARAMETERS] + [
+    return [machine.get(symbol, ample(symbol, UNLIMITED)) for symbol in MACHINE_PARAMETERS] + [
         machine.get(name, 1) for name in SPEEDS
     ]
 

@@ -35,7 +35,12 @@ class NoCaching:
     """Every array stays in global memory."""
 
     name: str = "no-caching"
-    improves: tuple[str, ...] = ("shared_words_per_block",)
+    improves: tuple[str, ...] = (
+        "shared_words_per_block",
+        "occupancy_by_shared_memory",
+        "bank_efficiency",
+        "latency_hiding_by_shared_memory",
+    )
     on_ir: bool = False
     decision: tuple[str, str] = ("4b", "4a")
 
@@ -45,6 +50,27 @@ class NoCaching:
             return NotApplicable("no array is cached")
         nest = replace(fragment.nest, cached=())
         return Applied(replace(fragment, nest=nest), f"not cached: {', '.join(cached)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Caching:
+    """cache(a)  a[i] + b[i - 1] + b[i]      -->      cache(a, b)  a[i] + b[i - 1] + b[i]
+
+    What a ``cache`` clause leaves out although it pays is kept in shared memory too.
+    """
+
+    name: str = "caching"
+    improves: tuple[str, ...] = ("coalescing", "intensity")
+    on_ir: bool = False
+    decision: tuple[str, str] = ("", "")
+
+    def apply(self, fragment: Variant) -> Applied[Variant] | NotApplicable:
+        nest, split = fragment.nest, unswitch(fragment.nest)
+        paying = [a.name for a in nest.arrays if a.name not in nest.cached and _pays(split, a.name)]
+        if not paying:
+            return NotApplicable("no other array pays")
+        nest = replace(nest, cached=(*nest.cached, *paying))
+        return Applied(replace(fragment, nest=nest), f"cached too: {', '.join(paying)}")
 
 
 def initial_caching(nest: Nest) -> Nest:

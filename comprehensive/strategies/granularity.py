@@ -38,7 +38,15 @@ class Granularity:
     """All independent serial loops of the threads move to the grid at once, so that a second time finds none."""
 
     name: str = "granularity"
-    improves: tuple[str, ...] = ("registers_per_thread", "shared_words_per_block")
+    improves: tuple[str, ...] = (
+        "registers_per_thread",
+        "shared_words_per_block",
+        "occupancy_by_registers",
+        "occupancy_by_shared_memory",
+        "bank_efficiency",
+        "latency_hiding_by_registers",
+        "latency_hiding_by_shared_memory",
+    )
     on_ir: bool = False
     decision: tuple[str, str] = ("3b", "3a")
 

@@ -53,7 +53,11 @@ class RegisterPressure:
 
     level: int
     cap: int = REGISTER_CAP
-    improves: tuple[str, ...] = ("registers_per_thread",)
+    improves: tuple[str, ...] = (
+        "registers_per_thread",
+        "occupancy_by_registers",
+        "latency_hiding_by_registers",
+    )
 
     @property
     def name(self) -> str:

@@ -116,7 +116,8 @@ enum cudaDeviceAttr {
   cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
   cudaDevAttrMaxRegistersPerMultiprocessor = 82,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
-  cudaDevAttrMaxBlocksPerMultiprocessor = 106
+  cudaDevAttrMaxBlocksPerMultiprocessor = 106,
+  cudaDevAttrReservedSharedMemoryPerBlock = 111
 };
 
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
@@ -175,6 +176,7 @@ struct Device {
   Device()
   {
     value[cudaDevAttrMaxThreadsPerBlock] = 1024;
+    value[cudaDevAttrReservedSharedMemoryPerBlock] = 1024;
     value[cudaDevAttrMaxBlockDimX] = 1024;
     value[cudaDevAttrMaxBlockDimY] = 1024;
     value[cudaDevAttrMaxBlockDimZ] = 64;

@@ -19,6 +19,7 @@ from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs
 from comprehensive.loops.interpreter import c_value
+from comprehensive.machine.parameters import ample
 from comprehensive.runtime.serial import serial_text
 from comprehensive.soundness.machines import AMPLE, machine_for, serves_all
 from comprehensive.soundness.sampling import Ranges, Sample, all_scalars, samples
@@ -134,7 +135,7 @@ def reaching(
 
 
 def line(host: Interface, region: int, leaf: int, tile: int, machine: dict[str, int], sample: Sample) -> str:
-    limits = [str(machine.get(symbol, AMPLE)) for symbol in MACHINE_FIELDS]
+    limits = [str(machine.get(symbol, ample(symbol, AMPLE))) for symbol in MACHINE_FIELDS]
     scalars = [
         str(value) if isinstance(value, int) else value.hex()
         for value in (sample.arguments[a.name] for a in host.everything if not a.pointer)

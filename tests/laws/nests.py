@@ -64,6 +64,13 @@ void alone(int n, int a[n], int c[n], int w[n], int B, int s) {
         }
   }
 }""",
+    "partly": """
+void partly(int n, const float a[n], const float b[n], float c[n], int B) {
+  meta_schedule block(B) cache(a) {
+    meta_for (int i = 1; i < n - 1; i++)
+      c[i] = a[i - 1] * a[i] + b[i - 1] * b[i] + b[i + 1];
+  }
+}""",
     "tiles": """
 void tiles(int n, int a[n][n], int c[n][n], int B, int r, int s) {
   int dim0 = n / (r * B), dim1 = n / (s * B);

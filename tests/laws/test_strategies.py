@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from comprehensive import registry
+from comprehensive.algebra import with_quotients
 from comprehensive.loops.interpreter import run
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.verify import verify
+from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.optimize.protocols import Applied, Evaluation, Kind, NotApplicable
 from comprehensive.strategies.caching import initial_caching
 from tests.laws.inputs import arguments_for, data_for
@@ -20,10 +22,27 @@ from tests.laws.nests import all_nests
 NESTS = all_nests()
 STRATEGIES = registry.strategies().names
 COUNTERS = registry.counters().names
+PERFORMANCE = registry.FAMILIES["all"]
+SMALL_MACHINES = {
+    "R_SM": 65536,
+    "W_SM": 32,
+    "B_SM": 16,
+    "Z_SM": 12288,
+    "R_U": 256,
+    "Q_SM": 4,
+    "Z_U": 32,
+    "Z_0": 256,
+}
 CLAIMED_MONOTONE = {
     ("granularity", "shared_words_per_block"),
     ("no-caching", "shared_words_per_block"),
     ("register-pressure-3", "registers_per_thread"),
+    ("granularity", "occupancy_by_shared_memory"),
+    ("no-caching", "occupancy_by_shared_memory"),
+    ("no-caching", "latency_hiding_by_shared_memory"),
+    ("no-caching", "bank_efficiency"),
+    ("register-pressure-3", "occupancy_by_registers"),
+    ("register-pressure-3", "latency_hiding_by_registers"),
 }
 """The pairs for which the README of the strategies claims it; for the others the optimizer compares and may refuse."""
 
@@ -119,17 +138,17 @@ def test_applying_a_strategy_twice_changes_no_counter_that_it_improves(
 def test_a_monotone_strategy_never_makes_its_counter_worse(
     strategy_name: str, counter_name: str, nest_name: str
 ) -> None:
-    assert registry.counters().get(counter_name).kind is Kind.RESOURCE
+    less_is_better = registry.counters().get(counter_name).kind is Kind.RESOURCE
     before, after = (
         value(counter_name, variant(nest_name)),
         value(counter_name, changed(strategy_name, nest_name)),
     )
     generator = random.Random(nest_name)
     for _ in range(50):
-        point = {
-            name: generator.randint(1, 40) for name in sorted({*before.value.symbols, *after.value.symbols})
-        }
-        assert after.value.evaluate(point) <= before.value.evaluate(point), point
+        names = {s.name for s in NESTS[nest_name].scalars} | {"F_SM", "O_W"}
+        point = {name: generator.randint(1, 40) for name in sorted(names)} | SMALL_MACHINES
+        earlier, later = (e.value.evaluate(with_quotients(point, e.quotients)) for e in (before, after))
+        assert later <= earlier if less_is_better else later >= earlier, point
 
 
 @nests
@@ -139,7 +158,29 @@ def test_a_counter_is_a_function_of_the_variant_over_scalars_of_the_nest(
 ) -> None:
     found = value(counter_name, variant(nest_name))
     assert found == registry.counters().get(counter_name).evaluate(variant(nest_name))
-    assert set(found.value.symbols) <= {scalar.name for scalar in NESTS[nest_name].scalars}
+    known = {*(scalar.name for scalar in NESTS[nest_name].scalars), *MACHINE_PARAMETERS}
+    for quotient in found.quotients:
+        assert {*quotient.above.symbols, *quotient.below.symbols} <= known
+        known.add(quotient.symbol)
+    assert set(found.value.symbols) <= known
+
+
+@nests
+@pytest.mark.parametrize("counter_name", PERFORMANCE)
+def test_a_performance_counter_is_not_negative_and_a_share_of_memory_not_above_1(
+    counter_name: str, nest_name: str
+) -> None:
+    found = value(counter_name, variant(nest_name))
+    generator = random.Random(f"{nest_name} {counter_name}")
+    for _ in range(20):
+        names = {s.name for s in NESTS[nest_name].scalars} | {"F_SM", "O_W"}
+        point = with_quotients(
+            {name: generator.randint(1, 40) for name in sorted(names)} | SMALL_MACHINES, found.quotients
+        )
+        exact = found.value.evaluate(point)
+        assert exact >= 0
+        if counter_name in ("coalescing", "bank_efficiency", "occupancy_by_warps"):
+            assert exact <= 1
 
 
 @pytest.mark.parametrize("strategy_name", STRATEGIES)

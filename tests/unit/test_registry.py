@@ -42,6 +42,7 @@ def test_a_name_given_twice_is_an_error() -> None:
 def test_a_strategy_of_a_third_party_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("no-caching", "comprehensive.strategies.caching:NoCaching", "comprehensive.strategies")
     monkeypatch.setattr(registry, "_STRATEGIES", {})
+    monkeypatch.setattr(registry, "_MORE_STRATEGIES", {})
     monkeypatch.setattr(registry, "entry_points", lambda group: [point])
     assert registry.strategies().names == ("no-caching",)
     assert registry.strategies().get("no-caching").decision == ("4b", "4a")
@@ -67,3 +68,22 @@ def test_listing_names_imports_no_strategy() -> None:
         "sys.exit(any(m in sys.modules for m in ('sympy', 'islpy', 'z3', 'flint', 'comprehensive.strategies')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_family_of_counters_is_asked_for_by_one_name() -> None:
+    names = [counter.name for counter in registry.more_counters(("coalescing", "occupancy"))]
+    assert names == ["coalescing", *registry.FAMILIES["occupancy"]]
+    assert [c.name for c in registry.more_counters(("all",))] == list(registry.FAMILIES["all"])
+    assert not set(registry.FAMILIES["all"]) & {counter.name for counter in registry.default_counters()}
+
+
+@pytest.mark.parametrize("names", [("speed",), ("occupancy", "all"), ("threads_per_block",)])
+def test_a_counter_that_is_unknown_or_asked_for_twice_is_an_error(names: tuple[str, ...]) -> None:
+    with pytest.raises(registry.RegistryError):
+        registry.more_counters(names)
+
+
+def test_a_strategy_that_helps_no_counter_of_the_run_takes_no_part() -> None:
+    default = tuple(s.name for s in registry.default_strategies())
+    assert tuple(s.name for s in registry.strategies_for(["registers_per_thread"])) == default
+    assert tuple(s.name for s in registry.strategies_for(["coalescing"])) == (*default, "caching")

@@ -31,9 +31,11 @@ from comprehensive.algebra import (
     proves_contradiction,
     remainder_of,
     rounded_up,
+    with_quotients,
 )
 from comprehensive.algebra.comparison import DenominatorError
 from comprehensive.algebra.points import is_integral
+from comprehensive.algebra.quotients import monotone
 from comprehensive.algebra.sign_sets import Signs
 from tests.unit.algebra.strategies import all_hold, polynomials
 
@@ -287,3 +289,36 @@ def test_no_number_of_threads_is_its_own_remainder() -> None:
     assert not verdict((*positive, *left.definition), equal(left.value, 0), less(N, s * B))
     assert not verdict((*positive, *left.definition), at_least(left.value, s * B))
     assert verdict((*positive, *left.definition), equal(left.value, s * B - 1), less(1, s))
+
+
+def test_a_point_gets_its_quotients_in_order_where_it_determines_them() -> None:
+    inner = ceiling_of(
+        RationalFunction(Polynomial.symbol("r"), 256), Signs((at_least(Polynomial.symbol("r"), 1),)).of
+    )
+    atoms = (at_least(Polynomial.symbol("r"), 1), *inner.definition)
+    outer = floor_of(RationalFunction(Polynomial.symbol("R"), inner.value), Signs(atoms).of)
+    quotients = (*inner.quotients, *outer.quotients)
+    assert with_quotients({"r": 257, "R": 7}, quotients) == {
+        "r": 257,
+        "R": 7,
+        str(inner.value): 2,
+        str(outer.value): 3,
+    }
+    assert with_quotients({"R": 7}, quotients) == {"R": 7}
+
+
+def test_quotients_that_are_rounded_alike_are_compared_by_what_is_divided() -> None:
+    unit, total = Polynomial.symbol("U"), R
+    bounds = (at_least(r, 1), at_least(unit, 1), at_least(total, 0))
+    small = ceiling_of(RationalFunction(r, unit), Signs(bounds).of)
+    large = ceiling_of(RationalFunction(2 * r, unit), Signs(bounds).of)
+    known = (*bounds, *small.definition, *large.definition)
+    many = floor_of(RationalFunction(total, unit * small.value), Signs(known).of)
+    few = floor_of(RationalFunction(total, unit * large.value), Signs(known).of)
+    quotients = tuple(q for found in (small, large, many, few) for q in found.quotients)
+    atoms = (*known, *many.definition, *few.definition)
+    assert set(monotone(quotients, atoms)) == {
+        at_most(small.value, large.value),
+        at_most(few.value, many.value),
+    }
+    assert monotone(quotients[:1], atoms) == ()

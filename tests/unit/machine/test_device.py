@@ -10,6 +10,7 @@ from comprehensive.data import spec_directory
 from comprehensive.diagnostics import CommandLineError, CompileError, Diagnostic
 from comprehensive.machine.device import device_names, devices, load_device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from comprehensive.machine.speeds import SPEEDS
 
 
 def _only_diagnostic(caught: pytest.ExceptionInfo[CompileError]) -> Diagnostic:
@@ -60,7 +61,37 @@ def test_a_product_takes_from_its_architecture_what_it_does_not_state():
     product, architecture = load_device("H200"), load_device("sm_90")
     assert product.name == "NVIDIA H200"
     assert product.multiprocessors == 132
-    assert product.parameters() == architecture.parameters()
+    same = {k for k, v in architecture.parameters().items() if product.parameters()[k] == v}
+    assert set(MACHINE_PARAMETERS) - same == {"O_W", "F_SM"}  # of its faster memory
+    assert product.machine()["issued_per_cycle"] == architecture.machine()["issued_per_cycle"]
+
+
+def test_rates_follow_from_speeds():
+    parameters = load_device("H200").parameters()
+    # 128 additions a cycle on 132 multiprocessors, 536.5 words a cycle.
+    assert parameters["O_W"] == 31  # 31.5
+    # 600 cycles of latency times 536.5 words a cycle over 132 multiprocessors.
+    assert parameters["F_SM"] == 2438  # 2438.6
+
+
+@pytest.mark.parametrize("device", devices(), ids=device_names())
+def test_every_device_has_every_speed(device):
+    assert set(SPEEDS) <= set(device.machine())
+    assert all(device.machine()[name] > 1 for name in SPEEDS)
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [("speed = 3", "CF0804"), ("kept_bytes = 0", "CF0807"), ("kept_bytes = 1.5", "CF0807")],
+)
+def test_a_wrong_speed_is_shown_at_its_line(line, code, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(f'name = "mine"\nbase = "sm_90"\n[speeds]\n{line}\n')
+    with pytest.raises(CompileError) as raised:
+        load_device(path)
+    (found,) = raised.value.diagnostics
+    assert found.code == code
+    assert found.span is not None
 
 
 @pytest.mark.parametrize("device", devices(), ids=device_names())

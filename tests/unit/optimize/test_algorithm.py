@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pytest
@@ -19,6 +20,7 @@ from comprehensive.algebra import (
     at_most,
     less,
 )
+from comprehensive.algebra.polynomial import Scalar
 from comprehensive.optimize.algorithm import comprehensive_optimization, optimize
 from comprehensive.optimize.problem import Problem
 from comprehensive.optimize.protocols import Evaluation, Kind
@@ -212,6 +214,9 @@ class DoubtfulSolver:
 
     def implies(self, system: System, atom: Atom) -> bool | None:
         return self.known.implies(system, atom)
+
+    def enter(self, system: System, point: Mapping[str, Scalar]) -> None:
+        self.known.enter(system, point)
 
 
 def test_undecided_branches_are_kept_and_marked() -> None:

@@ -1,0 +1,49 @@
+"""Use of the banks of shared memory, P_bank_efficiency: a variant in, 1 over the mean conflict degree out.
+
+    shared_c[u1*B0 + u0], threads along u1   -->   1/32, the least for a row of B0 words; 1 for one of 2*B0 + 1
+
+There are 32 banks of 4 bytes, which serve a warp in one turn unless lanes want different words of one bank; one word
+for several lanes is no conflict. Of elements of 8 bytes half a warp is served in a turn. Of a stride that is not a
+number counts what is known of its divisors by powers of two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from comprehensive.algebra import Polynomial
+from comprehensive.counters.assumptions import assumptions
+from comprehensive.counters.lanes import BANKS, bank_share, turns
+from comprehensive.counters.shares import least_of_cases, share_of
+from comprehensive.counters.work import UncountableError, work_of
+from comprehensive.loops.ir import Variant
+from comprehensive.optimize.protocols import Evaluation, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class BankEfficiency:
+    """Turns in which shared memory could serve a block, over those that it takes."""
+
+    name: str = "bank_efficiency"
+    limit: str = "P_bank_efficiency"
+    kind: Kind = Kind.PERFORMANCE
+
+    def evaluate(self, fragment: Variant) -> Evaluation:
+        scalars = assumptions(fragment.nest)
+        try:
+            cases = work_of(fragment)
+        except UncountableError as reason:
+            return Evaluation(Polynomial(Fraction(1, BANKS)), f"bound: {reason} is not counted")
+        shares = [
+            share_of(
+                [
+                    (a.count, turns(a.size_bytes), bank_share(a.stride, a.size_bytes))
+                    for a in work.accesses
+                    if a.is_shared
+                ],
+                scalars,
+            )
+            for work in cases
+        ]
+        return least_of_cases(shares, scalars)

@@ -1,0 +1,42 @@
+"""Occupancy, P_occupancy: a variant in, resident warps over the most that can be resident out, exactly.
+
+    B threads, 14 registers   -->   floor(W_SM/ceil(B/32))*ceil(B/32) / W_SM,  B_SM*ceil(B/32) / W_SM,  ...
+
+A multiprocessor holds the least of the numbers of blocks that its resources allow. So occupancy is the least of these
+shares, each a counter with the same limit: `P <= min(a, b)` is `P <= a` and `P <= b`, and where it is refused, the
+branch says which resource is short of it. A share of its own may be above 1; the least of them is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from comprehensive.algebra import RationalFunction
+from comprehensive.counters.registers import Registers
+from comprehensive.counters.residency import Limit, Residency
+from comprehensive.loops.ir import Variant
+from comprehensive.optimize.protocols import Counter, Evaluation, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """Resident warps as far as one resource goes, over W_SM; ``registers`` counts those of a thread."""
+
+    of: Limit
+    registers: Counter[Variant] = field(default_factory=Registers)
+    limit: str = "P_occupancy"
+    kind: Kind = Kind.PERFORMANCE
+
+    @property
+    def name(self) -> str:
+        return f"occupancy_by_{self.of.value}"
+
+    def evaluate(self, fragment: Variant) -> Evaluation:
+        residency = Residency.of(fragment, self.of, self.registers)
+        blocks = residency.blocks(self.of)
+        return residency.evaluation(RationalFunction(blocks * residency.warps(), residency.parameter("W_SM")))
+
+
+def occupancy_by(limit: str) -> Occupancy:
+    """The counter of one resource: ``warps``, ``blocks``, ``registers`` or ``shared_memory``."""
+    return Occupancy(Limit(limit))

@@ -1,0 +1,140 @@
+"""How many blocks of a kernel one multiprocessor holds, as far as one resource goes: symbols in, a symbol out.
+
+    Residency(variant, registers).blocks(Limit.REGISTERS)
+    # "floor(Q_SM*floor(R_SM/(Q_SM*R_U*ceil(448/R_U)))/ceil(B/32))" at 14 registers and blocks of B threads
+
+The rule is that of `machine.occupancy` for blocks that meet the limits of a single one (T_B, R_B, Z_B): a
+multiprocessor holds the least of the numbers that the resources allow. Barriers are none of these: every known device
+has as many slots as it holds blocks, and a block takes one. Nor are the registers of a single block, which may have
+all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import assert_never
+
+from comprehensive.algebra import (
+    Atom,
+    Defined,
+    Polynomial,
+    Quotient,
+    RationalFunction,
+    at_least,
+    ceiling_of,
+    floor_of,
+    rounded_up,
+)
+from comprehensive.algebra.sign_sets import POSITIVE, Signs
+from comprehensive.counters.assumptions import assumptions
+from comprehensive.counters.shared_words import SharedWords
+from comprehensive.counters.threads import Threads
+from comprehensive.loops.ir import Variant
+from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from comprehensive.optimize.protocols import Counter, CounterError, Evaluation, Value
+
+WARP_THREADS = 32
+
+
+class Limit(Enum):
+    """What bounds the number of blocks that are resident."""
+
+    WARPS = "warps"
+    BLOCKS = "blocks"
+    REGISTERS = "registers"
+    SHARED_MEMORY = "shared_memory"
+
+
+@dataclass
+class Residency:
+    """A calculation for one variant; it grows facts and quotients as values are asked for."""
+
+    threads: Value
+    registers: Polynomial
+    shared_words: Polynomial
+    source: str
+    """Of the numbers that a block needs, the weakest."""
+    scalars: tuple[Atom, ...]
+    """What holds of the parameters of the program."""
+    facts: dict[Atom, None] = field(default_factory=dict[Atom, None])
+    quotients: dict[Quotient, None] = field(default_factory=dict[Quotient, None])
+
+    @staticmethod
+    def of(variant: Variant, limit: Limit, registers: Counter[Variant]) -> Residency:
+        """Of the blocks of the kernel of a variant. Only the numbers that the limit needs are counted."""
+        threads, nothing = Threads().evaluate(variant), Evaluation(Polynomial(0), "exact")
+        each = registers.evaluate(variant) if limit is Limit.REGISTERS else nothing
+        words = SharedWords().evaluate(variant) if limit is Limit.SHARED_MEMORY else nothing
+        inexact = [e.source for e in (threads, each, words) if e.source != "exact"]
+        source = ", ".join(dict.fromkeys(inexact)) or "exact"
+        return Residency(
+            threads.value, _whole(each.value), _whole(words.value), source, assumptions(variant.nest)
+        )
+
+    def warps(self) -> Polynomial:
+        """Warps of a block, which has at least one thread."""
+        threads = RationalFunction(1) * self.threads
+        if not self._signs().of(threads.numerator * threads.denominator) <= POSITIVE:
+            self.facts[at_least(threads.numerator, threads.denominator)] = None
+        return self._defined(ceiling_of(threads * RationalFunction(1, WARP_THREADS), self._signs().of))
+
+    def blocks(self, limit: Limit) -> Polynomial:
+        """The number of blocks that the resource allows.
+
+        A kernel without registers or shared memory counts with one of them: what that allows is more than B_SM, so that
+        it does not decide, and less than any number of another kernel is not.
+        """
+        match limit:
+            case Limit.WARPS:
+                return self._floor(self.parameter("W_SM"), self.warps())
+            case Limit.BLOCKS:
+                return self.parameter("B_SM")
+            case Limit.REGISTERS:
+                unit, parts = self.parameter("R_U"), self.parameter("Q_SM")
+                taken = self._rounded_up((self.registers or Polynomial(1)) * WARP_THREADS, unit)
+                # Each sub-partition has its share of the registers, out of which warps are given theirs.
+                warps = parts * self._floor(self.parameter("R_SM"), parts * taken)
+                return self._floor(warps, self.warps())
+            case Limit.SHARED_MEMORY:
+                words = self.shared_words or Polynomial(1)
+                if not self._signs().of(words) <= POSITIVE:
+                    # Where it takes nothing, a word more: a number of blocks that is not too large.
+                    words, self.source = words + 1, "bound: with one word more, since there may be none"
+                taken = self._rounded_up(words + self.parameter("Z_0"), self.parameter("Z_U"))
+                return self._floor(self.parameter("Z_SM"), taken)
+            case _:
+                assert_never(limit)
+
+    def parameter(self, symbol: str) -> Polynomial:
+        """A machine parameter, of which every device has some."""
+        found = Polynomial.symbol(symbol)
+        self.facts[at_least(found, MACHINE_PARAMETERS[symbol].minimum)] = None
+        return found
+
+    def evaluation(self, value: Value) -> Evaluation:
+        return Evaluation(value, self.source, tuple(self.facts), tuple(self.quotients))
+
+    def _rounded_up(self, value: Polynomial, unit: Polynomial) -> Polynomial:
+        return self._defined(rounded_up(value, unit, self._signs().of))
+
+    def _floor(self, above: Polynomial, below: Polynomial) -> Polynomial:
+        return self._defined(floor_of(RationalFunction(above, below), self._signs().of))
+
+    def _defined(self, found: Defined) -> Polynomial:
+        self.quotients.update(dict.fromkeys(found.quotients))
+        return found.value
+
+    def _signs(self) -> Signs:
+        definitions = (atom for quotient in self.quotients for atom in quotient.definition)
+        return Signs((*self.scalars, *self.facts, *definitions))
+
+
+def _whole(value: Value) -> Polynomial:
+    """Registers and words are counted in whole numbers."""
+    found = value if isinstance(value, Polynomial) else value.as_polynomial()
+    if found is None:
+        raise CounterError(
+            f"{value} registers or words are no polynomial", "count them as a polynomial of the parameters"
+        )
+    return found

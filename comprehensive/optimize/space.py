@@ -1,0 +1,65 @@
+"""Values compared where assumptions hold: a system of assumptions and two values in, an atom or an answer out.
+
+    space.at_most(value, limit)      # the atom, without a quotient and without factors of known sign
+    space.follows(atom)              # whether it holds at every point of the space; None when undecided
+
+Every answer is remembered, since counters give the same values again and again.
+"""
+
+from __future__ import annotations
+
+from comprehensive.algebra import Atom, Inconsistent, Polynomial, Relation, Solver, System, equal
+from comprehensive.algebra.comparison import compared
+from comprehensive.algebra.normal import normalised
+from comprehensive.algebra.sign_sets import Signs, SignSet
+from comprehensive.optimize.protocols import Value
+
+
+class Space:
+    """The points of `system`, which has assumptions only."""
+
+    def __init__(self, system: System, solver: Solver) -> None:
+        self.system = system
+        self._solver = solver
+        self._signs = Signs(system.all_atoms)
+        self._denominators: dict[Polynomial, SignSet] = {}
+        self._implied: dict[Atom, bool | None] = {}
+
+    def at_most(self, left: Value, right: Value) -> Atom:
+        """`left <= right`. DenominatorError where one of them is not defined everywhere."""
+        return self._atom(left, right, Relation.GE)
+
+    def less(self, left: Value, right: Value) -> Atom:
+        """`left < right`."""
+        return self._atom(left, right, Relation.GT)
+
+    def demand_defined(self, value: Value) -> None:
+        """DenominatorError where the value is not defined everywhere."""
+        compared(value, Relation.GE, self._signs_of)
+
+    def follows(self, atom: Atom) -> bool | None:
+        """Whether the atom holds at every point; None when undecided."""
+        if atom not in self._implied:
+            self._implied[atom] = self._solver.implies(self.system, atom)
+        return self._implied[atom]
+
+    def _atom(self, left: Value, right: Value, relation: Relation) -> Atom:
+        """`right - left relation 0`, in as few factors as the assumptions need."""
+        return normalised(compared(right - left, relation, self._signs_of), self._signs)
+
+    def _signs_of(self, denominator: Polynomial) -> SignSet:
+        """The signs that the assumptions leave."""
+        if denominator not in self._denominators:
+            open_signs = self._signs.of(denominator)
+            if len(open_signs) > 1:
+                atoms = {
+                    1: Atom(denominator, Relation.GT),
+                    0: equal(denominator, 0),
+                    -1: Atom(-denominator, Relation.GT),
+                }
+                verdicts = {
+                    sign: self._solver.check(self.system.add(atoms[sign])) for sign in sorted(open_signs)
+                }
+                open_signs = frozenset(s for s, v in verdicts.items() if not isinstance(v, Inconsistent))
+            self._denominators[denominator] = open_signs
+        return self._denominators[denominator]

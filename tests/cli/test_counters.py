@@ -1,0 +1,85 @@
+"""``--counters``: performance in trees, explanations and headers, and what is said where a level is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from comprehensive.cli import cli
+from tests.unit.counters.programs import SMOOTH
+
+ESTIMATE = ("--registers", "estimate")
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    source = tmp_path / "smooth.mf"
+    source.write_text(SMOOTH, encoding="utf-8")
+    return source
+
+
+def invoke(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+def test_a_counter_is_in_the_tree_only_where_it_is_asked_for(program: Path) -> None:
+    without = invoke("tree", program, *ESTIMATE)
+    assert without.exit_code == 0
+    assert "P_" not in without.stdout
+    with_intensity = invoke("tree", program, *ESTIMATE, "--counters", "intensity")
+    assert with_intensity.exit_code == 0
+    assert "intensity = 3/2*B/(B*O_W + O_W) [exact]" in with_intensity.stdout
+
+
+def test_a_share_is_explained_with_the_speeds_of_a_product(program: Path) -> None:
+    found = invoke(
+        "explain",
+        program,
+        *ESTIMATE,
+        "--counters",
+        "intensity",
+        "--device",
+        "h200",
+        "-D",
+        "P_intensity=1/25",
+        "-D",
+        "B=256",
+    )
+    assert found.exit_code == 0
+    assert "leaf 0 runs" in found.stdout
+    unknown = invoke(
+        "explain", program, *ESTIMATE, "--counters", "intensity", "-D", "P_intensity=1/25", "-D", "B=256"
+    )
+    assert "leaf 0 if" in unknown.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("tree", "--counters", "speed"), "there is no counter 'speed'"),
+        (("tree", "--counters", "intensity,intensity"), "is given twice"),
+        (("tree", "--counters", "threads_per_block"), "is counted in any case"),
+        (("gen", "--counters", "bank_efficiency"), "P_bank_efficiency has none [CF0706]"),
+        (("gen", "-D", "P_occupancy=1/2"), "no region has a performance level P_occupancy [CF0701]"),
+        (("gen", "--counters", "bank_efficiency", "-D", "P_bank_efficiency=2"), "is no share [CF0704]"),
+        (("tree", "--counters", "occupancy", "--region", "B"), "do not go with --counters occupancy"),
+    ],
+)
+def test_what_cannot_be_done_is_said(program: Path, arguments: tuple[str, ...], message: str) -> None:
+    command, *rest = arguments
+    target = ("-o", program.parent / "out") if command == "gen" else ()
+    found = invoke(command, program, *ESTIMATE, *target, *rest)
+    assert found.exit_code == 2
+    assert message in found.output
+
+
+def test_a_header_has_the_level_in_its_conditions(program: Path) -> None:
+    out = program.parent / "out"
+    found = invoke(
+        "gen", program, *ESTIMATE, "-o", out, "--counters", "bank_efficiency", "-D", "P_bank_efficiency=1/2"
+    )
+    assert found.exit_code == 0, found.output
+    assert "P_bank_efficiency" not in (out / "smooth.h").read_text(encoding="utf-8")
+    assert "P_bank_efficiency" in (out / "smooth.tree.json").read_text(encoding="utf-8")
