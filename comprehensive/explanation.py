@@ -23,8 +23,8 @@ from comprehensive.loops.interpreter import scalar_values
 from comprehensive.loops.ir import Role, Variant
 from comprehensive.machine.device import Device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from comprehensive.model.choice import sweeps_left
 from comprehensive.model.ranking import Ranking, rank
-from comprehensive.model.values import wide_value
 from comprehensive.nearest import nearest
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Branch, Leaf, Tree, walk
@@ -162,7 +162,7 @@ def _ranking(
         for value in [_registers(tree, found)]
         if found.index in runs and value is not None
     }
-    left = _sweeps_left(region, known)
+    left = sweeps_left(region, known)
     return rank(region, counted, device.machine(), known, sweeps_left=left), ()
 
 
@@ -173,13 +173,6 @@ def _registers(tree: Tree[Variant], leaf: Leaf[Variant]) -> Polynomial | None:
         if counter.limit == "R_B" and isinstance(value, Polynomial) and value.is_constant:
             return value
     return None
-
-
-def _sweeps_left(region: RegionPlan, values: Mapping[str, int]) -> int:
-    """Of the loop of the host around the region, at its first turn."""
-    if region.time is None or region.time.sweeps is None:
-        return 1
-    return max(1, wide_value(region.time.nest, region.time.sweeps.left, values))
 
 
 def _register_source(tree: Tree[Variant]) -> str:

@@ -21,7 +21,7 @@ from comprehensive.codegen.c_expr import count, difference, is_wide, wide
 from comprehensive.codegen.interface import Argument, Interface, fresh
 from comprehensive.codegen.plan import LeafPlan, RegionPlan, TilePlan
 from comprehensive.loops.access import names_read
-from comprehensive.loops.ir import Nest, Role, Scalar
+from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.loops.types import exact_product
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
@@ -192,7 +192,7 @@ def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
             *((leaf.index, _explanation(leaf, order)) for leaf in region.leaves),
             *(line for tile in region.tilings for line in _tile_explanations(tile, order)),
         ),
-        host_values=_host_values(nest, chosen, (a.name for a in host.everything)),
+        host_values=host_values(nest, (s.name for s in chosen), (a.name for a in host.everything)),
         names=names_beside((*names, *host.program_names)),
         quotients=tuple(_quotient(q, own) for q in region.quotients if q.symbol in read),
     )
@@ -351,13 +351,13 @@ def _shapes(leaves: Sequence[LeafPlan], types: Mapping[str, ScalarType]) -> tupl
     return tuple(shapes)
 
 
-def _host_values(
-    nest: Nest, sizes: Sequence[Scalar], arguments: Iterable[str]
+def host_values(
+    nest: Nest, names: Iterable[str], arguments: Iterable[str]
 ) -> tuple[tuple[Argument, str], ...] | None:
-    """The host scalars behind the sizes, in order of definition; None where one has no known value."""
+    """The host scalars behind names, in order of definition, as C text; None where one has no known value."""
     types = {s.name: s.type for s in nest.scalars}
     passed = frozenset(arguments)
-    needed = {s.name for s in sizes if s.name not in passed}
+    needed = set(names) - passed
     found: list[tuple[Argument, str]] = []
     for scalar in reversed(nest.scalars):
         if scalar.name not in needed:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TypeAlias
 
-from comprehensive.codegen.c_expr import c_comment, c_string
+from comprehensive.codegen.c_expr import c_comment, c_string, wide
 from comprehensive.codegen.dispatch import (
     MACHINE_FIELDS,
     Case,
@@ -19,10 +21,11 @@ from comprehensive.codegen.dispatch import (
     Names,
     Shape,
     dispatch,
+    host_values,
     names_beside,
 )
 from comprehensive.codegen.interface import Argument, Interface, interface
-from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
+from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan
 from comprehensive.codegen.tile_view import TileCosts, tile_costs
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Role
@@ -87,6 +90,8 @@ class RegionView:
     value_arguments: str
     shape_value_arguments: str
     tiles: TileCosts | None
+    points: str
+    """How many points there are, as far as defaults can tell; empty where they cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +113,9 @@ class FunctionView:
     not_considered: str
     """Regions that the choice of defaults leaves out: a size of theirs is known at the launch only."""
     candidates: int
-    exponents: int
+    values: tuple[int, ...]
+    """Of each program parameter, among the candidates for defaults."""
+    value_type: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,15 +160,17 @@ def function_view(plan: FunctionPlan) -> FunctionView:
     names = names_beside(a.name for a in host.everything)
     found = tuple(dispatch(region, host) for region in plan.regions)
     regions = tuple(
-        _region_view(region, host, tile_costs(planned, region))
+        _region_view(region, host, tile_costs(planned, region), *_points(planned, region, host))
         for planned, region in zip(plan.regions, found, strict=True)
     )
     sizes = _function_sizes(plan, found, host)
-    exponents = most_values(len(host.program), LARGEST_EXPONENT + 1)
+    values = default_values(len(host.program))
     launch = [a.declaration for a in host.arguments]
     launch += [f"const {host.name}_params *{names.params}", f"struct CUstream_st *{names.stream}"]
     machine = f"const cf_machine *{names.machine}"
-    read = " ".join(f"{r.value_arguments} {r.host_values}" for r in regions if r.host_values is not None)
+    read = " ".join(
+        f"{r.value_arguments} {r.host_values} {r.points}" for r in regions if r.host_values is not None
+    )
     idle = [] if any(r.host_values is not None for r in regions) else [names.machine]
     return FunctionView(
         name=host.name,
@@ -176,9 +185,17 @@ def function_view(plan: FunctionPlan) -> FunctionView:
         defaults_parameters=", ".join((machine, *(a.declaration for a in sizes))),
         defaults_unused=(*idle, *(a.name for a in sizes if not re.search(rf"\b{a.name}\b", read))),
         not_considered=", ".join(r.name for r in regions if r.host_values is None),
-        candidates=exponents ** len(host.program),
-        exponents=exponents,
+        candidates=len(values) ** len(host.program),
+        values=values,
+        value_type="long" if any(a.type.size_bytes > 4 for a in host.program) else "int",
     )
+
+
+def default_values(parameters: int) -> tuple[int, ...]:
+    """What each program parameter is tried with, so that a search takes some microseconds: about a hundred in all."""
+    if parameters <= 2:
+        return tuple(1 << k for k in range(LARGEST_EXPONENT + 1))
+    return {3: (1, 4, 16, 32, 256), 4: (1, 8, 32)}.get(parameters, (1, 16)) if parameters <= 6 else (1,)
 
 
 def most_values(parameters: int, wanted: int) -> int:
@@ -200,6 +217,13 @@ def data_sizes(plan: FunctionPlan, host: Interface) -> tuple[Argument, ...]:
 
 def _function_sizes(plan: FunctionPlan, found: Sequence[Dispatch], host: Interface) -> tuple[Argument, ...]:
     wanted = {a.name for region in found for a in region.sizes}
+    wanted |= {
+        name
+        for region in plan.regions
+        for tiling in region.tilings[:1]
+        for _, limit in tiling.kernel.limits
+        for name in names_read(limit)
+    }
     for region, view in zip(plan.regions, found, strict=True):
         for argument, _ in view.host_values or ():
             value = region.nest.scalar(argument.name).value
@@ -207,7 +231,31 @@ def _function_sizes(plan: FunctionPlan, found: Sequence[Dispatch], host: Interfa
     return tuple(a for a in host.arguments if a.name in wanted)
 
 
-def _region_view(region: Dispatch, host: Interface, tiles: TileCosts | None) -> RegionView:
+HostValues: TypeAlias = tuple[tuple[Argument, str], ...] | None
+
+
+def _points(planned: RegionPlan, region: Dispatch, host: Interface) -> tuple[HostValues, str]:
+    """What host code computes before defaults are chosen, and a count of the turns of all loops.
+
+    The kernels over tiles know the bounds; the count is empty where one is known at the launch only.
+    """
+    passed = [a.name for a in host.everything]
+    if region.host_values is None or not planned.tilings:
+        return region.host_values, ""
+    plan = planned.tilings[0]
+    read = {name for _, limit in plan.kernel.limits for name in names_read(limit)}
+    values = host_values(planned.nest, (*read, *(a.name for a, _ in region.host_values)), passed)
+    known = {*passed, *(a.name for a, _ in values or ())}
+    if values is None or not read <= known:
+        return region.host_values, ""
+    types = {s.name: s.type for s in plan.nest.scalars}
+    counts = [f"cf_number_of({wide(limit, types)})" for _, limit in plan.kernel.limits]
+    return values, reduce(lambda text, count: f"cf_times({text}, {count})", counts)
+
+
+def _region_view(
+    region: Dispatch, host: Interface, tiles: TileCosts | None, computed: HostValues, points: str
+) -> RegionView:
     names = region.names
     machine = f"const cf_machine *{names.machine}"
     sizes = [a.declaration for a in region.sizes]
@@ -218,7 +266,7 @@ def _region_view(region: Dispatch, host: Interface, tiles: TileCosts | None) -> 
     shape_sizes = [a for a in region.sizes if a.name in in_shape]
     shape_program = tuple(a for a in region.program if a.name in in_shape)
     own = {a.name for a in host.everything}
-    values = " ".join(value for _, value in region.host_values or ())
+    values = " ".join(value for _, value in computed or ())
     return RegionView(
         name=region.name,
         params_type=region.params_type,
@@ -252,11 +300,12 @@ def _region_view(region: Dispatch, host: Interface, tiles: TileCosts | None) -> 
         neighbours=moves**count,
         exponents=exponents,
         powers=exponents**count if count else 0,
-        host_values=region.host_values,
-        value_program=tuple(a for a in host.program if re.search(rf"\b{a.name}\b", values)),
+        host_values=computed,
+        value_program=tuple(a for a in host.program if re.search(rf"\b{a.name}\b", f"{values} {points}")),
         value_arguments=_value_arguments(region.sizes, own),
         shape_value_arguments=_value_arguments(shape_sizes, own),
         tiles=tiles,
+        points=points,
     )
 
 

@@ -104,8 +104,12 @@ class RegionSource:
     leaves: tuple[tuple[tuple[int, ...], KernelLaunch], ...]
     tile: TileSource | None
     time: TileSource | None
-    tile_arguments: str
-    """What the header's choice of a tile depends on."""
+    tile_numbers: tuple[str, ...]
+    """What the header's choice of a tile depends on, beside the machine."""
+
+    @property
+    def tile_arguments(self) -> str:
+        return "".join(f", {name}" for name in self.tile_numbers)
 
     @property
     def tiles(self) -> tuple[TileSource, ...]:
@@ -319,7 +323,7 @@ def _region(region: RegionPlan, host: Interface) -> RegionSource:
         leaves=tuple((tuple(numbers), launches[name]) for name, numbers in leaves.items()),
         tile=tile,
         time=time,
-        tile_arguments="" if costs is None else "".join(f", {a.name}" for a in costs.sizes),
+        tile_numbers=() if costs is None else tuple(a.name for a in costs.sizes),
     )
 
 

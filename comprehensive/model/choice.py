@@ -82,6 +82,13 @@ def chosen(found: Sequence[Candidate], *, sweeps_left: int) -> Candidate | None:
     return several if _cycles(several) <= _times(_cycles(single), several.sweeps) else single
 
 
+def sweeps_left(region: RegionPlan, values: Mapping[str, int]) -> int:
+    """Of the loop of the host around the region, at its first turn."""
+    if region.time is None or region.time.sweeps is None:
+        return 1
+    return max(1, wide_value(region.time.nest, region.time.sweeps.left, values))
+
+
 def sweeps_at_once(sweeps: int, most: int) -> int:
     """An odd number from 3 to ``most``, so that few launches do so many sweeps, all about alike."""
     launches = -(-sweeps // most)

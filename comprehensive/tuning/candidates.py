@@ -60,11 +60,6 @@ Order: TypeAlias = Callable[[Sequence[Candidate]], Sequence[Candidate]]
 """The most promising ones first; some may be left out."""
 
 
-def as_enumerated(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """The plain rule."""
-    return candidates
-
-
 def points(plan: FunctionPlan, domains: Mapping[str, Sequence[int]]) -> Iterator[dict[str, int]]:
     """Values of the program parameters, ascending from 1: powers of two, or those of a parameter's domain."""
     program = interface(plan).program
@@ -135,7 +130,7 @@ def capped(plan: FunctionPlan, candidate: Candidate, device: Device) -> tuple[Ca
 def admitted(plan: FunctionPlan, sizes: Mapping[str, int], point: Mapping[str, int]) -> bool:
     """Whether the asserts of the program hold."""
     try:
-        return all(holds_preconditions(region.nest, _values(plan, sizes, point)) for region in plan.regions)
+        return all(holds_preconditions(region.nest, values_at(plan, sizes, point)) for region in plan.regions)
     except UndefinedBehaviour:
         return False
 
@@ -143,7 +138,7 @@ def admitted(plan: FunctionPlan, sizes: Mapping[str, int], point: Mapping[str, i
 def _suits(plan: FunctionPlan, sizes: Mapping[str, int], point: Mapping[str, int], device: Device) -> bool:
     """Whether every region has a leaf for the point, in blocks of a warp or more that the device allows."""
     for region in plan.regions:
-        values = all_scalars(region.nest, _values(plan, sizes, point))
+        values = all_scalars(region.nest, values_at(plan, sizes, point))
         known = {**device.parameters(), **{k: v for k, v in values.items() if isinstance(v, int)}}
         systems = [leaf.system for leaf in region.leaves]
         if not any(all(a.holds(known) for a in s.atoms if known.keys() >= {*a.symbols}) for s in systems):
@@ -170,7 +165,9 @@ def _innermost(region: RegionPlan, values: Mapping[str, int]) -> int:
     return int(c_value(loops[-1].extent, values)) if loops else 1
 
 
-def _values(plan: FunctionPlan, sizes: Mapping[str, int], point: Mapping[str, int]) -> dict[str, int | float]:
+def values_at(
+    plan: FunctionPlan, sizes: Mapping[str, int], point: Mapping[str, int]
+) -> dict[str, int | float]:
     """Of all scalars; what only host code knows counts as 0, and no condition of a block speaks of other numbers."""
     numbers = {p.name: 1.0 for p in plan.function.parameters if not p.is_data and not p.type.is_integer}
     host = {s.name: 0 for region in plan.regions for s in region.nest.scalars if s.role.value == "host"}

@@ -17,6 +17,7 @@ from comprehensive.codegen.plan import FunctionPlan
 from comprehensive.tuning import measuring
 from comprehensive.tuning.candidates import Candidate, candidates, capped, points, tile_of
 from comprehensive.tuning.expected import Expected, Unknown, expected, reference_of, same_meaning
+from comprehensive.tuning.expected_order import by_expected_cost
 from comprehensive.tuning.libraries import Library
 from comprehensive.tuning.pools import Lost, answers
 from comprehensive.tuning.problems import Problem, problem, scaled_names
@@ -64,12 +65,13 @@ class Case:
         """First as the program is, then the best leaves with fewer registers."""
         device = self._session.target.limits
         every = candidates(self._plan, self._sizes, self._problem.baseline, self._choices.domains, device)
-        chosen = tuple(self._choices.order(every)[: self._choices.top])
+        order = self._choices.order or by_expected_cost(self._plan, device)
+        chosen = tuple(order(every)[: self._choices.top])
         self._tell(f"{len(chosen)} of {len(every)} candidates")
         self._measure(chosen)
         leaves = [c for c in chosen if tile_of(self._plan, c) == 0 and self._time_us(c) is not None]
         best = sorted(leaves, key=lambda c: (self._time_us(c), c.key))[: self._choices.capped_leaves]
-        fewer = tuple(cap for leaf in best for cap in self._choices.order(capped(self._plan, leaf, device)))
+        fewer = tuple(cap for leaf in best for cap in order(capped(self._plan, leaf, device)))
         self._measure(fewer)
         results = tuple(self._known[c.key] for c in (*chosen, *fewer) if c.key in self._known)
         name, sizes = self._plan.function.name, tuple(self._sizes.items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from comprehensive.tuning.candidates import Order, as_enumerated
+from comprehensive.tuning.candidates import Order
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +21,12 @@ class Limits:
 class Choices:
     """What is tried.
 
-    ``order`` puts the most promising candidates first and ``top`` says how many of them are measured (None: all);
-    ``capped_leaves`` of the best leaves are then tried with fewer registers.  ``domains`` are values of program
-    parameters, ``scalars`` those of floating-point arguments.
+    ``order`` puts the most promising candidates first (None: what the model expects to be the fastest); ``top`` says
+    how many of them are measured (None: all), and ``capped_leaves`` of the best leaves are then tried with fewer
+    registers.  ``domains`` are values of program parameters, ``scalars`` those of floating-point arguments.
     """
 
-    order: Order = as_enumerated
+    order: Order | None = None
     top: int | None = 100
     capped_leaves: int = 2
     domains: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])

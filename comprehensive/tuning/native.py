@@ -32,6 +32,7 @@ class _Choice(ctypes.Structure):
         ("constraint", ctypes.c_char_p),
         ("needed", ctypes.c_longlong),
         ("available", ctypes.c_longlong),
+        ("cycles", ctypes.c_longlong),
     ]
 
 
@@ -40,6 +41,9 @@ class Native:
 
     def __init__(self, path: str) -> None:
         self._library = ctypes.CDLL(path)
+        size = self._library["cf_measure_choice_bytes"]()
+        if size != ctypes.sizeof(_Choice):
+            raise OSError(f"cf_choice has {size} bytes in {path}, {ctypes.sizeof(_Choice)} here")
         self._words = self._function("cf_measure_words", ctypes.c_char_p)
         self._message = self._function("cf_measure_message", ctypes.c_char_p)
 

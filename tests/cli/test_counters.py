@@ -33,7 +33,7 @@ def test_a_counter_is_in_the_tree_only_where_it_is_asked_for(program: Path) -> N
     assert "intensity = 3/2*B/(B*O_W + O_W) [exact]" in with_intensity.stdout
 
 
-def test_a_share_is_explained_with_the_speeds_of_a_product(program: Path) -> None:
+def test_a_share_is_explained_with_the_speeds_of_a_device(program: Path) -> None:
     found = invoke(
         "explain",
         program,
@@ -49,10 +49,10 @@ def test_a_share_is_explained_with_the_speeds_of_a_product(program: Path) -> Non
     )
     assert found.exit_code == 0
     assert "leaf 0 runs" in found.stdout
-    unknown = invoke(
+    slower = invoke(
         "explain", program, *ESTIMATE, "--counters", "intensity", "-D", "P_intensity=1/25", "-D", "B=256"
     )
-    assert "leaf 0 if" in unknown.stdout
+    assert "dead end 0 applies" in slower.stdout  # an H100 does more operations for each word
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_json_has_every_result(tmp_path: Path) -> None:
     assert found.exit_code == 0, found.output
     document = json.loads(found.stdout)
     (result,) = document["results"]
-    assert [c["parameters"]["B"] for c in result["candidates"]] == [192, 96]
+    assert sorted(c["parameters"]["B"] for c in result["candidates"]) == [96, 192]
     assert {c["verified"] for c in result["candidates"]} == {"equal to the serial C"}
     assert result["measured"] == 2
 

@@ -13,8 +13,11 @@ from comprehensive.driver import compile_file
 from comprehensive.loops.ir import Role
 from comprehensive.machine.device import load_device
 from comprehensive.machine.occupancy import register_cliffs
+from comprehensive.model.choice import candidates as choice_candidates
+from comprehensive.model.choice import chosen
 from comprehensive.soundness.sampling import all_scalars
 from comprehensive.tuning.candidates import admitted, candidates, capped, points, tile_of
+from comprehensive.tuning.expected_order import by_expected_cost
 from comprehensive.tuning.problems import problem, scaled_names, size_names
 from tests.unit.tuning.programs import OPTIONS, PAIRS, compiled
 
@@ -117,3 +120,23 @@ def test_asserts_decide_on_the_baseline(tmp_path: Path) -> None:
     (plan,) = compiled(tmp_path, text).plan.functions
     assert not admitted(plan, {"n": 100}, {"B": 1})
     assert problem(plan, {"n": 100}, points(plan, {}), {}).baseline == {"B": 32}
+
+
+def test_candidates_come_in_the_order_that_the_model_expects() -> None:
+    """A product of 1024: tiles before leaves, and the tile that the launcher takes first."""
+    compilation = compile_file(spec_directory() / "gemm.mf", OPTIONS)
+    (plan,) = compilation.plan.functions
+    device = load_device("h200")
+    sizes = {"m": 1024, "n": 1024, "k": 1024}
+    every = candidates(plan, sizes, {"B0": 1, "B1": 1}, {}, device)
+    ordered = by_expected_cost(plan, device)(every)
+    assert sorted(c.key for c in ordered) == sorted(c.key for c in every)
+    tiles = [tile_of(plan, c) for c in ordered]
+    assert 0 not in tiles[:6]
+    values = {**sizes, "B0": 1, "B1": 1}
+    best = chosen(
+        choice_candidates(plan.regions[0], device.machine(), values, addresses={}, sweeps_left=1),
+        sweeps_left=1,
+    )
+    assert best is not None
+    assert tiles[0] == best.number

@@ -1,0 +1,73 @@
+"""Candidates in the order of what the model expects them to take: a function and a device in, an order out.
+
+    by_expected_cost(plan, device)(candidates)     # the fastest expected first
+
+Tiles and the first leaves of the plain rule are counted; the other leaves come after them, as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from comprehensive.algebra import with_quotients
+from comprehensive.algebra.polynomial import Scalar
+from comprehensive.codegen.plan import FunctionPlan, LeafPlan, RegionPlan
+from comprehensive.machine.cost import SATURATED, cost
+from comprehensive.machine.device import Device
+from comprehensive.model.choice import candidates, sweeps_left
+from comprehensive.model.leaf_work import leaf_work
+from comprehensive.soundness.sampling import all_scalars
+from comprehensive.tuning.candidates import Candidate, Order, tile_of, values_at
+
+MOST_LEAVES = 24
+"""Going through a block of a leaf takes a tenth of a second."""
+REGISTERS = 32
+"""Of a thread of a leaf: about so many; tiles have a count of their own."""
+
+
+def by_expected_cost(plan: FunctionPlan, device: Device) -> Order:
+    """An order for the candidates of the function."""
+    machine = device.machine()
+
+    @cache
+    def expected(candidate: Candidate) -> float:
+        tile = tile_of(plan, candidate)
+        return sum(_cycles(plan, region, candidate, tile, machine) for region in plan.regions)
+
+    def ordered(every: Sequence[Candidate]) -> Sequence[Candidate]:
+        leaves = [c for c in every if tile_of(plan, c) == 0]
+        counted = [c for c in every if tile_of(plan, c) != 0] + leaves[:MOST_LEAVES]
+        return (*sorted(counted, key=expected), *leaves[MOST_LEAVES:])
+
+    return ordered
+
+
+def _cycles(
+    plan: FunctionPlan, region: RegionPlan, candidate: Candidate, tile: int, machine: Mapping[str, int]
+) -> float:
+    """For a sweep; as many as there are where nothing fits."""
+    scalars = all_scalars(region.nest, values_at(plan, dict(candidate.sizes), dict(candidate.parameters)))
+    values = {name: int(value) for name, value in scalars.items() if isinstance(value, int)}
+    if tile == 0:
+        return _leaf_cycles(region, values, machine)
+    left = sweeps_left(region, values)
+    found = candidates(region, machine, values, addresses={}, sweeps_left=left)
+    asked = [c for c in found if c.number == tile] or [c for c in found if c.kind == "register tile"]
+    return min((c.cost.cycles / c.sweeps for c in asked if c.cost is not None), default=SATURATED)
+
+
+def _leaf_cycles(region: RegionPlan, values: Mapping[str, int], machine: Mapping[str, int]) -> float:
+    leaf = _leaf(region, with_quotients({**machine, **values}, region.quotients))
+    counted = None if leaf is None else leaf_work(leaf, values, REGISTERS)
+    price = None if counted is None else cost(machine, *counted)
+    return SATURATED if price is None else price.cycles
+
+
+def _leaf(region: RegionPlan, point: Mapping[str, Scalar]) -> LeafPlan | None:
+    """The one that runs; the first where the point leaves that open."""
+    for leaf in region.leaves:
+        atoms = [a for a in leaf.system.atoms if point.keys() >= {*a.symbols}]
+        if all(a.holds({s: point[s] for s in a.symbols}) for a in atoms):
+            return leaf
+    return None
