@@ -139,6 +139,12 @@ def cli() -> None:
 @click.option(
     "-D", "definitions", metavar="P_...=VALUE", multiple=True, help="Level that --counters demands."
 )
+@click.option(
+    "--tuned",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Winners that `tune` has written: launchers without parameters take them.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was written, and diagnostics, as JSON.")
 @counters_option
 @with_compile_options
@@ -151,6 +157,7 @@ def gen(
     ptx: str | None,
     emit: str | None,
     definitions: tuple[str, ...],
+    tuned: Path | None,
     as_json: bool,
     **compile_options: Any,
 ) -> None:
@@ -165,10 +172,20 @@ def gen(
     if emit is not None:
         click.echo(generate.stage_text(compilation, emit), nl=False)
         return
+    plan, diagnostics = compilation.plan, compilation.diagnostics
+    if tuned is not None:
+        from comprehensive.tuning.baked import baked
+        from comprehensive.tuning.winners import read_winners
+
+        found = baked(plan, read_winners(tuned, plan.source_digest))
+        plan, diagnostics = found.plan, (*diagnostics, *found.diagnostics)
+        print_diagnostics(found.diagnostics)
     written = generate.write(
         compilation,
         output,
         options,
+        plan=plan,
+        read=() if tuned is None else (tuned,),
         depfile=depfile or (output / f"{source.stem}.d" if depend else None),
         ptx_arch=ptx,
         levels=definitions_of(definitions),
@@ -180,7 +197,7 @@ def gen(
                 "output": str(output),
                 "files": list(written.files),
                 "changed": list(written.changed),
-                "diagnostics": [to_json(d) for d in compilation.diagnostics],
+                "diagnostics": [to_json(d) for d in diagnostics],
             }
         )
         return

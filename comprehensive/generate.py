@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,12 +49,16 @@ def outputs(
     compilation: Compilation,
     resources: Resources | None = None,
     levels: Mapping[str, Rational] | None = None,
+    plan: ProgramPlan | None = None,
 ) -> Mapping[str, str]:
-    """File names and texts of everything that ``gen`` writes, except the depfile."""
-    plan = with_levels(compilation.plan, levels or {})
+    """File names and texts of everything that ``gen`` writes, except the depfile.
+
+    ``plan`` is that of the compilation, or what has become of it.
+    """
+    plan = with_levels(compilation.plan if plan is None else plan, levels or {})
     texts = {
         **source_texts(plan),
-        f"{plan.stem}.json": _json(_manifest(compilation, resources)),
+        f"{plan.stem}.json": _json(_manifest(compilation, resources, plan)),
         f"{plan.stem}.tree.json": _json(tree_document(compilation)),
     }
     for number, region in enumerate(region for function in plan.functions for region in function.regions):
@@ -79,9 +83,9 @@ def source_texts(plan: ProgramPlan) -> dict[str, str]:
     }
 
 
-def _manifest(compilation: Compilation, resources: Resources | None) -> dict[str, Any]:
+def _manifest(compilation: Compilation, resources: Resources | None, plan: ProgramPlan) -> dict[str, Any]:
     c = compilation
-    return manifest(c.plan, c.trees, c.tiles, c.time_tiles, resources, __version__)
+    return manifest(plan, c.trees, c.tiles, c.time_tiles, resources, __version__)
 
 
 def _json(document: object) -> str:
@@ -101,8 +105,12 @@ def write(
     depfile: Path | None = None,
     ptx_arch: str | None = None,
     levels: Mapping[str, Rational] | None = None,
+    plan: ProgramPlan | None = None,
+    read: Sequence[Path] = (),
 ) -> Written:
     """Writes every output; selection demands the performance ``levels``.
+
+    ``plan`` is that of the compilation, or what files that were ``read`` have made of it.
 
     CompileError (CF0620) where the directory cannot be written, CommandLineError as of `demand_levels`.
     """
@@ -111,13 +119,13 @@ def write(
     if options.registers != "estimate":
         required = options.registers == "ptxas"
         taken = resources(compilation.plan, options.arch, options.cuda_path, required=required)
-    texts = dict(outputs(compilation, taken, levels))
+    texts = dict(outputs(compilation, taken, levels, plan))
     if ptx_arch is not None:
         texts |= ptx_texts(compilation, ptx_arch, options.cuda_path)
     changed = write_outputs(directory, texts)
     if depfile is not None:
         targets = [str(directory / name) for name in sorted(texts)]
-        rule = depfile_text(targets, [compilation.source.path, *map(str, _data_files())])
+        rule = depfile_text(targets, [compilation.source.path, *map(str, read), *map(str, _data_files())])
         write_outputs(depfile.parent, {depfile.name: rule})
     return Written(tuple(sorted(texts)), changed)
 

@@ -25,7 +25,7 @@ from comprehensive.codegen.dispatch import (
     names_beside,
 )
 from comprehensive.codegen.interface import Argument, Interface, interface
-from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan
+from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TunedRow
 from comprehensive.codegen.tile_view import TileCosts, tile_costs
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Role
@@ -95,6 +95,16 @@ class RegionView:
 
 
 @dataclass(frozen=True, slots=True)
+class TunedView:
+    """A row of tuned parameters as C text."""
+
+    device: str
+    sizes: str
+    parameters: str
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionView:
     name: str
     params_type: str
@@ -116,6 +126,9 @@ class FunctionView:
     values: tuple[int, ...]
     """Of each program parameter, among the candidates for defaults."""
     value_type: str
+    tuned: tuple[TunedView, ...]
+    tuned_sizes: tuple[Argument, ...]
+    """The arguments whose values rows of tuned parameters are for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +139,10 @@ class HeaderView:
     stem: str
     guard: str
     functions: tuple[FunctionView, ...]
+
+    @property
+    def has_tuned(self) -> bool:
+        return any(function.tuned for function in self.functions)
 
 
 def header_view(plan: ProgramPlan, version: str) -> HeaderView:
@@ -188,7 +205,25 @@ def function_view(plan: FunctionPlan) -> FunctionView:
         candidates=len(values) ** len(host.program),
         values=values,
         value_type="long" if any(a.type.size_bytes > 4 for a in host.program) else "int",
+        tuned=tuple(_tuned(row) for row in plan.tuned),
+        tuned_sizes=_tuned_sizes(plan, host),
     )
+
+
+def _tuned(row: TunedRow) -> TunedView:
+    return TunedView(
+        c_string(row.device),
+        ", ".join(str(value) for _, value in row.sizes),
+        ", ".join(str(value) for _, value in row.parameters) or "0",
+        f"{row.microseconds:.2f} us",
+    )
+
+
+def _tuned_sizes(plan: FunctionPlan, host: Interface) -> tuple[Argument, ...]:
+    if not plan.tuned:
+        return ()
+    arguments = {a.name: a for a in host.arguments}
+    return tuple(arguments[name] for name, _ in plan.tuned[0].sizes)
 
 
 def default_values(parameters: int) -> tuple[int, ...]:

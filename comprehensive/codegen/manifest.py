@@ -51,6 +51,15 @@ def manifest(
             {
                 "name": function.function.name,
                 "parameters": _program_parameters(function.regions),
+                "tuned": [
+                    {
+                        "device": row.device,
+                        "sizes": dict(row.sizes),
+                        "parameters": dict(row.parameters),
+                        "microseconds": row.microseconds,
+                    }
+                    for row in function.tuned
+                ],
                 "regions": [_region(region, *next(remaining), resources) for region in function.regions],
             }
             for function in plan.functions

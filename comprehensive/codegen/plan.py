@@ -124,11 +124,25 @@ class RegionPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class TunedRow:
+    """The fastest parameters that were measured on a device at given sizes, in microseconds a launch."""
+
+    device: str
+    sizes: tuple[tuple[str, int], ...]
+    """Of all integer arguments."""
+    parameters: tuple[tuple[str, int], ...]
+    """The members of ``<function>_params``, in order."""
+    microseconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionPlan:
     """A host function with its regions in program order."""
 
     function: Function
     regions: tuple[RegionPlan, ...]
+    tuned: tuple[TunedRow, ...] = ()
+    """For callers without parameters; every row is for the same arguments."""
 
     @property
     def reassociated(self) -> bool:

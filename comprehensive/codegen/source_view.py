@@ -131,6 +131,8 @@ class FunctionSource:
     defaults_arguments: str
     sizes: tuple[Argument, ...]
     """What defaults depend on, besides the machine."""
+    tuned_arguments: str
+    """What tuned parameters are for; empty where there are none."""
     tile: str | None
     smallest: tuple[Guard, ...]
     regions: tuple[RegionSource, ...]
@@ -156,6 +158,10 @@ class SourceView:
     has_feeds: bool
     """Whether a kernel copies to shared memory in stages."""
     functions: tuple[FunctionSource, ...]
+
+    @property
+    def has_tuned(self) -> bool:
+        return any(function.tuned_arguments for function in self.functions)
 
 
 def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str) -> SourceView:
@@ -216,6 +222,7 @@ def _function(plan: FunctionPlan) -> FunctionSource:
         launch_arguments=", ".join((*(a.name for a in host.arguments), names.params, names.stream)),
         defaults_arguments="".join(f"{a.name}, " for a in view.sizes),
         sizes=view.sizes,
+        tuned_arguments="".join(f"{a.name}, " for a in view.tuned_sizes),
         tile=host.tile,
         smallest=tuple(smallest),
         regions=regions,
