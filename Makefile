@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format nvcc gpu-prepare gpu-test gpu-bench bench sizes bench-trees quotients bank agreement clean
+.PHONY: help demo test test-all lint format nvcc gpu-prepare gpu-test gpu-bench bench selection sizes bench-trees quotients bank agreement clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -52,6 +52,9 @@ gpu-test:  ## compile build/gpu on this machine and compare with the serial C
 # The same machine, with torch and Triton beside that python3.
 gpu-bench:  ## time build/gpu on this machine's GPU beside cuBLAS, torch, Triton and plain kernels
 	python3 -m benchmarks.gpu
+
+selection: $(STAMP)  ## time selection in C: the choice of a tile, and of parameters
+	$(PY) -m benchmarks.selection
 
 bench: $(STAMP)  ## time the generator itself
 	$(PY) benchmarks/host.py

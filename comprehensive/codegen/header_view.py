@@ -230,7 +230,7 @@ def default_values(parameters: int) -> tuple[int, ...]:
     """What each program parameter is tried with, so that a search takes some microseconds: about a hundred in all."""
     if parameters <= 2:
         return tuple(1 << k for k in range(LARGEST_EXPONENT + 1))
-    return {3: (1, 4, 16, 32, 256), 4: (1, 8, 32)}.get(parameters, (1, 16)) if parameters <= 6 else (1,)
+    return {3: (1, 4, 32, 256), 4: (1, 8, 32)}.get(parameters, (1, 16)) if parameters <= 6 else (1,)
 
 
 def most_values(parameters: int, wanted: int) -> int:
