@@ -131,6 +131,9 @@ class FunctionSource:
     defaults_arguments: str
     sizes: tuple[Argument, ...]
     """What defaults depend on, besides the machine."""
+    observed_sizes: tuple[str, ...]
+    observed_parameters: tuple[str, ...]
+    """What a line about an observed launch has: integer arguments, and members of the parameters."""
     tuned_arguments: str
     """What tuned parameters are for; empty where there are none."""
     tile: str | None
@@ -222,6 +225,8 @@ def _function(plan: FunctionPlan) -> FunctionSource:
         launch_arguments=", ".join((*(a.name for a in host.arguments), names.params, names.stream)),
         defaults_arguments="".join(f"{a.name}, " for a in view.sizes),
         sizes=view.sizes,
+        observed_sizes=tuple(a.name for a in host.arguments if not a.pointer and a.type.is_integer),
+        observed_parameters=(*(a.name for a in host.program), *(() if host.tile is None else (host.tile,))),
         tuned_arguments="".join(f"{a.name}, " for a in view.tuned_sizes),
         tile=host.tile,
         smallest=tuple(smallest),

@@ -575,6 +575,12 @@ inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr)
 
 inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
 
+inline cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+  delete event;
+  return cudaSuccess;
+}
+
 inline cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)
 {
   *milliseconds = static_cast<float>(end->milliseconds - begin->milliseconds);
