@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.rewrite import map_expr
+from comprehensive.loops.rewrite import fold, map_expr, substitute
 from comprehensive.metafork.ast import (
     Binary,
     Cast,
@@ -191,3 +191,11 @@ def _is_wide(factor: Expr) -> bool:
             return _is_wide(left)
         case _:
             return False
+
+
+def size_of(expression: Expr, sizes: Mapping[str, int]) -> int:
+    """The value of an expression over constants of a tile. ValueError where it reads anything else."""
+    found = fold(substitute(expression, {name: IntLiteral(size) for name, size in sizes.items()}))
+    if not isinstance(found, IntLiteral):
+        raise ValueError(f"{found} is not over {', '.join(sizes)}")
+    return found.value

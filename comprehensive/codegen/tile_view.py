@@ -17,11 +17,10 @@ from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.interface import Argument
 from comprehensive.codegen.kernel import Kernel
 from comprehensive.codegen.plan import RegionPlan, TilePlan
-from comprehensive.loops.access import substitute
-from comprehensive.loops.fold import fold
+from comprehensive.codegen.terms import size_of
 from comprehensive.loops.ir import Coordinate, Role
 from comprehensive.machine.cost import TileWork
-from comprehensive.metafork.ast import Expr, IntLiteral
+from comprehensive.metafork.ast import Expr
 from comprehensive.metafork.printer import print_expr
 
 
@@ -146,13 +145,7 @@ def _instance(
 
 def _tiles(c: Coordinate, limit: str, sizes: Mapping[str, int]) -> str:
     """How many tiles there are along a coordinate: what `Coordinate.tiles` says, in counts."""
-    return f"cf_tiles({limit}, {c.shift}, {_size(c.step, sizes)})"
-
-
-def _size(expression: Expr, sizes: Mapping[str, int]) -> int:
-    found = fold(substitute(expression, {name: IntLiteral(size) for name, size in sizes.items()}))
-    assert isinstance(found, IntLiteral)
-    return found.value
+    return f"cf_tiles({limit}, {c.shift}, {size_of(c.step, sizes)})"
 
 
 def _product(factors: Sequence[str]) -> str:
@@ -193,7 +186,7 @@ def _cut(plan: TilePlan, sizes: Mapping[str, int], limits: Sequence[str]) -> str
     """Whether a tile along some coordinate is not whole; those that overlap or begin before 0 never all are."""
     if any(c.shift or c.lead is not None for c in plan.coordinates):
         return "1"
-    extents = [(_size(c.extent, sizes), name) for c, name in zip(plan.coordinates, limits, strict=False)]
+    extents = [(size_of(c.extent, sizes), name) for c, name in zip(plan.coordinates, limits, strict=False)]
     return " || ".join(f"{name} % {extent} != 0" for extent, name in extents if extent > 1) or "0"
 
 

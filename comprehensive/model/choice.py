@@ -16,10 +16,8 @@ from math import prod
 from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.kernel import Source
 from comprehensive.codegen.plan import RegionPlan, TilePlan
-from comprehensive.loops.fold import fold
-from comprehensive.loops.rewrite import substitute
+from comprehensive.codegen.terms import size_of
 from comprehensive.machine.cost import SATURATED, Cost, Launch, cost
-from comprehensive.metafork.ast import Expr, IntLiteral
 from comprehensive.model.values import stride, wide_value
 
 VECTOR_BYTES = 16
@@ -155,7 +153,7 @@ def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweep
     sizes = plan.sizes(instance)
     limits = _limits(plan, values)
     blocks = prod(
-        -(-max(0, limit + c.shift) // _size(c.step, sizes))
+        -(-max(0, limit + c.shift) // size_of(c.step, sizes))
         for c, limit in zip(plan.coordinates, limits, strict=False)
     )
     if plan.sweeps is not None:
@@ -165,7 +163,7 @@ def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweep
     else:
         steps = 0
     is_cut = any(c.shift or c.lead is not None for c in plan.coordinates) or any(
-        limit % _size(c.extent, sizes) for c, limit in zip(plan.coordinates, limits, strict=False)
+        limit % size_of(c.extent, sizes) for c, limit in zip(plan.coordinates, limits, strict=False)
     )
     bytes_ = sum(t.bytes * prod(max(0, limits[n]) for n in t.limits) for t in plan.traffic)
     return Launch(min(SATURATED, blocks), steps, is_cut, min(SATURATED, bytes_))
@@ -195,9 +193,3 @@ def _are_multiples(
         if any(wide_value(plan.nest, number, values) % elements for number in alignment.multiples):
             return False
     return True
-
-
-def _size(expression: Expr, sizes: Mapping[str, int]) -> int:
-    found = fold(substitute(expression, {name: IntLiteral(size) for name, size in sizes.items()}))
-    assert isinstance(found, IntLiteral)
-    return found.value

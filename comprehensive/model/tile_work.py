@@ -14,13 +14,12 @@ from math import prod
 from typing import Any
 
 from comprehensive.codegen.kernel import Kernel, Plain, Source
+from comprehensive.codegen.terms import size_of
 from comprehensive.counters.registers import tile_registers
-from comprehensive.loops.fold import fold
 from comprehensive.loops.ir import RegisterTile, Variant
-from comprehensive.loops.rewrite import substitute
 from comprehensive.machine.cost import WARP_THREADS, TileWork
 from comprehensive.machine.work import Work
-from comprehensive.metafork.ast import Expr, IntLiteral
+from comprehensive.metafork.ast import IntLiteral
 from comprehensive.model.block import Walk, block_work
 
 REGISTERS = 65536
@@ -99,8 +98,8 @@ class _Tile:
                     pass
         names = [name for name, _ in self.kernel.limits]
         for c, name in zip(self.tile.coordinates, names, strict=False):
-            step = self._size(c.step)
-            lead = 0 if c.lead is None else self._size(c.lead)
+            step = size_of(c.step, self.sizes)
+            lead = 0 if c.lead is None else size_of(c.lead, self.sizes)
             values[name] = 2 * step + max(1, step * 3 // 4) if cut else 3 * step + 2 * lead
         if len(names) > len(self.tile.coordinates):
             values[names[-1]] = steps * self.step_length
@@ -116,7 +115,7 @@ class _Tile:
     def _number_of(self, values: Mapping[str, Any], *, cut: bool) -> int:
         """Of the block whose tile is the second one along each coordinate, or the last."""
         wanted = 2 if cut else 1
-        origins = [self._size(c.origin(IntLiteral(wanted))) for c in self.tile.coordinates]
+        origins = [size_of(c.origin(IntLiteral(wanted)), self.sizes) for c in self.tile.coordinates]
         places = next(s for s in self.kernel.body if isinstance(s, Plain))
         for number in range(4 ** len(origins) + 8):
             walk = Walk(self.kernel, values, self._shape(), (number,))
@@ -126,12 +125,7 @@ class _Tile:
         raise AssertionError(f"no block of {self.kernel.name} is in the middle")
 
     def _shape(self) -> tuple[int, ...]:
-        return tuple(self._size(extent) for extent in self.kernel.block)
-
-    def _size(self, expression: Expr) -> int:
-        found = fold(substitute(expression, {name: IntLiteral(size) for name, size in self.sizes.items()}))
-        assert isinstance(found, IntLiteral), found
-        return found.value
+        return tuple(size_of(extent, self.sizes) for extent in self.kernel.block)
 
     def _registers(self, variant: Variant) -> int:
         """What the model of the register counter says, but no more than the launch bounds leave."""
