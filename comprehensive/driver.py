@@ -135,7 +135,7 @@ def grow_tile(tiled: Applied[Variant] | NotApplicable, options: Options) -> Tree
         return NotApplicable(obstacle)
     if options.reassociate:
         variant = with_shared_loops(variant)
-    # Its sizes are chosen by what was measured, and its leaf is all that there is: no performance is demanded of it.
+    # Its sizes are chosen by what they cost, and its leaf is all that there is: no performance is demanded of it.
     return _grown(variant, problem_of(variant.nest, replace(options, counters=()), ()))
 
 

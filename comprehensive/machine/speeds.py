@@ -5,7 +5,7 @@ In: nothing.  Out: :data:`SPEEDS`, in the order in which they are printed::
     SPEEDS["global_latency_cycles"].meaning       # "from a load of global memory to its value"
 
 All are integers, and times are in cycles of the multiprocessors, so that the clock does not matter.  Values for
-devices are the table ``speeds`` of their files in ``specs/machines``; `comprehensive calibrate` measures them.
+devices are the table ``speeds`` of their files in ``specs/machines``, which say where they come from.
 """
 
 from __future__ import annotations
