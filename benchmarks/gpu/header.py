@@ -59,16 +59,3 @@ def declared(text: str) -> Declared:
         raise ValueError(f"no declaration: {text!r}")
     words = [word for word in found[1].split() if word != "const"]
     return Declared(found[3], "*" if found[2] else " ".join(words))
-
-
-class Choice(ctypes.Structure):
-    """``cf_choice``."""
-
-    _fields_ = (
-        ("leaf", ctypes.c_int),
-        ("status", ctypes.c_int),
-        ("constraint", ctypes.c_char_p),
-        ("needed", ctypes.c_longlong),
-        ("available", ctypes.c_longlong),
-        ("cycles", ctypes.c_longlong),
-    )

@@ -20,7 +20,7 @@ from comprehensive.codegen.interface import Argument, Interface, interface
 from comprehensive.codegen.kernel import TOGETHER, Kernel, KernelParameter, Source
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TilePlan
 from comprehensive.codegen.source_lines import GENERATED_LINE, source_line
-from comprehensive.codegen.tile_view import tile_costs
+from comprehensive.codegen.tile_view import TileCosts
 from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.types import exact_product
@@ -202,7 +202,9 @@ def _function(plan: FunctionPlan) -> FunctionSource:
     host = interface(plan)
     view = function_view(plan)
     names = view.names
-    regions = tuple(_region(region, host) for region in plan.regions)
+    regions = tuple(
+        _region(region, host, seen.tiles) for region, seen in zip(plan.regions, view.regions, strict=True)
+    )
     host_type = _return_type(plan)
     body = _body(plan, host, regions, "return;" if host_type == "void" else "return {};")
     chosen = [f"cf_chosen.{a.name}" if a.name in host.program_names else a.name for a in host.everything]
@@ -285,7 +287,7 @@ def _requirement(assertion: HostAssert, types: Mapping[str, ScalarType]) -> str:
 # --- regions -------------------------------------------------------------------------------------------------
 
 
-def _region(region: RegionPlan, host: Interface) -> RegionSource:
+def _region(region: RegionPlan, host: Interface, costs: TileCosts | None) -> RegionSource:
     nest = region.nest
     types = {s.name: s.type for s in nest.scalars}
     pointers = {a.name: a for a in host.everything if a.pointer}
@@ -309,7 +311,6 @@ def _region(region: RegionPlan, host: Interface) -> RegionSource:
         None if plan is None else _tile(region, plan, available) for plan in (region.tile, region.time)
     )
     tiles = [each for each in (tile, time) if each is not None]
-    costs = tile_costs(region, selection)
     read = " ".join(
         (
             *(extent.value for extent in extents),

@@ -27,6 +27,7 @@ from comprehensive.codegen.interface import Interface
 from comprehensive.data import template_directory
 from comprehensive.machine.parameters import MACHINE_PARAMETERS, ample
 from comprehensive.machine.speeds import SPEEDS
+from comprehensive.runtime.choice import Choice
 from comprehensive.runtime.values import C_TYPES, Value, as_array, as_pointer, as_scalar
 from comprehensive.toolchain.host import Compiler
 
@@ -137,17 +138,6 @@ def build(
 # --- in this process -----------------------------------------------------------------------------------------
 
 
-class _Choice(ctypes.Structure):
-    _fields_ = [
-        ("leaf", ctypes.c_int),
-        ("status", ctypes.c_int),
-        ("constraint", ctypes.c_char_p),
-        ("needed", ctypes.c_longlong),
-        ("available", ctypes.c_longlong),
-        ("cycles", ctypes.c_longlong),
-    ]
-
-
 def _call_shared(
     library: CpuLibrary,
     interface: Interface,
@@ -170,7 +160,7 @@ def _call_shared(
         for a in interface.arguments
     ]
     params = None if parameters is None else _params(interface, parameters)
-    choice = _Choice()
+    choice = Choice()
     launch = shared[f"{interface.name}_launch_explained"]
     status = launch(
         None if limits is None else ctypes.byref(limits),

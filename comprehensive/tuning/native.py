@@ -13,6 +13,8 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
+from comprehensive.runtime.choice import Choice
+
 OK, CUDA_ERROR = 0, 6
 
 
@@ -25,25 +27,14 @@ class RunError(Exception):
         self.reason = reason
 
 
-class _Choice(ctypes.Structure):
-    _fields_ = [
-        ("leaf", ctypes.c_int),
-        ("status", ctypes.c_int),
-        ("constraint", ctypes.c_char_p),
-        ("needed", ctypes.c_longlong),
-        ("available", ctypes.c_longlong),
-        ("cycles", ctypes.c_longlong),
-    ]
-
-
 class Native:
     """A loaded library. OSError where it cannot be loaded."""
 
     def __init__(self, path: str) -> None:
         self._library = ctypes.CDLL(path)
         size = self._library["cf_measure_choice_bytes"]()
-        if size != ctypes.sizeof(_Choice):
-            raise OSError(f"cf_choice has {size} bytes in {path}, {ctypes.sizeof(_Choice)} here")
+        if size != ctypes.sizeof(Choice):
+            raise OSError(f"cf_choice has {size} bytes in {path}, {ctypes.sizeof(Choice)} here")
         self._words = self._function("cf_measure_words", ctypes.c_char_p)
         self._message = self._function("cf_measure_message", ctypes.c_char_p)
 
@@ -82,7 +73,7 @@ class Native:
 
     def run(self, function: str, values: Any, parameters: Sequence[int]) -> int:
         """Runs a function to its end; which leaf or tile ran last."""
-        choice = _Choice()
+        choice = Choice()
         run = self._function(f"cf_measure_run_{function}")
         self._judge(run(values, _integers(parameters), None, ctypes.byref(choice)), choice)
         self._demand(self._function("cf_measure_synchronize")(), "crash")
@@ -92,7 +83,7 @@ class Native:
         self, function: str, values: Any, parameters: Sequence[int], launches: int, samples: int
     ) -> tuple[float, ...]:
         """Microseconds of a launch, for each sample the mean of so many in a row."""
-        choice, found = _Choice(), (ctypes.c_float * samples)()
+        choice, found = Choice(), (ctypes.c_float * samples)()
         run = ctypes.cast(self._library[f"cf_measure_run_{function}"], ctypes.c_void_p)
         status = self._function("cf_measure_time")(
             run, values, _integers(parameters), launches, samples, found, ctypes.byref(choice)
@@ -100,7 +91,7 @@ class Native:
         self._judge(status, choice)
         return tuple(1000.0 * float(milliseconds) for milliseconds in found)
 
-    def _judge(self, status: int, choice: _Choice) -> None:
+    def _judge(self, status: int, choice: Choice) -> None:
         if status == OK:
             return
         constraint = (choice.constraint or b"").decode()

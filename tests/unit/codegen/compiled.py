@@ -12,6 +12,7 @@ from comprehensive.codegen.host import header_text
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS
+from comprehensive.runtime.choice import Choice
 
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 
@@ -24,17 +25,6 @@ def compile_text(text: str, suffix: str, flags: Sequence[str], folder: Path) -> 
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return target
-
-
-class Choice(ctypes.Structure):
-    _fields_ = [
-        ("leaf", ctypes.c_int),
-        ("status", ctypes.c_int),
-        ("constraint", ctypes.c_char_p),
-        ("needed", ctypes.c_longlong),
-        ("available", ctypes.c_longlong),
-        ("cycles", ctypes.c_longlong),
-    ]
 
 
 class Selection:

@@ -1,0 +1,21 @@
+"""``cf_choice`` of generated headers, as ctypes sees it: the one place in Python that knows its members.
+
+Needs the standard library only, as do the processes that measure.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+
+class Choice(ctypes.Structure):
+    """What ran or why nothing did: members and their meanings are those of `templates/host/runtime.h.j2`."""
+
+    _fields_ = [
+        ("leaf", ctypes.c_int),
+        ("status", ctypes.c_int),
+        ("constraint", ctypes.c_char_p),
+        ("needed", ctypes.c_longlong),
+        ("available", ctypes.c_longlong),
+        ("cycles", ctypes.c_longlong),
+    ]
