@@ -56,9 +56,10 @@ def outputs(
     ``plan`` is that of the compilation, or what has become of it.
     """
     plan = with_levels(compilation.plan if plan is None else plan, levels or {})
+    sources = source_texts(plan)
     texts = {
-        **source_texts(plan),
-        f"{plan.stem}.json": _json(_manifest(compilation, resources, plan)),
+        **sources,
+        f"{plan.stem}.json": _json(_manifest(compilation, resources, plan, sources)),
         f"{plan.stem}.tree.json": _json(tree_document(compilation)),
     }
     for number, region in enumerate(region for function in plan.functions for region in function.regions):
@@ -83,9 +84,11 @@ def source_texts(plan: ProgramPlan) -> dict[str, str]:
     }
 
 
-def _manifest(compilation: Compilation, resources: Resources | None, plan: ProgramPlan) -> dict[str, Any]:
+def _manifest(
+    compilation: Compilation, resources: Resources | None, plan: ProgramPlan, sources: Mapping[str, str]
+) -> dict[str, Any]:
     c = compilation
-    return manifest(plan, c.trees, c.tiles, c.time_tiles, resources, __version__)
+    return manifest(plan, c.trees, c.tiles, c.time_tiles, resources, sources, __version__)
 
 
 def _json(document: object) -> str:

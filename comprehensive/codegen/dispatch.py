@@ -103,6 +103,7 @@ class Names:
     stream: str
     why: str
     device: str
+    chosen: str
 
 
 @dataclass(frozen=True, slots=True)

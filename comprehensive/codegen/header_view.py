@@ -118,6 +118,8 @@ class FunctionView:
     regions: tuple[RegionView, ...]
     names: Names
     launch_parameters: str
+    choose_parameters: str
+    """Those of a launch without the stream."""
     defaults_parameters: str
     defaults_unused: tuple[str, ...]
     not_considered: str
@@ -182,8 +184,8 @@ def function_view(plan: FunctionPlan) -> FunctionView:
     )
     sizes = _function_sizes(plan, found, host)
     values = default_values(len(host.program))
-    launch = [a.declaration for a in host.arguments]
-    launch += [f"const {host.name}_params *{names.params}", f"struct CUstream_st *{names.stream}"]
+    choose = [*(a.declaration for a in host.arguments), f"const {host.name}_params *{names.params}"]
+    launch = [*choose, f"struct CUstream_st *{names.stream}"]
     machine = f"const cf_machine *{names.machine}"
     read = " ".join(
         f"{r.value_arguments} {r.host_values} {r.points}" for r in regions if r.host_values is not None
@@ -199,6 +201,7 @@ def function_view(plan: FunctionPlan) -> FunctionView:
         regions=regions,
         names=names,
         launch_parameters=", ".join(launch),
+        choose_parameters=", ".join(choose),
         defaults_parameters=", ".join((machine, *(a.declaration for a in sizes))),
         defaults_unused=(*idle, *(a.name for a in sizes if not re.search(rf"\b{a.name}\b", read))),
         not_considered=", ".join(r.name for r in regions if r.host_values is None),

@@ -10,12 +10,15 @@ In: a :class:`ProgramPlan` and the trees.  Out: one JSON document, independent o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 from comprehensive.algebra import System
+from comprehensive.codegen.header_view import INTERFACE_VERSION
+from comprehensive.codegen.interface import interface
 from comprehensive.codegen.kernel import Kernel
-from comprehensive.codegen.plan import LeafPlan, ProgramPlan, RegionPlan, TilePlan
+from comprehensive.codegen.plan import FunctionPlan, LeafPlan, ProgramPlan, RegionPlan, TilePlan
 from comprehensive.codegen.resources import Resources
 from comprehensive.loops.ir import Role, Variant
 from comprehensive.machine.cost import TileWork
@@ -33,23 +36,29 @@ def manifest(
     tiles: Sequence[Tree[Variant] | NotApplicable],
     time_tiles: Sequence[Tree[Variant] | NotApplicable],
     resources: Resources | None,
+    sources: Mapping[str, str],
     version: str,
 ) -> dict[str, Any]:
     """The document; ``trees``, ``tiles`` and ``time_tiles`` are those of the regions in program order.
 
-    Without ``resources`` what kernels take on a device is left open.
+    Without ``resources`` what kernels take on a device is left open.  ``sources`` are the header and the kernels by
+    name, which the document names by what is in them.
     """
     remaining = iter(zip(trees, tiles, time_tiles, strict=True))
     return {
         "schema": SCHEMA,
+        "interface": INTERFACE_VERSION,
         "tool": f"comprehensive {version}",
         "source": {"name": plan.source_path, "sha256": plan.source_digest},
         "header": f"{plan.stem}.h",
         "kernels": f"{plan.stem}.cu",
+        "sha256": {name: sha256(text.encode()).hexdigest() for name, text in sorted(sources.items())},
         "resources": None if resources is None else {"from": resources.source, "arch": resources.arch},
         "functions": [
             {
                 "name": function.function.name,
+                "arguments": _arguments(function),
+                "tile": interface(function).tile,
                 "parameters": _program_parameters(function.regions),
                 "tuned": [
                     {
@@ -65,6 +74,25 @@ def manifest(
             for function in plan.functions
         ],
     }
+
+
+def _arguments(function: FunctionPlan) -> list[dict[str, Any]]:
+    """The parameter list of the user, in its order."""
+    host = interface(function)
+    dims = {p.name: p.dims for p in function.function.parameters}
+    return [
+        {
+            "name": a.name,
+            "type": a.type.value,
+            "pointer": a.pointer,
+            "const": a.const,
+            "program": a.name in host.program_names,
+            "dims": [None if d is None else print_expr(d) for d in dims[a.name] or (None,)]
+            if a.pointer
+            else None,
+        }
+        for a in host.everything
+    ]
 
 
 def _program_parameters(regions: tuple[RegionPlan, ...]) -> list[str]:

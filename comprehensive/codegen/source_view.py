@@ -124,10 +124,14 @@ class FunctionSource:
     params_name: str
     stream_name: str
     why_name: str
+    chosen_name: str
     device_name: str
     launch_parameters: str
     launch_arguments: str
     """The same names, for the wrappers."""
+    choose_parameters: str
+    choose_arguments: str
+    """Those of a launch, for a choice without a stream."""
     defaults_arguments: str
     sizes: tuple[Argument, ...]
     """What defaults depend on, besides the machine."""
@@ -222,9 +226,12 @@ def _function(plan: FunctionPlan) -> FunctionSource:
         params_name=names.params,
         stream_name=names.stream,
         why_name=names.why,
+        chosen_name=names.chosen,
         device_name=names.device,
         launch_parameters=view.launch_parameters,
         launch_arguments=", ".join((*(a.name for a in host.arguments), names.params, names.stream)),
+        choose_parameters=view.choose_parameters,
+        choose_arguments=", ".join((*(a.name for a in host.arguments), names.params, "nullptr")),
         defaults_arguments="".join(f"{a.name}, " for a in view.sizes),
         sizes=view.sizes,
         observed_sizes=tuple(a.name for a in host.arguments if not a.pointer and a.type.is_integer),

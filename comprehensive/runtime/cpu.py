@@ -25,19 +25,13 @@ from pathlib import Path
 from comprehensive.codegen.environment import render_template
 from comprehensive.codegen.interface import Interface
 from comprehensive.data import template_directory
-from comprehensive.machine.parameters import MACHINE_PARAMETERS, ample
-from comprehensive.machine.speeds import SPEEDS
 from comprehensive.runtime.choice import Choice
-from comprehensive.runtime.values import C_TYPES, Value, as_array, as_pointer, as_scalar
+from comprehensive.runtime.structures import machine_array, machine_values, params
+from comprehensive.runtime.values import Value, as_array, as_pointer, as_scalar
 from comprehensive.toolchain.host import Compiler
 
 BUILD_TIMEOUT_S = 300.0
 CALL_TIMEOUT_S = 120.0
-
-UNLIMITED = 1 << 40
-"""What a machine has of a parameter that the caller does not give; a speed is then 1."""
-MACHINE_NUMBERS = (*MACHINE_PARAMETERS, *SPEEDS)
-"""The members of ``cf_machine``, in order."""
 
 _FLAGS = ("-std=c++17", "-ffp-contract=off", "-g", "-Wno-unknown-pragmas")
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
@@ -152,45 +146,24 @@ def _call_shared(
     shared.cf_cpu_set_kernel_threads(settings.kernel_threads)
     shared.cf_cpu_set_order(int(settings.backwards))
     shared.cf_cpu_error.restype = ctypes.c_char_p
-    limits = (
-        None if machine is None else (ctypes.c_longlong * len(MACHINE_NUMBERS))(*_machine_values(machine))
-    )
+    limits = None if machine is None else machine_array(machine)
     passed = [
         as_pointer(a, arguments[a.name]) if a.pointer else as_scalar(a, arguments[a.name])
         for a in interface.arguments
     ]
-    params = None if parameters is None else _params(interface, parameters)
+    given = None if parameters is None else params(interface, parameters)
     choice = Choice()
     launch = shared[f"{interface.name}_launch_explained"]
     status = launch(
         None if limits is None else ctypes.byref(limits),
         *passed,
-        None if params is None else ctypes.byref(params),
+        None if given is None else ctypes.byref(given),
         None,
         ctypes.byref(choice),
     )
     message = shared.cf_cpu_error().decode() if status != 0 else ""
     constraint = (choice.constraint or b"").decode()
     return Outcome(status, choice.leaf, constraint, choice.needed, choice.available, message)
-
-
-def _params(interface: Interface, values: Mapping[str, int]) -> ctypes.Structure:
-    """A ``<function>_params``."""
-    fields = [(a.name, C_TYPES[a.type]) for a in interface.program]
-    if interface.tile is not None:
-        fields.append((interface.tile, ctypes.c_int))
-    made = type("Params", (ctypes.Structure,), {"_fields_": fields or [("unused", ctypes.c_int)]})()
-    if interface.tile is not None:
-        setattr(made, interface.tile, values.get(interface.tile, 0))
-    for argument in interface.program:
-        setattr(made, argument.name, as_scalar(argument, values[argument.name]).value)
-    return made
-
-
-def _machine_values(machine: Mapping[str, int]) -> list[int]:
-    return [machine.get(symbol, ample(symbol, UNLIMITED)) for symbol in MACHINE_PARAMETERS] + [
-        machine.get(name, 1) for name in SPEEDS
-    ]
 
 
 # --- in a process of its own ---------------------------------------------------------------------------------
@@ -213,7 +186,7 @@ def _call_process(
     _write_integers(request, int(settings.backwards), settings.kernel_threads, len(settings.attributes))
     for attribute, value in sorted(settings.attributes.items()):
         _write_integers(request, attribute, value)
-    _write_integers(request, int(machine is not None), *_machine_values(machine or {}))
+    _write_integers(request, int(machine is not None), *machine_values(machine or {}))
     values = {a.name: 0 for a in interface.program} if parameters is None else parameters
     chosen = [as_scalar(a, values[a.name]).value for a in interface.program]
     chosen += [] if interface.tile is None else [values.get(interface.tile, 0)]

@@ -14,11 +14,11 @@ from typing import Any
 
 from comprehensive.codegen.interface import interface
 from comprehensive.codegen.plan import FunctionPlan
+from comprehensive.toolchain.shared_objects import Library
 from comprehensive.tuning import measuring
 from comprehensive.tuning.candidates import Candidate, candidates, capped, points, tile_of
 from comprehensive.tuning.expected import Expected, Unknown, expected, reference_of, same_meaning
 from comprehensive.tuning.expected_order import by_expected_cost
-from comprehensive.tuning.libraries import Library
 from comprehensive.tuning.pools import Lost, answers
 from comprehensive.tuning.problems import Problem, problem, scaled_names
 from comprehensive.tuning.session import Session

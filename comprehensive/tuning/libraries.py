@@ -1,58 +1,23 @@
-"""Compiles the generated source with the harness around it into one shared object.
+"""The generated source with the harness around it: a plan in, what is to be compiled out.
 
-In: a :class:`Build`, plain data that an executor may take anywhere.  Out: a :class:`Library` or why there is none.
-What has been compiled before, from the same bytes by the same command, is not compiled again.
+built(build_of(plan, texts, gpu_command(nvcc, target, cap), directory, on_gpu=True)).path
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from comprehensive.codegen.environment import render_template
 from comprehensive.codegen.interface import interface
 from comprehensive.codegen.plan import ProgramPlan
-from comprehensive.data import template_directory
-from comprehensive.toolchain.cache import cache_key
-from comprehensive.toolchain.host import Compiler
+from comprehensive.toolchain import shared_objects
 from comprehensive.toolchain.nvcc import Tool
-from comprehensive.toolchain.process import ToolError, run
-from comprehensive.toolchain.usage import Usage, resource_usage, usage_of
+from comprehensive.toolchain.process import ToolError
+from comprehensive.toolchain.shared_objects import Build, Library, build, shim
 from comprehensive.tuning.devices import Target
 
-HARNESS, SHIM = "tuning.cu", "cuda_on_cpu.h"
-TIMEOUT_S = 1800.0
-
-
-@dataclass(frozen=True, slots=True)
-class Build:
-    """Texts by file name, the harness among them; ``command`` is all before ``-o``; workers see ``directory``."""
-
-    directory: str
-    texts: tuple[tuple[str, str], ...]
-    command: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Library:
-    """``path`` is None where the compiler rejects the source, ``log`` what it says."""
-
-    path: str | None
-    log: str
-
-    def usage(self, kernel: str) -> Usage | None:
-        """What a kernel that is no template takes, where ptxas has said so."""
-        found = usage_of(kernel, resource_usage(self.log))
-        return found[0] if found else None
-
-    @property
-    def errors(self) -> str:
-        """The lines that say what is wrong, or else the last ones."""
-        lines = [line.strip() for line in self.log.splitlines() if line.strip()]
-        return "; ".join([line for line in lines if "error" in line][:3] or lines[-2:])[:1000]
+HARNESS = "tuning.cu"
 
 
 def build_of(
@@ -65,50 +30,18 @@ def build_of(
         interfaces=tuple(interface(function) for function in plan.functions),
         on_gpu=on_gpu,
     )
-    shim = () if on_gpu else ((SHIM, (template_directory() / "host" / SHIM).read_text(encoding="utf-8")),)
-    named = (*sorted(texts.items()), (HARNESS, harness), *shim)
-    return Build(str(directory.absolute()), named, tuple(command))
+    named = (*sorted(texts.items()), (HARNESS, harness), *(() if on_gpu else (shim(),)))
+    return Build(str(directory.absolute()), named, HARNESS, tuple(command))
 
 
 def gpu_command(nvcc: Tool, target: Target, register_cap: int | None) -> tuple[str, ...]:
     """As a user compiles the source, with at most so many registers a thread where that is asked for."""
     cap = () if register_cap is None else (f"-maxrregcount={register_cap}",)
-    return (str(nvcc.path), "-O3", f"-arch={target.arch}", "-shared", "-Xcompiler=-fPIC", "-Xptxas=-v", *cap)
-
-
-def cpu_command(compiler: Compiler) -> tuple[str, ...]:
-    """For the stand-in of a device; registers are what they are."""
-    flags = ("-std=c++17", "-O2", "-ffp-contract=off", "-Wno-unknown-pragmas", "-shared", "-fPIC")
-    return (*compiler.command, *flags, "-include", SHIM, "-x", "c++")
-
-
-def build(job: Build) -> Library:
-    """Compiles, unless that has been done. ToolError where the compiler cannot be run to its end."""
-    key = cache_key(*job.command, *(part for named in job.texts for part in named))[:24]
-    folder = Path(job.directory) / key
-    target, log = folder / "library.so", folder / "log.txt"
-    if target.is_file() and log.is_file():
-        return Library(str(target), log.read_text(encoding="utf-8"))
-    folder.mkdir(parents=True, exist_ok=True)
-    # In a directory of its own, so that two who compile the same do not meet; the library comes by a rename, last.
-    with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as scratch:
-        for name, text in job.texts:
-            (Path(scratch) / name).write_text(text, encoding="utf-8")
-        made = Path(scratch) / "library.so"
-        command = [*job.command, HARNESS, "-o", str(made)]
-        answer = run(command, timeout_s=TIMEOUT_S, cwd=Path(scratch), environment={"TMPDIR": scratch})
-        said = (answer.stdout + answer.stderr).replace(f"{scratch}/", "")
-        if answer.returncode != 0 or not made.is_file():
-            return Library(None, said)
-        written = Path(scratch) / "log.txt"
-        written.write_text(said, encoding="utf-8")
-        os.replace(written, log)
-        os.replace(made, target)
-    return Library(str(target), said)
+    return shared_objects.gpu_command(nvcc.path, target.arch, "-Xptxas=-v", *cap)
 
 
 def built(job: Build) -> Library:
-    """The same; a compiler that cannot be run, or takes too long, is as good as one that rejects the source."""
+    """The library; a compiler that cannot be run, or takes too long, is as good as one that rejects the source."""
     try:
         return build(job)
     except (ToolError, OSError) as error:

@@ -21,11 +21,12 @@ from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool, load_tool
 from comprehensive.toolchain.process import ToolError
+from comprehensive.toolchain.shared_objects import Build, Library, cpu_command
 from comprehensive.tuning import measuring
 from comprehensive.tuning.choices import Choices
 from comprehensive.tuning.devices import Target
 from comprehensive.tuning.expected import build_serial
-from comprehensive.tuning.libraries import Build, Library, build_of, built, cpu_command, gpu_command
+from comprehensive.tuning.libraries import build_of, built, gpu_command
 from comprehensive.tuning.pools import Lost, Pool, answers
 from comprehensive.tuning.store import Store, Subject
 

@@ -10,8 +10,9 @@ import pytest
 
 from comprehensive.generate import source_texts
 from comprehensive.toolchain.nvcc import Tool
+from comprehensive.toolchain.shared_objects import build
 from comprehensive.tuning.devices import Target
-from comprehensive.tuning.libraries import build, build_of, gpu_command
+from comprehensive.tuning.libraries import build_of, gpu_command
 from comprehensive.tuning.session import leaves_alone
 from tests.unit.tuning.programs import compiled
 

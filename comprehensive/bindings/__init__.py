@@ -1,0 +1,1 @@
+"""Generated functions called from Python."""

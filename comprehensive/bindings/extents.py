@@ -1,0 +1,62 @@
+"""How large data must be: the dimensions of a declaration and the sizes of a call in, a complaint or none out.
+
+Extents(("n", "2 * m")).complaint((10, 6), {"n": 10, "m": 4})      # "has 6 columns ..."
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from comprehensive.diagnostics import DiagnosticSink, SourceFile
+from comprehensive.loops.arithmetic import UndefinedBehaviour
+from comprehensive.loops.interpreter import c_value
+from comprehensive.metafork.ast import Expr
+from comprehensive.metafork.grammar import parse
+from comprehensive.metafork.tokens import Origin, Token, tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Extents:
+    """``dims`` are expressions of C over the arguments of the function; None where the size is open."""
+
+    dims: tuple[str | None, ...]
+
+    def complaint(self, shape: Sequence[int], arguments: Mapping[str, int | float]) -> str | None:
+        """Why data of this shape will not do; None if it does, or if that cannot be said.
+
+        Where there are as many dimensions as declared, they are the declared ones, of which the first may be
+        larger.  Else there are at least as many elements as declared.
+        """
+        if any(arguments.get(d, 0) < 0 for d in self.dims if d is not None):
+            return None  # the launcher says so
+        try:
+            wanted = [None if d is None else max(0, _value(d, arguments)) for d in self.dims]
+        except UndefinedBehaviour as error:
+            declared = " x ".join("?" if d is None else d for d in self.dims)
+            return f"is declared with {declared} elements, which cannot be computed: {error}"
+        if len(shape) == len(wanted):
+            fits = all(d is None or d == s for d, s in zip(wanted[1:], shape[1:], strict=True))
+            fits = fits and (wanted[0] is None or wanted[0] <= shape[0])
+        else:
+            fits = math.prod(1 if d is None else d for d in wanted) <= math.prod(shape)
+        text = " x ".join("?" if d is None else str(d) for d in wanted)
+        return None if fits else f"has {' x '.join(map(str, shape)) or '1'} elements where {text} are needed"
+
+
+def _value(text: str, arguments: Mapping[str, int | float]) -> int:
+    """Of an expression; mostly it is an argument."""
+    found = arguments.get(text)
+    return int(c_value(_parsed(text), arguments) if found is None else found)
+
+
+@cache
+def _parsed(text: str) -> Expr:
+    """The expression. ValueError where it is none."""
+    origin = Origin(SourceFile("<manifest>", text), DiagnosticSink())
+    found = parse("condition", list(tokens(origin)), Token("$END", "", len(text), len(text), origin))
+    if found is None or origin.sink.has_errors:
+        raise ValueError(f"'{text}' is no expression")
+    return found

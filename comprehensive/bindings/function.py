@@ -1,0 +1,318 @@
+"""A generated function as a Python callable.
+
+In: what the manifest says of it, and the compiled library.  Out: a :class:`GeneratedFunction`::
+
+    matmul(1024, a, b, c)                                  # Launched(leaf=4, cycles=153000)
+    matmul(1024, a, b, c, B0=16, ub1=16, s=2, tile=-1)     # with program parameters
+    matmul.choose(1024, machine="h200")                    # what would run, without data and GPU
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from operator import index
+from types import MappingProxyType
+from typing import Any
+
+from comprehensive.bindings.described import DescribedFunction
+from comprehensive.bindings.errors import LaunchError
+from comprehensive.bindings.memory import Memory, NoViewError, View
+from comprehensive.codegen.interface import Argument, fresh
+from comprehensive.machine.device import load_device
+from comprehensive.runtime.choice import Choice
+from comprehensive.runtime.structures import MACHINE_NUMBERS, machine_array, params, params_type
+from comprehensive.runtime.values import DTYPES, as_scalar
+
+ALIGNED = 4096
+"""Stands for the address of data that begins where memory that was asked for begins."""
+
+NO_VARIANT, LIMIT, CUDA_ERROR = 1, 5, 6
+STATUS: Mapping[int, str] = MappingProxyType(
+    {
+        NO_VARIANT: "no variant of the kernel fits into the machine",
+        2: "a program parameter is less than 1, or a size is negative",
+        3: "an assertion of the program does not hold",
+        4: "a size is too large to be computed with",
+        LIMIT: "the launch exceeds a limit of the device or of the compiled kernel",
+        CUDA_ERROR: "the CUDA runtime reported an error",
+    }
+)
+"""What ``<function>_strerror`` says of a status."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """``leaf`` is the number of what ran last, as in the manifest: leaves first, then tiles; -1 if sizes are empty.
+
+    ``cycles`` are those that tiles are expected to take, those of leaves not counted.
+    """
+
+    leaf: int
+    cycles: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a call would run, as :class:`Launched` has it, with which program parameters and tile."""
+
+    leaf: int
+    cycles: int
+    parameters: Mapping[str, int]
+
+
+class GeneratedFunction:
+    """Call it with the arguments of the C function in their order, or by name, without the program parameters.
+
+    Program parameters are given by name, all or none: without them the launcher chooses.  ``stream`` is anything with
+    ``__cuda_stream__``, or a handle; ``machine`` the name of a device, or values of all machine parameters and speeds,
+    for which is decided.  Both have an underscore behind them where the function has an argument of that name.
+
+    Raises LaunchError with the condition that does not hold, TypeError and ValueError for what is no argument: data
+    of another type, too small, or that overlaps what is written.
+    """
+
+    def __init__(
+        self, described: DescribedFunction, library: Callable[[], ctypes.CDLL], memory: Memory
+    ) -> None:
+        self._described = described
+        self._interface = described.interface
+        self._library = library
+        self._memory = memory
+        taken = frozenset(a.name for a in self._interface.everything)
+        self._stream, self._machine = fresh("stream", taken), fresh("machine", taken)
+        self.__name__ = self._interface.name
+        self.__doc__ = self.signature
+
+    @property
+    def signature(self) -> str:
+        """As in C, program parameters last."""
+        arguments = ", ".join(a.declaration for a in self._interface.arguments)
+        program = ", ".join(self._parameter_names)
+        return f"{self.__name__}({arguments}{', *, ' if program else ''}{program})"
+
+    def __repr__(self) -> str:
+        return f"<generated function {self.signature}>"
+
+    def __call__(self, *positional: Any, **named: Any) -> Launched:
+        """Launches on the current device, and does not wait for the end."""
+        call = self._bound(self._interface.arguments, positional, named)
+        memory = self._memory
+        stream = memory.stream(call.stream)
+        scalars = self._scalars(call.given)
+        views: dict[Argument, View] = {}  # until the launch: a library may give memory back that nobody sees
+        passed: list[Any] = []
+        for argument in self._interface.arguments:
+            if argument.pointer:
+                view = views[argument] = self._view(
+                    argument, call.given[argument.name], memory, stream, scalars
+                )
+                passed.append(ctypes.c_void_p(view.address))
+            else:
+                passed.append(scalars[argument.name])
+        _demand_apart(views)
+        choice = Choice()
+        launch = getattr(self._library(), f"{self.__name__}_launch_explained")
+        machine = None if call.machine is None else machine_array(call.machine)
+        chosen = None if call.parameters is None else self._params(call.parameters)
+        status = launch(
+            None if machine is None else ctypes.byref(machine),
+            *passed,
+            None if chosen is None else ctypes.byref(chosen),
+            ctypes.c_void_p(stream),
+            ctypes.byref(choice),
+        )
+        self._demand(status, choice, call, passed)
+        return Launched(choice.leaf, choice.cycles)
+
+    def choose(self, *positional: Any, **named: Any) -> Chosen:
+        """What a call would run: takes sizes and other scalars in their order, and data by name only.
+
+        Data counts by where it begins; data that is not given begins at a multiple of 16 bytes.  For a ``machine`` no
+        GPU is needed where the functions are loaded for ``cpu``.
+        """
+        scalars = tuple(a for a in self._interface.arguments if not a.pointer)
+        data = tuple(a for a in self._interface.arguments if a.pointer)
+        call = self._bound(scalars, positional, named, optional=data)
+        values = self._scalars(call.given)
+        passed: list[Any] = []
+        for argument in self._interface.arguments:
+            if not argument.pointer:
+                passed.append(values[argument.name])
+            elif argument.name in call.given:
+                memory = self._memory
+                view = self._view(
+                    argument, call.given[argument.name], memory, memory.stream(call.stream), values
+                )
+                passed.append(ctypes.c_void_p(view.address))
+            else:
+                passed.append(ctypes.c_void_p(ALIGNED))
+        status, choice, parameters = self._choose(call.machine, passed, call.parameters)
+        self._demand(status, choice, call, passed)
+        return Chosen(choice.leaf, choice.cycles, MappingProxyType(parameters))
+
+    # --- arguments ---------------------------------------------------------------------------------------
+
+    @property
+    def _parameter_names(self) -> tuple[str, ...]:
+        """Of the members of ``<function>_params``."""
+        tile = () if self._interface.tile is None else (self._interface.tile,)
+        return (*(a.name for a in self._interface.program), *tile)
+
+    def _bound(
+        self,
+        wanted: tuple[Argument, ...],
+        positional: tuple[Any, ...],
+        named: Mapping[str, Any],
+        optional: tuple[Argument, ...] = (),
+    ) -> _Call:
+        """TypeError as Python has it for arguments that are missing, unknown, or given twice."""
+        if len(positional) > len(wanted):
+            raise TypeError(f"{self.signature} takes {len(wanted)} arguments in order, got {len(positional)}")
+        given = {a.name: value for a, value in zip(wanted, positional, strict=False)}
+        rest = dict(named)
+        stream, machine = rest.pop(self._stream, None), rest.pop(self._machine, None)
+        for argument in (*wanted, *optional):
+            if argument.name in rest:
+                if argument.name in given:
+                    raise TypeError(f"{self.signature} got {argument.name} twice")
+                given[argument.name] = rest.pop(argument.name)
+        missing = [a.name for a in wanted if a.name not in given]
+        if missing:
+            raise TypeError(f"{self.signature} misses {', '.join(missing)}")
+        parameters = {name: rest.pop(name) for name in self._parameter_names if name in rest}
+        if rest:
+            raise TypeError(f"{self.signature} has no argument {', '.join(rest)}")
+        return _Call(given, self._complete(parameters), stream, _machine(machine))
+
+    def _complete(self, parameters: Mapping[str, int]) -> Mapping[str, int] | None:
+        missing = [a.name for a in self._interface.program if a.name not in parameters]
+        if not parameters:
+            return None
+        if missing:
+            raise TypeError(
+                f"{self.signature}: give {', '.join(missing)}, too, or no program parameter: then they are chosen"
+            )
+        return parameters
+
+    def _scalars(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """As C values. TypeError for no number, OverflowError for one that its type does not hold."""
+        found: dict[str, Any] = {}
+        for argument in self._interface.arguments:
+            if argument.pointer:
+                continue
+            value = given[argument.name]
+            try:
+                found[argument.name] = as_scalar(
+                    argument, index(value) if argument.type.is_integer else float(value)
+                )
+            except TypeError:
+                wanted = argument.type.value
+                raise TypeError(f"{argument.name} must be a number ({wanted}), not {value!r}") from None
+        return found
+
+    def _view(
+        self, argument: Argument, data: object, memory: Memory, stream: int, scalars: Mapping[str, Any]
+    ) -> View:
+        """TypeError for what is no such data, ValueError where there is too little of it."""
+        name, wanted = argument.name, DTYPES[argument.type]
+        try:
+            view = memory.view(data, stream)
+        except NoViewError as error:
+            raise TypeError(f"{name} ({type(data).__name__}) {error}") from error
+        if view.dtype != wanted:
+            raise TypeError(f"{name} must have elements of {wanted}, not {view.dtype}")
+        if not view.contiguous:
+            raise TypeError(f"{name} must be contiguous in the order of C; pass a contiguous copy")
+        if not (argument.const or view.writable):
+            raise TypeError(f"{name} is written, and the data given is read-only")
+        sizes = {key: value.value for key, value in scalars.items()}
+        complaint = self._described.extents[name].complaint(view.shape, sizes)
+        if complaint is not None:
+            raise ValueError(f"{name} {complaint}")
+        return view
+
+    # --- calls -------------------------------------------------------------------------------------------
+
+    def _params(self, values: Mapping[str, int]) -> ctypes.Structure:
+        return params(self._interface, {name: index(value) for name, value in values.items()})
+
+    def _choose(
+        self, machine: Mapping[str, int] | None, passed: Sequence[Any], parameters: Mapping[str, int] | None
+    ) -> tuple[int, Choice, dict[str, int]]:
+        choice, found = Choice(), params_type(self._interface)()
+        limits = None if machine is None else machine_array(machine)
+        given = None if parameters is None else self._params(parameters)
+        status = getattr(self._library(), f"{self.__name__}_choose")(
+            None if limits is None else ctypes.byref(limits),
+            *passed,
+            None if given is None else ctypes.byref(given),
+            ctypes.byref(found),
+            ctypes.byref(choice),
+        )
+        return status, choice, {name: int(getattr(found, name)) for name in self._parameter_names}
+
+    def _demand(self, status: int, choice: Choice, call: _Call, passed: Sequence[Any]) -> None:
+        """LaunchError for a status that is not that of success."""
+        if status == 0:
+            return
+        constraint = (choice.constraint or b"").decode()
+        words = STATUS.get(status, f"status {status}")
+        message = f"{self.__name__}: {words}: {constraint}"
+        if (choice.needed, choice.available) != (0, 0) and status != CUDA_ERROR:
+            message += f" (needed: {choice.needed}, available: {choice.available})"
+        if call.parameters is not None and status in (NO_VARIANT, LIMIT):
+            other, _, chosen = self._choose(call.machine, passed, None)
+            if other == 0:
+                said = ", ".join(f"{name} = {value}" for name, value in chosen.items())
+                message += f"; without parameters it is called with {said}"
+        raise LaunchError(
+            message,
+            status=status,
+            leaf=choice.leaf,
+            constraint=constraint,
+            needed=choice.needed,
+            available=choice.available,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """``parameters`` are all members of the parameters or None, ``machine`` likewise."""
+
+    given: Mapping[str, Any]
+    parameters: Mapping[str, int] | None
+    stream: object
+    machine: Mapping[str, int] | None
+
+
+def _demand_apart(views: Mapping[Argument, View]) -> None:
+    """ValueError for data that is written and overlaps other data: kernels are made for arrays that do not."""
+    for (one, first), (other, second) in combinations(views.items(), 2):
+        if one.const and other.const:
+            continue
+        ends = first.address + _bytes(one, first), second.address + _bytes(other, second)
+        if first.address < ends[1] and second.address < ends[0]:
+            raise ValueError(f"{one.name} and {other.name} overlap in memory; pass a copy of one of them")
+
+
+def _bytes(argument: Argument, view: View) -> int:
+    return math.prod(view.shape) * argument.type.size_bytes
+
+
+def _machine(machine: str | Mapping[str, int] | None) -> Mapping[str, int] | None:
+    """ValueError for values that are not those of all machine parameters and speeds."""
+    if machine is None:
+        return None
+    if isinstance(machine, str):
+        return load_device(machine).machine()
+    missing = [name for name in MACHINE_NUMBERS if name not in machine]
+    unknown = [name for name in machine if name not in MACHINE_NUMBERS]
+    if missing or unknown:
+        told = [f"misses {', '.join(missing)}"] if missing else []
+        told += [f"has {', '.join(unknown)}, which is no parameter of machines"] if unknown else []
+        raise ValueError(f"the machine {' and '.join(told)}")
+    return machine

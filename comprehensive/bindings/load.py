@@ -1,0 +1,111 @@
+"""Generated functions in Python: the path of a manifest in, callables out.
+
+    import comprehensive
+
+    module = comprehensive.load("out/matmul.json")
+    module.matmul(n, a, b, c)             # a, b, c: tensors of torch, arrays of cupy, ...
+
+The functions are those of the generated source, compiled with nvcc once and kept in the user's cache: the same launcher
+chooses as in C.  Device, streams and arrays come through cuda-core.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from comprehensive.bindings.described import Described, described
+from comprehensive.bindings.errors import LoadError
+from comprehensive.bindings.function import GeneratedFunction
+from comprehensive.bindings.memory import DeviceMemory, Memory, ProcessorMemory
+from comprehensive.toolchain.cache import default_directory
+from comprehensive.toolchain.find import Missing, find_tool
+from comprehensive.toolchain.host import find_cxx_compiler
+from comprehensive.toolchain.process import ToolError
+from comprehensive.toolchain.shared_objects import Build, build, cpu_command, gpu_command, shim
+
+
+class Module:
+    """Functions by name, as attributes and in ``functions``."""
+
+    def __init__(self, functions: Mapping[str, GeneratedFunction]) -> None:
+        self.functions = MappingProxyType(dict(functions))
+
+    def __getattr__(self, name: str) -> GeneratedFunction:
+        try:
+            return self.functions[name]
+        except KeyError:
+            known = ", ".join(self.functions)
+            raise AttributeError(f"there is no function {name}; there are {known}") from None
+
+    def __dir__(self) -> Iterator[str]:
+        return iter(["functions", *self.functions])
+
+    def __repr__(self) -> str:
+        return f"<generated functions {', '.join(f.signature for f in self.functions.values())}>"
+
+
+def load(manifest: str | Path, *, device: str = "gpu", cuda_path: str | None = None) -> Module:
+    """The functions of a manifest, compiled for the current GPU; for other ones when they are first called there.
+
+    ``device`` may be ``cpu``: the same code on this machine's processor, on numpy arrays, to try out and to choose for
+    machines that are not there.  ``cuda_path`` is the only place where nvcc is looked for, if it is given.
+
+    Raises LoadError for a manifest that cannot be used, without compiler, without cuda-core (extra ``gpu``) or GPU.
+    """
+    found = described(Path(manifest))
+    match device:
+        case "gpu":
+            memory = DeviceMemory()
+            return _module(found, _ForGpus(found, memory, cuda_path), memory)
+        case "cpu":
+            library = _for_processor(found)
+            return _module(found, lambda: library, ProcessorMemory())
+        case _:
+            raise LoadError(f"there is no device '{device}': give gpu or cpu")
+
+
+def _module(found: Described, library: Callable[[], ctypes.CDLL], memory: Memory) -> Module:
+    library()
+    return Module({name: GeneratedFunction(f, library, memory) for name, f in found.functions.items()})
+
+
+class _ForGpus:
+    """The library for the current GPU; one for each architecture."""
+
+    def __init__(self, found: Described, memory: DeviceMemory, cuda_path: str | None) -> None:
+        self._found = found
+        self._memory = memory
+        self._cuda_path = cuda_path
+        self._opened: dict[str, ctypes.CDLL] = {}
+
+    def __call__(self) -> ctypes.CDLL:
+        arch = f"sm_{self._memory.current().arch}"
+        if arch not in self._opened:
+            nvcc = find_tool("nvcc", self._cuda_path)
+            if isinstance(nvcc, Missing):
+                raise LoadError(
+                    f"generated functions are compiled with nvcc\n{nvcc.explain()}\nhelp: {nvcc.help}"
+                )
+            self._opened[arch] = _opened(self._found, gpu_command(nvcc.path, arch))
+        return self._opened[arch]
+
+
+def _for_processor(found: Described) -> ctypes.CDLL:
+    compiler = find_cxx_compiler()
+    if compiler is None:
+        raise LoadError("there is no C++ compiler: install g++, or set CXX")
+    return _opened(found, cpu_command(compiler), shim())
+
+
+def _opened(found: Described, command: tuple[str, ...], *more: tuple[str, str]) -> ctypes.CDLL:
+    directory = str(default_directory() / "loaded")
+    try:
+        library = build(Build(directory, (*found.texts, *more), found.kernels, command))
+        if library.path is None:
+            raise LoadError(f"{command[0]} rejects {found.kernels}: {library.errors}")
+        return ctypes.CDLL(library.path)
+    except (ToolError, OSError) as error:
+        raise LoadError(f"{found.kernels} cannot be compiled or loaded: {error}") from error
