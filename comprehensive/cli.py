@@ -145,6 +145,13 @@ def cli() -> None:
     default=None,
     help="Winners that `tune` has written: launchers without parameters take them.",
 )
+@click.option(
+    "--machine",
+    "machines",
+    metavar="FILE.toml",
+    multiple=True,
+    help="Machine file that `calibrate` has written: on devices of its name launchers choose by its speeds; repeat.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was written, and diagnostics, as JSON.")
 @counters_option
 @with_compile_options
@@ -158,21 +165,26 @@ def gen(
     emit: str | None,
     definitions: tuple[str, ...],
     tuned: Path | None,
+    machines: tuple[str, ...],
     as_json: bool,
     **compile_options: Any,
 ) -> None:
     """Generate the header, the kernels of all leaves, the tree and the manifest from SOURCE."""
     from comprehensive import generate
+    from comprehensive.codegen.machines import with_machines
     from comprehensive.machine.architectures import demand_architecture
+    from comprehensive.machine.device import load_device
 
     if ptx is not None:
         demand_architecture(ptx, virtual=True)
     options = options_of(**compile_options)
+    measured = [load_device(machine) for machine in machines]
     compilation = _compile(source, options)
     if emit is not None:
         click.echo(generate.stage_text(compilation, emit), nl=False)
         return
-    plan, diagnostics = compilation.plan, compilation.diagnostics
+    plan = with_machines(compilation.plan, measured)
+    diagnostics = compilation.diagnostics
     if tuned is not None:
         from comprehensive.tuning.baked import baked
         from comprehensive.tuning.winners import read_winners
@@ -185,7 +197,10 @@ def gen(
         output,
         options,
         plan=plan,
-        read=() if tuned is None else (tuned,),
+        read=(
+            *(() if tuned is None else (tuned,)),
+            *(Path(name) for name in machines if name.endswith(".toml")),
+        ),
         depfile=depfile or (output / f"{source.stem}.d" if depend else None),
         ptx_arch=ptx,
         levels=definitions_of(definitions),
