@@ -80,9 +80,20 @@ __device__ inline unsigned load_shared(const unsigned *, unsigned place)
 __device__ inline void meet() { asm volatile("bar.sync 0;" ::: "memory"); }
 
 // An instruction each; of two units, either of which takes one only every other cycle on some devices.
-__device__ inline void multiply_add(float &x, float factor) { asm volatile("fma.rn.f32 %0, %0, %1, %0;" : "+f"(x) : "f"(factor)); }
-__device__ inline void multiply_add(double &x, double factor) { asm volatile("fma.rn.f64 %0, %0, %1, %0;" : "+d"(x) : "d"(factor)); }
-__device__ inline void shift(unsigned &x, unsigned by) { asm volatile("shf.l.wrap.b32 %0, %0, %0, %1;" : "+r"(x) : "r"(by)); }
+__device__ inline void multiply_add(float &x, float factor)
+{
+  asm volatile("fma.rn.f32 %0, %0, %1, %0;" : "+f"(x) : "f"(factor));
+}
+
+__device__ inline void multiply_add(double &x, double factor)
+{
+  asm volatile("fma.rn.f64 %0, %0, %1, %0;" : "+d"(x) : "d"(factor));
+}
+
+__device__ inline void shift(unsigned &x, unsigned by)
+{
+  asm volatile("shf.l.wrap.b32 %0, %0, %0, %1;" : "+r"(x) : "r"(by));
+}
 
 inline void launches() {} // on the host, before each launch
 
@@ -139,7 +150,10 @@ public:
   void fill(T value) const
   {
     const std::vector<T> values(count_, value);
-    demand(cudaMemcpy(data_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice), "a copy to the device");
+    // In the stream of the kernels, which do not wait for any other one.
+    demand(cudaMemcpyAsync(data_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice, stream),
+           "a copy to the device");
+    wait("a copy to the device");
   }
   std::vector<T> values() const
   {
@@ -215,7 +229,8 @@ __global__ void link_lines(unsigned lines, unsigned *data)
   store_word(&data[word], (next * line_words + word % line_words) * static_cast<unsigned>(sizeof(unsigned)));
 }
 
-__global__ void chase_lines(const unsigned *data, unsigned lines, unsigned seed, int steps, unsigned *found, long long *cycles)
+__global__ void chase_lines(const unsigned *data, unsigned lines, unsigned seed, int steps, unsigned *found,
+                            long long *cycles)
 {
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   unsigned line = (thread / 32 + seed * 0x10001u) * 2654435761u;
@@ -543,7 +558,8 @@ struct Calibration {
     const double before = rate();
     const auto issue_all = [&] {
       for (int number = 0; number < count; number++)
-        start(store_words, blocks, block_threads, 0, static_cast<unsigned>(blocks * block_threads), data, times.data() + number);
+        start(store_words, blocks, block_threads, 0, static_cast<unsigned>(blocks * block_threads), data,
+              times.data() + number);
     };
 #ifdef CF_CALIBRATE_ON_CPU
     issue_all();
@@ -625,8 +641,11 @@ void print_facts(const Calibration &calibration)
   printf("fact multiprocessors %d\n", calibration.multiprocessors);
   printf("fact l2_bytes %llu\n", calibration.l2_bytes);
   printf("fact memory_bytes %llu\n", static_cast<unsigned long long>(total));
-  printf("fact memory_khz %d\n", attribute(cudaDevAttrMemoryClockRate));
-  printf("fact memory_bits %d\n", attribute(cudaDevAttrGlobalMemoryBusWidth));
+  int khz = 0, bits = 0; // not every device tells these
+  if (cudaDeviceGetAttribute(&khz, cudaDevAttrMemoryClockRate, 0) != cudaSuccess) khz = 0;
+  if (cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, 0) != cudaSuccess) bits = 0;
+  cudaGetLastError();
+  printf("fact memory_khz %d\nfact memory_bits %d\n", khz, bits);
   fflush(stdout);
 }
 
