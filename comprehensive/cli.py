@@ -145,6 +145,13 @@ def cli() -> None:
     default=None,
     help="Winners that `tune` has written: launchers without parameters take them.",
 )
+@click.option(
+    "--machine",
+    "machines",
+    metavar="FILE.toml",
+    multiple=True,
+    help="Machine file that `calibrate` has written: on devices of its name launchers choose by its speeds; repeat.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was written, and diagnostics, as JSON.")
 @counters_option
 @with_compile_options
@@ -158,21 +165,26 @@ def gen(
     emit: str | None,
     definitions: tuple[str, ...],
     tuned: Path | None,
+    machines: tuple[str, ...],
     as_json: bool,
     **compile_options: Any,
 ) -> None:
     """Generate the header, the kernels of all leaves, the tree and the manifest from SOURCE."""
     from comprehensive import generate
+    from comprehensive.codegen.machines import with_machines
     from comprehensive.machine.architectures import demand_architecture
+    from comprehensive.machine.device import load_device
 
     if ptx is not None:
         demand_architecture(ptx, virtual=True)
     options = options_of(**compile_options)
+    measured = [load_device(machine) for machine in machines]
     compilation = _compile(source, options)
     if emit is not None:
         click.echo(generate.stage_text(compilation, emit), nl=False)
         return
-    plan, diagnostics = compilation.plan, compilation.diagnostics
+    plan = with_machines(compilation.plan, measured)
+    diagnostics = compilation.diagnostics
     if tuned is not None:
         from comprehensive.tuning.baked import baked
         from comprehensive.tuning.winners import read_winners
@@ -185,7 +197,10 @@ def gen(
         output,
         options,
         plan=plan,
-        read=() if tuned is None else (tuned,),
+        read=(
+            *(() if tuned is None else (tuned,)),
+            *(Path(name) for name in machines if name.endswith(".toml")),
+        ),
         depfile=depfile or (output / f"{source.stem}.d" if depend else None),
         ptx_arch=ptx,
         levels=definitions_of(definitions),
@@ -522,6 +537,53 @@ def tune(
         click.echo(f"winners: {told.file}", err=True)
     if not told.complete or (told.diagnostics and options.warnings_are_errors):
         sys.exit(EXIT_INPUT)
+
+
+@cli.command()
+@click.option(
+    "--device",
+    default="gpu",
+    show_default=True,
+    help="gpu (the first that is visible), gpu:1, or cpu, a stand-in that needs no GPU.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE.toml",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="The machine file.  [default: the name of the device, as in nvidia-h200.toml]",
+)
+@click.option(
+    "--limit",
+    type=click.FloatRange(0.1),
+    default=300.0,
+    show_default=True,
+    help="Seconds after which the benchmark is given up.",
+)
+@cuda_path_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@reporting
+def calibrate(device: str, output: Path | None, limit: float, cuda_path: str | None, as_json: bool) -> None:
+    """Measure the speeds of a GPU that predictions of times need, and write them down as a machine file.
+
+    \b
+    comprehensive calibrate -o mine.toml
+    comprehensive explain matmul.mf -D B0=16 -D n=1024 --device mine.toml
+    comprehensive gen matmul.mf --machine mine.toml -o out/
+    """
+    from comprehensive.calibration import command
+
+    if output is not None and output.suffix != ".toml":
+        raise click.UsageError(f"-o {output}: the name of a machine file ends in .toml")
+    found = command.calibrate(
+        device, output, cuda_path=cuda_path, limit_s=limit, tell=lambda line: click.echo(line, err=True)
+    )
+    if as_json:
+        _print_json(found.json)
+    else:
+        click.echo(found.text, nl=False)
+    click.echo(f"machine file: {found.file}", err=True)
 
 
 @cli.command()

@@ -42,6 +42,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("crash", "explanation", "generate", "leaf_parameters", "parameter_space"),
     ("soundness",),
     ("verification", "tuning"),
+    ("calibration",),
     ("demonstration",),
     ("cli_options",),
     ("cli",),

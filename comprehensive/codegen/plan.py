@@ -151,6 +151,14 @@ class FunctionPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasuredMachine:
+    """Speeds of devices of that name, by which launchers choose there."""
+
+    name: str
+    speeds: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramPlan:
     """Everything generated from one `.mf` file; ``stem`` names the outputs (``matmul`` gives ``matmul.h``)."""
 
@@ -159,3 +167,5 @@ class ProgramPlan:
     source_digest: str
     """SHA-256 of the input, hexadecimal."""
     functions: tuple[FunctionPlan, ...]
+    machines: tuple[MeasuredMachine, ...] = ()
+    """Their speeds take the place of those of their architectures, and of what such a device tells of its memory."""

@@ -152,6 +152,14 @@ class FunctionSource:
 
 
 @dataclass(frozen=True, slots=True)
+class MachineView:
+    """Speeds of devices of a name, which is a C literal."""
+
+    name: str
+    speeds: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SourceView:
     version: str
     input_name: str
@@ -165,6 +173,7 @@ class SourceView:
     has_feeds: bool
     """Whether a kernel copies to shared memory in stages."""
     functions: tuple[FunctionSource, ...]
+    machines: tuple[MachineView, ...]
 
     @property
     def has_tuned(self) -> bool:
@@ -187,6 +196,7 @@ def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
         has_vectors=any(kernel.together for kernel in tiles),
         has_feeds=any(kernel.has_feeds for kernel in tiles),
         functions=tuple(_function(function) for function in plan.functions),
+        machines=tuple(MachineView(c_string(machine.name), machine.speeds) for machine in plan.machines),
     )
 
 
