@@ -29,6 +29,7 @@ RUNS = (
     "launch",
     "warp_start",
     "dram",
+    "l2",
     "memory_latency",
     "l2_latency",
 )

@@ -347,6 +347,23 @@ __global__ void read_again(const int4 *data, unsigned chunks, unsigned passes, i
   if (threadIdx.x % 32 == 0) ends(span);
 }
 
+// The same for copies of all chunks to what follows them.
+__global__ void copy_again(int4 *data, unsigned chunks, unsigned passes, Span span)
+{
+  if (threadIdx.x % 32 == 0) begins(span);
+  for (unsigned turn = blockIdx.x; turn < chunks * passes; turn += gridDim.x) {
+    const unsigned chunk = (turn + turn / chunks * 7) % chunks;
+    int4 *const first = data + static_cast<size_t>(chunk) * chunk_vectors + threadIdx.x;
+    int4 held[read_vectors];
+#pragma unroll
+    for (int i = 0; i < read_vectors; i++) held[i] = load_vector(first + i * read_threads);
+#pragma unroll
+    for (int i = 0; i < read_vectors; i++)
+      store_vector(first + static_cast<size_t>(chunks) * chunk_vectors + i * read_threads, held[i]);
+  }
+  if (threadIdx.x % 32 == 0) ends(span);
+}
+
 constexpr int copy_vectors = 4;
 
 __global__ void copy(const int4 *from, int4 *to, Span span)
@@ -515,6 +532,17 @@ struct Calibration {
     return static_cast<double>(chunk_bytes) * chunks * passes / spans.cycles();
   }
 
+  // Bytes read and written in 1000 cycles by a multiprocessor, all in the second-level cache.
+  double recopied()
+  {
+    const unsigned blocks = 2 * static_cast<unsigned>(multiprocessors);
+    const unsigned chunks = static_cast<unsigned>(l2_bytes / 8 / static_cast<unsigned long long>(chunk_bytes));
+    const unsigned passes = std::max(2u, (turns_of_a_block * blocks + chunks - 1) / chunks);
+    start(copy_again, blocks, read_threads, 0, reinterpret_cast<int4 *>(data), chunks, passes, spans.reset());
+    wait("copying again");
+    return 2000.0 * static_cast<double>(chunk_bytes) * chunks * passes / spans.cycles() / multiprocessors;
+  }
+
   // Of growing amounts, a quarter of a power of two each, from those that are kept to those that are not.
   void print_rereads()
   {
@@ -669,6 +697,7 @@ int main()
   constexpr int crowd = 64;
   c.print("warp_start", [&] { return (c.launch(crowd) - c.launch(1)) / ((crowd - 1) * block_warps); });
   c.print("dram", [&] { return c.copied(); });
+  c.print("l2", [&] { return c.recopied(); });
   c.print_rereads();
   c.link(c.bytes);
   c.print("memory_latency", [&] { return c.line_latency(c.bytes); });

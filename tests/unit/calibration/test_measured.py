@@ -20,7 +20,7 @@ def test_every_speed_is_measured_in_the_order_of_the_table() -> None:
         "multiprocessors": 132,
         "issued_per_cycle": 4,
         "wide_lanes": 64,
-        "l2_bytes_per_kilocycle": 24240,  # 3200 bytes a cycle on 132 multiprocessors
+        "l2_bytes_per_kilocycle": 16970,  # 0.7 of 24240
         "dram_bytes_per_kilocycle": 2146000,
         "global_latency_cycles": 508,  # half way between 305 and 710
         "shared_latency_cycles": 23,
