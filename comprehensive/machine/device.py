@@ -283,8 +283,8 @@ def _speeds(file: SourceFile, table: dict[str, int]) -> dict[str, int]:
                 _key_span(file, name),
                 f"correct its name; speeds are {', '.join(SPEEDS)}",
             )
-        if value < 1:
-            raise _wrong_type(file, name, "a positive integer")
+        if not 1 <= value < 1 << 62:
+            raise _wrong_type(file, name, "a positive integer of less than 63 bits")
     return table
 
 
