@@ -19,11 +19,9 @@ from comprehensive.metafork.parse import parse
 from comprehensive.metafork.read import read_source
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
-from tests.compiled_specs import SPECS, texts
+from tests.compiled_specs import LITTLE_OPTIMIZATION, SPECS, texts
 
 STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only")
-LITTLE_OPTIMIZATION = ("-Xcicc", "-O1", "-Xptxas", "-O1")
-"""A third of the time of nvcc; what it says of the source is the same."""
 
 
 @pytest.fixture(scope="module", params=SPECS)
