@@ -2,8 +2,8 @@
 
     statements_of(file, start, end)      # (Declaration(".reg", ...), Instruction(opcode("ld.param.u64"), ...), ...)
 
-One regular expression finds a statement with what stands before it; equal opcodes and equal operands are one object.  All repetitions
-are possessive, so that no text is scanned twice.
+One regular expression finds a statement with what stands before it; equal opcodes and equal operands are one object.
+All repetitions are possessive, so that no text is scanned twice.
 """
 
 from __future__ import annotations

@@ -23,7 +23,16 @@ from comprehensive.ptx.body import token_start
 from comprehensive.ptx.module import Function, bytes_of
 from comprehensive.ptx.opcodes import Role, special_register
 from comprehensive.ptx.operands import SINK, Name, Not, Operand
-from comprehensive.ptx.statements import MADE, Close, Declaration, Directive, Instruction, Label, Open, Statement
+from comprehensive.ptx.statements import (
+    MADE,
+    Close,
+    Declaration,
+    Directive,
+    Instruction,
+    Label,
+    Open,
+    Statement,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +97,7 @@ class Flow:
 
 
 def flow_of(function: Function) -> Flow:
-    """CompileError: CF1004 for a label that is there twice or not at all, CF1005 for a register that is not declared."""
+    """CompileError: CF1004 for a label that is there twice or not at all, CF1005 for an undeclared register."""
     scopes = _Scopes(function)
     steps: list[_Unresolved] = []
     labels: dict[int, int] = {}

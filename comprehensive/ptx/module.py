@@ -154,7 +154,7 @@ _ITEM = re.compile(
     |(\.section)\s++[.\w$]++{TRIVIA}\{{(?:[^}}"/]++|{STRING}|{COMMENT}|/)*+\}} # 9
     |({_LINKAGE})(\.(?:entry|func)\b)({_TEXT})(?:(;)|(\{{))             # 10 11 12 13 14
     |{_LINKAGE}(\.(?:global|const|shared|local|param|reg|tex|texref|samplerref|surfref)\b)
-        ({_TEXT}(?:=(?:[^;/"]++|{COMMENT}|/|{STRING})*+)?+);            # 15 16
+        ((?:[^;/"]++|{COMMENT}|/|{STRING})*+);                          # 15 16
     |(\.[a-z_]\w*+)({_TEXT});                                           # 17 18
     )""",
     re.VERBOSE,
@@ -166,7 +166,10 @@ _TYPE_BYTES = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16, "16x2": 4, "pred": 
 _PARAMETER = re.compile(
     rf"""\.(param|reg)\b(.*?)({_WORD})\s*(?:\[\s*(\d*)\s*\])?\s*$""", re.VERBOSE | re.DOTALL
 )
-_HEADER = re.compile(rf"\s*(?:\.noreturn\s*)?(?:\((?P<returns>[^()]*)\))?\s*(?P<name>{_WORD})\s*(?:\((?P<parameters>[^()]*)\))?")
+_HEADER = re.compile(
+    rf"\s*(?:\.noreturn\s*)?(?:\((?P<returns>[^()]*)\))?\s*(?P<name>{_WORD})"
+    r"\s*(?:\((?P<parameters>[^()]*)\))?"
+)
 
 
 def parse(file: SourceFile) -> Module:
@@ -178,7 +181,9 @@ def parse(file: SourceFile) -> Module:
     target = next((m for m in _named(text, items, ".target")), None)
     if version is None or target is None:
         missing = ".version" if version is None else ".target"
-        raise _error("CF1003", f"this is no PTX: {missing} is missing", file, 0, "give the output of nvcc -ptx")
+        raise _error(
+            "CF1003", f"this is no PTX: {missing} is missing", file, 0, "give the output of nvcc -ptx"
+        )
     major, minor = (int(number) for number in version.split()[1].split("."))
     size = next((m for m in _named(text, items, ".address_size")), ".address_size 64")
     words = tuple(word.strip() for word in target.split(None, 1)[1].split(","))
@@ -204,7 +209,9 @@ def _items(file: SourceFile) -> Iterator[Item]:
             yield _function(file, match, start, position, close)
         elif index == 16:
             symbol = _symbol(match[16])
-            yield Variable(match[15], start, position, symbol, _uncommented(text[match.start(15) : position]).strip())
+            yield Variable(
+                match[15], start, position, symbol, _uncommented(text[match.start(15) : position]).strip()
+            )
         else:
             name = next(match[number] for number in (1, 4, 6, 8, 9, 17) if match[number] is not None)
             yield Item(name.split()[0], start, position)
@@ -243,7 +250,9 @@ def _function(file: SourceFile, match: re.Match[str], start: int, end: int, clos
     header = _uncommented(match[12])
     found = _HEADER.match(header)
     if found is None:
-        raise _error("CF1002", "the head of this function is not understood", file, match.start(11), "name it")
+        raise _error(
+            "CF1002", "the head of this function is not understood", file, match.start(11), "name it"
+        )
     has_body = match[14] is not None
     return Function(
         match[11],
@@ -286,7 +295,9 @@ def _parameter(text: str) -> Parameter:
         position += 1
     each = bytes_of(type_)
     count = int(found[4]) if found[4] else (0 if found[4] == "" else 1)
-    return Parameter(found[3], type_, each * count, align or each, is_pointer, space, pointee, found[1] == "reg")
+    return Parameter(
+        found[3], type_, each * count, align or each, is_pointer, space, pointee, found[1] == "reg"
+    )
 
 
 def bytes_of(type_: str) -> int:
@@ -298,7 +309,9 @@ def bytes_of(type_: str) -> int:
 def _symbol(text: str) -> str:
     """The name that a variable's declaration gives."""
     head = _uncommented(text).split("=")[0]
-    head = re.sub(r"\.(?:attribute)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|\.align\s+\d+|\.v[248]\b|\.\w+", " ", head)
+    head = re.sub(
+        r"\.(?:attribute)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|\.align\s+\d+|\.v[248]\b|\.\w+", " ", head
+    )
     found = re.search(_WORD, head)
     return found[0] if found else ""
 

@@ -1,7 +1,11 @@
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
+
+
 class Opcode(NamedTuple):
     text: str
-@lru_cache(maxsize=None)
+
+
+@cache
 def opcode(text: str) -> Opcode:
     return Opcode(text)

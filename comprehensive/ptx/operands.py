@@ -171,7 +171,10 @@ class Expression:
 Operand: TypeAlias = Name | Immediate | Not | Sum | Address | Several | Expression
 
 _NAME = r"(?:[%$]?+[A-Za-z_$%][\w$.]*+(?:::[\w$.]++)*+)"
-_NUMBER = r"-?(?:0[fF][0-9A-Fa-f]{8}\b|0[dD][0-9A-Fa-f]{16}\b|(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?(?![\w.])|0[xX][0-9A-Fa-f]+[uU]?\b|0[bB][01]+[uU]?\b|\d+[uU]\b)"
+_NUMBER = (
+    r"-?(?:0[fF][0-9A-Fa-f]{8}\b|0[dD][0-9A-Fa-f]{16}\b|0[xX][0-9A-Fa-f]+[uU]?\b|0[bB][01]+[uU]?\b"
+    r"|(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?(?![\w.])|\d+[uU]\b)"
+)
 _WHOLE_NAME = re.compile(rf"{_NAME}|_")
 _WHOLE_NUMBER = re.compile(_NUMBER)
 _ANY_NAME = re.compile(_NAME)
@@ -261,7 +264,7 @@ def _offset(found: re.Match[str]) -> int:
 
 def _split(text: str, separator: str) -> list[str]:
     """At separators outside brackets; all without white space around them."""
-    if not any(bracket in text for bracket in "([{"):
+    if not any(bracket in text for bracket in "([{)]}"):
         return [part.strip() for part in text.split(separator)]
     parts: list[str] = []
     open_: list[str] = []

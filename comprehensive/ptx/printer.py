@@ -1,14 +1,23 @@
 """Modules back to text: what no pass has touched to the byte as it was read, the rest in one canonical form.
 
-    print_module(parse(file)) == file.text
-    print_statement(Instruction(opcode("add.s32"), ...))      # "add.s32 %r1, %r2, 4;"
+print_module(parse(file)) == file.text
+print_statement(Instruction(opcode("add.s32"), ...))      # "add.s32 %r1, %r2, 4;"
 """
 
 from __future__ import annotations
 
 from comprehensive.diagnostics import SourceFile
 from comprehensive.ptx.module import Function, Item, Module
-from comprehensive.ptx.statements import MADE, Close, Declaration, Directive, Instruction, Label, Open, Statement
+from comprehensive.ptx.statements import (
+    MADE,
+    Close,
+    Declaration,
+    Directive,
+    Instruction,
+    Label,
+    Open,
+    Statement,
+)
 
 
 def print_module(module: Module) -> str:
