@@ -191,8 +191,11 @@ class _Operands(dict[str, Operand]):
     """Texts of single operands to operands. Equal ones are one object, as long as there are not too many."""
 
     def __missing__(self, text: str) -> Operand:
-        stripped = text.strip()
-        found = _operand(text) if stripped == text else self[stripped]
+        if text[:1] == "%" and text[1:].isalnum():  # most are registers
+            found: Operand = Name(text)
+        else:
+            stripped = text.strip()
+            found = _operand(text) if stripped == text else self[stripped]
         if len(self) >= MOST_KEPT:
             self.clear()
         self[text] = found
@@ -215,8 +218,6 @@ def operands_of(text: str) -> tuple[Operand, ...]:
 
 
 def _operand(text: str) -> Operand:
-    if text[:1] == "%" and text[1:].isalnum():
-        return Name(text)
     if _WHOLE_NAME.fullmatch(text):
         return Name(text)
     if _WHOLE_NUMBER.fullmatch(text):
