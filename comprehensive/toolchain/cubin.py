@@ -11,11 +11,17 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
 _NO_BITS = 8
 _TEXT = ".text."
+# A record of .nv.info: its form, what it is of, and the length of what follows (of form 4 only).
+_RECORD = struct.Struct("<BBH")
+_WITH_LENGTH = 4
+_REGISTER_COUNT = 0x2F
 
 
 class CubinError(ValueError):
@@ -24,17 +30,16 @@ class CubinError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """``info`` has the number of registers of code in its highest byte; ``size`` in bytes, content or not."""
+    """``size`` in bytes, content or not."""
 
     name: str
-    info: int
     size: int
     content: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Of a kernel or function: instructions, constant bank 0, and bytes of static shared memory with what the system takes."""
+    """Of a kernel or function: instructions, constant bank 0, and static shared memory with that of the system."""
 
     instructions: bytes
     registers: int
@@ -42,47 +47,68 @@ class Code:
     shared_bytes: int
 
 
-def sections(cubin: bytes) -> tuple[Section, ...]:
-    """CubinError for what is no cubin."""
+def sections(cubin: bytes) -> Mapping[str, Section]:
+    """By name. CubinError for what is no cubin."""
     try:
-        return tuple(_sections(cubin))
-    except (struct.error, IndexError, UnicodeDecodeError) as error:
+        return {section.name: section for section in _sections(cubin)}
+    except (struct.error, IndexError, ValueError) as error:
         raise CubinError(f"this is no whole cubin: {error}") from error
 
 
 def code_of(cubin: bytes) -> Mapping[str, Code]:
     """By name of kernel or function. CubinError for what is no cubin."""
-    found = {section.name: section for section in sections(cubin)}
+    found = sections(cubin)
+    registers = _registers(found)
+    names = sorted(name.removeprefix(_TEXT) for name in found if name.startswith(_TEXT))
     return {
-        name.removeprefix(_TEXT): Code(
-            section.content,
-            section.info >> 24,
-            _content(found, f".nv.constant0.{name.removeprefix(_TEXT)}"),
-            _size(found, f".nv.shared.{name.removeprefix(_TEXT)}"),
+        name: Code(
+            found[_TEXT + name].content,
+            registers.get(name, 0),
+            _section(found, f".nv.constant0.{name}").content,
+            _section(found, f".nv.shared.{name}").size,
         )
-        for name, section in sorted(found.items())
-        if name.startswith(_TEXT)
+        for name in names
     }
 
 
 def _sections(cubin: bytes) -> Iterator[Section]:
-    header = _HEADER.unpack_from(cubin)
+    header: tuple[Any, ...] = _HEADER.unpack_from(cubin)
     identity, at, size, count, names = header[0], header[6], header[11], header[12], header[13]
     if identity[:5] != b"\x7fELF\x02":
         raise CubinError("this is no cubin: it is no ELF file of 64 bit")
     rows: list[tuple[int, ...]] = [_SECTION.unpack_from(cubin, at + number * size) for number in range(count)]
-    table = rows[names]
-    texts = cubin[table[4] : table[4] + table[5]]
-    for name, kind, _, _, offset, length, _, info, _, _ in rows:
-        content = b"" if kind == _NO_BITS else cubin[offset : offset + length]
-        if kind != _NO_BITS and len(content) != length:
-            raise CubinError("this cubin is cut short")
-        yield Section(texts[name : texts.index(b"\0", name)].decode(), info, length, content)
+    texts = _part(cubin, rows[names][4], rows[names][5])
+    for name, kind, _, _, offset, length, *_ in rows:
+        content = b"" if kind == _NO_BITS else _part(cubin, offset, length)
+        yield Section(_text(texts, name), length, content)
 
 
-def _content(found: Mapping[str, Section], name: str) -> bytes:
-    return found[name].content if name in found else b""
+def _part(cubin: bytes, offset: int, length: int) -> bytes:
+    if offset + length > len(cubin):
+        raise CubinError("this cubin is cut short")
+    return cubin[offset : offset + length]
 
 
-def _size(found: Mapping[str, Section], name: str) -> int:
-    return found[name].size if name in found else 0
+def _text(texts: bytes, start: int) -> str:
+    return texts[start : texts.index(b"\0", start)].decode()
+
+
+def _registers(found: Mapping[str, Section]) -> Mapping[str, int]:
+    """Of a thread, by name of the function."""
+    symbols = _section(found, ".symtab").content
+    texts = _section(found, ".strtab").content
+    info, position = _section(found, ".nv.info").content, 0
+    counts: dict[str, int] = {}
+    while position + _RECORD.size <= len(info):
+        form, kind, length = _RECORD.unpack_from(info, position)
+        position += _RECORD.size
+        if form == _WITH_LENGTH:
+            if kind == _REGISTER_COUNT:
+                symbol, count = struct.unpack_from("<II", info, position)
+                counts[_text(texts, _SYMBOL.unpack_from(symbols, symbol * _SYMBOL.size)[0])] = count
+            position += length
+    return counts
+
+
+def _section(found: Mapping[str, Section], name: str) -> Section:
+    return found.get(name, Section(name, 0, b""))
