@@ -73,8 +73,8 @@ def code_of(cubin: bytes) -> Mapping[str, Code]:
 
 def _sections(cubin: bytes) -> Iterator[Section]:
     header: tuple[Any, ...] = _HEADER.unpack_from(cubin)
-    identity, at, size, count, names = header[0], header[6], header[11], header[12], header[13]
-    if identity[:5] != b"\x7fELF\x02":
+    at, size, count, names = (int(header[number]) for number in (6, 11, 12, 13))
+    if cubin[:5] != b"\x7fELF\x02":
         raise CubinError("this is no cubin: it is no ELF file of 64 bit")
     rows: list[tuple[int, ...]] = [_SECTION.unpack_from(cubin, at + number * size) for number in range(count)]
     texts = _part(cubin, rows[names][4], rows[names][5])
