@@ -1,1 +1,0 @@
-"""PTX: parsed without loss, understood, run and rewritten."""
