@@ -29,7 +29,7 @@ LINE_DIRECTIVES = (
 )
 _STATEMENT = re.compile(
     rf"""{TRIVIA}(?:
-    (?:@\s*+(!?+)\s*+({_WORD}){TRIVIA})?+
+    (?:@{TRIVIA}(!?+){TRIVIA}({_WORD}){TRIVIA})?+
         ([a-z]\w*+(?:\.\w++(?:::\w++)*+)*+)(?!{TRIVIA}:)({_REST});    # 1 2 3 4: an instruction
     |({_WORD}){TRIVIA}:(?!:)(?:{TRIVIA}(\.(?:branchtargets|calltargets|callprototype)\b)({_REST});)?+   # 5 6 7
     |(\.(?:reg|local|shared|param|const|global)\b)({_REST});            # 8 9
@@ -77,8 +77,8 @@ def statements_of(file: SourceFile, start: int, end: int) -> tuple[Statement, ..
         elif index == 9:
             append(Declaration(match[8], _plain(match[9]), begin, stop))
         elif index == 10:
-            name, _, rest = match[10].partition(" ")
-            append(Directive(name.split()[0], rest.strip(), None, begin, stop))
+            name, rest = match[10].split(None, 1)
+            append(Directive(name, rest, None, begin, stop))
         elif index == 12:
             append(Directive(match[11], _plain(match[12]), None, begin, stop))
         elif index == 13:

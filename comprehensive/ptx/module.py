@@ -144,15 +144,17 @@ class Module:
 
 _WORD = r"[%$A-Za-z_][\w$]*+"
 _TEXT = rf"(?:[^;/\"{{}}]++|{COMMENT}|/|{STRING})*+"
+# Of a function; a pragma there ends with a semicolon of its own.
+_HEAD = rf"(?:\.pragma{TRIVIA}[^;/{{}}]++;|[^;/\"{{}}.]++|\.|{COMMENT}|/|{STRING})*+"
 _LINKAGE = rf"(?:\.(?:visible|extern|weak|common){TRIVIA})*+"
 _ITEM = re.compile(
     rf"""{TRIVIA}(?:
-    (\.version)\s++(\d++)\.(\d++)                                       # 1 2 3
-    |(\.target)\s++(\w++(?:\s*+,\s*+\w++)*+)                            # 4 5
-    |(\.address_size)\s++(\d++)                                         # 6 7
+    (\.version){TRIVIA}(\d++)\.(\d++)                                   # 1 2 3
+    |(\.target){TRIVIA}(\w++(?:{TRIVIA},{TRIVIA}\w++)*+)                 # 4 5
+    |(\.address_size){TRIVIA}(\d++)                                     # 6 7
     |({LINE_DIRECTIVES})                                                # 8
     |(\.section)\s++[.\w$]++{TRIVIA}\{{(?:[^}}"/]++|{STRING}|{COMMENT}|/)*+\}} # 9
-    |({_LINKAGE})(\.(?:entry|func)\b)({_TEXT})(?:(;)|(\{{))             # 10 11 12 13 14
+    |({_LINKAGE})(\.(?:entry|func)\b)({_HEAD})(?:(;)|(\{{))             # 10 11 12 13 14
     |{_LINKAGE}(\.(?:global|const|shared|local|param|reg|tex|texref|samplerref|surfref)\b)
         ((?:[^;/"]++|{COMMENT}|/|{STRING})*+);                          # 15 16
     |(\.[a-z_]\w*+)({_TEXT});                                           # 17 18

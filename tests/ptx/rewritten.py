@@ -92,6 +92,11 @@ class _Scope(NamedTuple):
                 pass
 
     def look_up(self, name: str) -> str | None:
+        name, dot, part = name.partition(".")
+        found = self._look_up(name)
+        return None if found is None else f"{found}{dot}{part}"
+
+    def _look_up(self, name: str) -> str | None:
         if name in self.names:
             return self.names[name]
         member = re.fullmatch(r"(.*?)(0|[1-9]\d*)", name)
@@ -114,7 +119,7 @@ def _statement(statement: Statement, scopes: Sequence[_Scope]) -> Statement:
         case Label(name):
             return Label(word(name))
         case Declaration(".reg", text):
-            kind, _, rest = text.partition(" ")
+            kind, rest = text.split(None, 1)
             parts: list[str] = []
             for part in rest.split(","):
                 family = _FAMILY.fullmatch(part.strip())
