@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
@@ -95,17 +95,21 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where memory is accessed: ``[%rd1+-4]``; ``offset`` in bytes."""
+    """Where memory is accessed: ``[%rd1+-4]``; ``offset`` in bytes.
+
+    ``has_zero``: written as ``[%rd1+0]``, of which ptxas makes an addition with -G.
+    """
 
     base: Name | Immediate
     offset: int = 0
+    has_zero: bool = field(default=False, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
         return self.base.names
 
     def __str__(self) -> str:
-        return f"[{self.base}+{self.offset}]" if self.offset else f"[{self.base}]"
+        return f"[{self.base}+{self.offset}]" if self.offset or self.has_zero else f"[{self.base}]"
 
 
 @dataclass(frozen=True)
@@ -212,7 +216,7 @@ def renamed(operand: Operand, names: Callable[[str], str]) -> Operand:
         case Sum(Name(text), offset):
             return Sum(Name(names(text)), offset)
         case Address(Name(text), offset):
-            return Address(Name(names(text)), offset)
+            return Address(Name(names(text)), offset, operand.has_zero)
         case Several(items):
             return type(operand)(tuple(renamed(item, names) for item in items))
         case Expression(text, known):
@@ -274,7 +278,8 @@ def _address(inside: str) -> Operand:
     found = _SUM.fullmatch(inside)
     if found:
         base = Name(found[1]) if _WHOLE_NAME.fullmatch(found[1]) else Immediate(found[1])
-        return Address(base, _offset(found))
+        offset = _offset(found)
+        return Address(base, offset, has_zero=offset == 0)
     return Place(tuple(_operand(part) for part in _split(inside, ",")))
 
 
