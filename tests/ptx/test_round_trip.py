@@ -67,4 +67,6 @@ def test_text_and_code_survive(source: Source, arch: str, tmp_path: Path, corpus
 
     before = code(text)
     assert code(print_module(canonical(module))) == before
+    if "debug" in module.target:
+        return  # with -G, registers of the device are given out by the names of those of PTX
     assert code(print_module(with_other_names(module))) == before
