@@ -23,7 +23,7 @@ __device__ __forceinline__ unsigned gcd(unsigned a, unsigned b)
 {
     unsigned r;
     asm("{\n\t.reg .pred p;\n\t.reg .u32 x, y, t;\n\tmov.u32 x, %1; mov.u32 y, %2;\n"
-        "TOP:\n\tsetp.eq.u32 p, y, 0;\n\t@p bra.uni OUT;\n\trem.u32 t, x, y; mov.u32 x, y; mov.u32 y, t;\n\tbra TOP;\n"
+        "TOP:\n\tsetp.eq.u32 p, y, 0;\n\t@p bra OUT;\n\trem.u32 t, x, y; mov.u32 x, y; mov.u32 y, t;\n\tbra TOP;\n"
         "OUT: mov.u32 %0, x;\n\t}" : "=r"(r) : "r"(a), "r"(b));
     return r;
 }

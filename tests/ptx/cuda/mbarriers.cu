@@ -9,7 +9,7 @@ __device__ __forceinline__ void wait(unsigned barrier, unsigned phase)
                  ".reg .pred p;\n"
                  "again:\n\t"
                  "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n\t"
-                 "@p bra.uni done;\n\t"
+                 "@p bra done;\n\t"
                  "bra.uni again;\n"
                  "done:\n\t"
                  "}" ::"r"(barrier), "r"(phase) : "memory");
