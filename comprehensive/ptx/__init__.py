@@ -1,0 +1,1 @@
+"""PTX: parsed without loss, understood, run and rewritten."""
