@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format nvcc gpu-prepare gpu-test gpu-bench bench selection sizes bench-trees quotients bank agreement clean
+.PHONY: help demo test test-all lint format nvcc gpu-prepare gpu-test gpu-bench bench selection sizes assembly bench-trees quotients bank agreement clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -61,6 +61,9 @@ bench: $(STAMP)  ## time the generator itself
 
 sizes: $(STAMP) nvcc  ## what the generated code takes to compile, and how large it is
 	$(PY) -m benchmarks.sizes
+
+assembly: $(STAMP) nvcc  ## assembling in process and by ptxas, and what the drop-in adds to a build
+	$(PY) -m benchmarks.assembly
 
 bench-trees: $(STAMP)  ## time the solver on synthetic decision trees, beside z3 and cvc5
 	$(PY) benchmarks/trees.py

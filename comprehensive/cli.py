@@ -616,6 +616,17 @@ def doctor(cuda_path: str | None, as_json: bool) -> None:
         click.echo(report.to_text(examined), nl=False)
 
 
+# All options are those of ptxas, --help too; none may be taken for one of click's.
+@cli.command(add_help_option=False, context_settings={"ignore_unknown_options": True})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@reporting
+def ptxas(arguments: tuple[str, ...]) -> None:
+    """Assemble PTX as ptxas does, after passes have rewritten it; --install DIR makes nvcc call this."""
+    from comprehensive.ptx.dropin import command
+
+    command.main(arguments, lambda line: click.echo(line, err=True))
+
+
 @cli.command()
 @input_argument
 @click.option(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "comprehensive"
-FOLDERS = sorted(path.parent for path in PACKAGE.glob("*/__init__.py"))
+FOLDERS = sorted(path.parent for path in PACKAGE.rglob("*/__init__.py") if "_data" not in path.parts)
 
 
 def named_in_tables(readme: str) -> set[str]:

@@ -1,8 +1,8 @@
-"""Finds a CUDA tool and tells where it looked.
+"""Finds a CUDA tool or library and tells where it looked.
 
-In: the name of a tool (``nvcc``, ``ptxas``, ``nvdisasm``, ``cuobjdump``, ``cicc``).  Out: :class:`Found` or
-:class:`Missing`, each with the :class:`Step` values tried, in this order: the directory that the user names,
-``CUDA_HOME``, ``CUDA_PATH``, the wheels of the extra ``cuda`` in site-packages, ``PATH``::
+In: the name of a tool (``nvcc``, ``ptxas``, ``nvdisasm``, ``cuobjdump``, ``cicc``) or of a library (``nvJitLink``).
+Out: :class:`Found` or :class:`Missing`, each with the :class:`Step` values tried, in this order: the directory that the
+user names, ``CUDA_HOME``, ``CUDA_PATH``, the wheels of the extras in site-packages, and for a tool ``PATH``::
 
     match find_tool("ptxas"):
         case Found(path=path): ...
@@ -18,7 +18,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +26,7 @@ from typing import TypeAlias
 
 # cicc lives with the rest of libNVVM, everything else in bin/.
 _SUBDIRECTORIES = ("bin", "nvvm/bin")
+_LIBRARY_DIRECTORIES = ("lib64", "lib")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """``path`` is executable; the last of ``steps`` is the one that found it."""
+    """``path`` is executable, or a library; the last of ``steps`` is the one that found it."""
 
     name: str
     path: Path
@@ -58,15 +59,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
+    """``help`` says what to do about it."""
+
     name: str
     steps: tuple[Step, ...]
-
-    @property
-    def help(self) -> str:
-        return (
-            f"install the wheels with pip install 'comprehensive[cuda]', or set CUDA_HOME to a toolkit that has "
-            f"bin/{self.name}"
-        )
+    help: str
 
     def explain(self) -> str:
         """One line a step, for ``doctor``."""
@@ -89,39 +86,81 @@ def find_tool(
     site-packages where they are given.
     """
     env = os.environ if environment is None else environment
-    steps: list[Step] = []
-    for origin, candidates, absent in _places(name, cuda_path, env, wheel_directories):
-        hit = next((path for path in candidates if _is_executable(path)), None)
-        if hit is not None:
-            return Found(name, hit, (*steps, Step(origin, f"found {hit}")))
-        looked = ", ".join(str(path) for path in candidates)
-        steps.append(Step(origin, f"no executable at {looked}" if candidates else absent))
-    return Missing(name, tuple(steps))
+    places = list(_places(lambda root: _under(root, name), "cuda", cuda_path, env, wheel_directories))
+    if cuda_path is None:
+        on_path = shutil.which(name, path=env.get("PATH", ""))
+        hits = (Path(on_path).absolute(),) if on_path else ()
+        places.append(("PATH", hits, f"no '{name}' in any of its directories"))
+    help = (
+        "install the wheels with pip install 'comprehensive[cuda]', or set CUDA_HOME to a toolkit that has "
+        f"bin/{name}"
+    )
+    return _first(name, "executable", places, _is_executable, help)
+
+
+def find_library(
+    name: str,
+    extra: str,
+    cuda_path: str | Path | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    wheel_directories: Sequence[Path] | None = None,
+) -> Search:
+    """The shared library ``lib<name>.so`` that the optional dependencies ``extra`` bring, as :func:`find_tool`."""
+    env = os.environ if environment is None else environment
+    places = _places(lambda root: _libraries(root, name), extra, cuda_path, env, wheel_directories)
+    help = (
+        f"install the wheel with pip install 'comprehensive[{extra}]', or set CUDA_HOME to a toolkit that has "
+        f"lib64/lib{name}.so"
+    )
+    return _first(name, "library", places, Path.is_file, help)
 
 
 _Place: TypeAlias = tuple[str, Sequence[Path], str]
 
 
+def _first(
+    name: str, kind: str, places: Iterable[_Place], is_one: Callable[[Path], bool], help: str
+) -> Search:
+    steps: list[Step] = []
+    for origin, candidates, absent in places:
+        hit = next((path for path in candidates if is_one(path)), None)
+        if hit is not None:
+            return Found(name, hit, (*steps, Step(origin, f"found {hit}")))
+        looked = ", ".join(str(path) for path in candidates)
+        steps.append(Step(origin, f"no {kind} at {looked}" if candidates else absent))
+    return Missing(name, tuple(steps), help)
+
+
 def _places(
-    name: str, cuda_path: str | Path | None, env: Mapping[str, str], wheels: Sequence[Path] | None
+    under: Callable[[Path], Sequence[Path]],
+    extra: str,
+    cuda_path: str | Path | None,
+    env: Mapping[str, str],
+    wheels: Sequence[Path] | None,
 ) -> Iterator[_Place]:
     """Origin, candidate files, and what to say where there is no candidate."""
     if cuda_path is not None:
-        yield "--cuda-path", _under(Path(cuda_path).absolute(), name), ""
+        yield "--cuda-path", under(Path(cuda_path).absolute()), ""
         return
     for variable in ("CUDA_HOME", "CUDA_PATH"):
         value = env.get(variable)
-        yield variable, _under(Path(value).absolute(), name) if value else (), "not set"
+        yield variable, under(Path(value).absolute()) if value else (), "not set"
     directories = _nvidia_directories() if wheels is None else wheels
     roots = [root for directory in directories for root in _wheel_roots(directory)]
-    candidates = [path for root in roots for path in _under(root, name)]
-    yield "wheels in site-packages", candidates, "none installed (extra 'cuda')"
-    on_path = shutil.which(name, path=env.get("PATH", ""))
-    yield "PATH", (Path(on_path).absolute(),) if on_path else (), f"no '{name}' in any of its directories"
+    candidates = [path for root in roots for path in under(root)]
+    yield "wheels in site-packages", candidates, f"none installed (extra '{extra}')"
 
 
 def _under(root: Path, name: str) -> tuple[Path, ...]:
     return tuple(root / sub / name for sub in _SUBDIRECTORIES)
+
+
+def _libraries(root: Path, name: str) -> tuple[Path, ...]:
+    """The newest first; wheels hold a library only under the name with its version, ``libnvJitLink.so.13``."""
+    directories = [root / sub for sub in _LIBRARY_DIRECTORIES]
+    versions = [path for place in directories for path in sorted(place.glob(f"lib{name}.so.*"), reverse=True)]
+    return (*versions, *(place / f"lib{name}.so" for place in directories))
 
 
 def _nvidia_directories() -> tuple[Path, ...]:

@@ -12,25 +12,26 @@ the same tool, flags and bytes (of the source and of every header it includes) c
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 import os
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from comprehensive.toolchain.cache import Cache, cache_key
+from comprehensive.toolchain.compiled import (
+    ENTRY_FORMAT,
+    Compiled,
+    SourceRejectedError,
+    recall,
+    remember,
+    without_times,
+)
 from comprehensive.toolchain.find import Found
 from comprehensive.toolchain.process import Completed, ToolError, run
-from comprehensive.toolchain.usage import Usage, resource_usage
 
 TIMEOUT_S = 300.0
-
-# Part of every key: entries of another form are never read.
-_ENTRY_FORMAT = "compiled 1"
 
 # What nvcc and the host preprocessor read besides the command line.
 _ENVIRONMENT = (
@@ -40,6 +41,8 @@ _ENVIRONMENT = (
     "CPATH",
     "CPLUS_INCLUDE_PATH",
     "PATH",
+    # Of nvcc in a mini toolkit, see `comprehensive.ptx.dropin`.
+    "COMPREHENSIVE_PTXAS_PASSES",
 )
 
 
@@ -50,34 +53,6 @@ class Tool:
     name: str
     path: Path
     version: str
-
-
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """``log`` is everything the tool printed; ``usage`` is empty for PTX, which has no registers yet."""
-
-    output: bytes
-    log: str
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """The lines of the log that warn, in order, each once."""
-        lines = (line.strip() for line in self.log.splitlines())
-        return tuple(dict.fromkeys(line for line in lines if re.search(r"\bwarning\b", line, re.IGNORECASE)))
-
-    @property
-    def usage(self) -> Mapping[str, Usage]:
-        """By symbol; :func:`comprehensive.toolchain.usage.usage_of` looks up names of the source."""
-        return resource_usage(self.log)
-
-
-class SourceRejectedError(ToolError):
-    """The tool has rejected the source; ``log`` holds its words, ``command`` the line that repeats it."""
-
-    def __init__(self, command: Sequence[str], log: str) -> None:
-        super().__init__(f"{' '.join(command)}\n{log}".rstrip())
-        self.command = tuple(command)
-        self.log = log
 
 
 def load_tool(found: Found) -> Tool:
@@ -125,16 +100,30 @@ def _cached(
     environment = [f"{name}={os.environ.get(name, '')}" for name in _ENVIRONMENT if has_dependencies]
     place = str(source) if _place_matters(contents, flags) else source.suffix
     key = cache_key(
-        _ENTRY_FORMAT, tool.name, str(tool.path), tool.version, *flags, *environment, place, contents
+        ENTRY_FORMAT,
+        tool.name,
+        str(tool.path),
+        _profile(tool),
+        tool.version,
+        *flags,
+        *environment,
+        place,
+        contents,
     )
-    kept = _decode(cache.load(key))
+    kept = recall(cache, key)
     if kept is not None:
         return kept
     compiled, dependencies = _invoke(tool, source, flags, has_dependencies)
-    entry = _encode(compiled, dependencies)
-    if entry is not None:
-        cache.store(key, entry)
+    remember(cache, key, compiled, dependencies)
     return compiled
+
+
+def _profile(tool: Tool) -> bytes:
+    """What nvcc reads beside itself, or nothing."""
+    try:
+        return tool.path.with_name("nvcc.profile").read_bytes()
+    except OSError:
+        return b""
 
 
 def _place_matters(contents: bytes, flags: tuple[str, ...]) -> bool:
@@ -167,8 +156,7 @@ def _invoke(
 
 def _clean_log(answer: Completed, directory: Path) -> str:
     # Temporary names and times would make two runs differ.
-    text = (answer.stdout + answer.stderr).replace(f"{directory}/", "")
-    return re.sub(r"^ptxas info +: Compile time = .*\n", "", text, flags=re.MULTILINE)
+    return without_times((answer.stdout + answer.stderr).replace(f"{directory}/", ""))
 
 
 def _dependencies(makefile: str) -> tuple[Path, ...]:
@@ -176,29 +164,3 @@ def _dependencies(makefile: str) -> tuple[Path, ...]:
     _, _, right = makefile.replace("\\\n", " ").partition(" : ")
     words = re.findall(r"(?:\\.|\S)+", right)
     return tuple(Path(re.sub(r"\\(.)", r"\1", word).replace("$$", "$")) for word in words)
-
-
-def _encode(compiled: Compiled, dependencies: Sequence[Path]) -> bytes | None:
-    hashes = {str(path): _file_hash(path) for path in dependencies}
-    if None in hashes.values():
-        # A file that went away meanwhile: the answer cannot be checked later.
-        return None
-    output = base64.b64encode(compiled.output).decode()
-    return json.dumps({"output": output, "log": compiled.log, "dependencies": hashes}).encode()
-
-
-def _decode(entry: bytes | None) -> Compiled | None:
-    """The entry, if every file that it was made from is what it was."""
-    if entry is None:
-        return None
-    document = json.loads(entry)
-    if any(_file_hash(Path(path)) != digest for path, digest in document["dependencies"].items()):
-        return None
-    return Compiled(base64.b64decode(document["output"]), document["log"])
-
-
-def _file_hash(path: Path) -> str | None:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return None

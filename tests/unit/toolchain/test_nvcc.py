@@ -9,15 +9,9 @@ from pathlib import Path
 import pytest
 
 from comprehensive.toolchain.cache import Cache
+from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.find import Found
-from comprehensive.toolchain.nvcc import (
-    SourceRejectedError,
-    Tool,
-    assemble,
-    compile_cubin,
-    compile_ptx,
-    load_tool,
-)
+from comprehensive.toolchain.nvcc import Tool, assemble, compile_cubin, compile_ptx, load_tool
 from comprehensive.toolchain.process import ToolError, run
 from comprehensive.toolchain.usage import usage_of
 
@@ -79,7 +73,9 @@ def test_a_second_compilation_of_the_same_is_remembered(stand_in, tmp_path):
     assert first.warnings == (f"{source}(2): warning #177-D: unused",)
 
 
-@pytest.mark.parametrize("change", ["source", "header", "arch", "flag", "kind", "version", "place"])
+@pytest.mark.parametrize(
+    "change", ["source", "header", "arch", "flag", "kind", "version", "place", "profile"]
+)
 def test_a_change_of_anything_compiles_anew(stand_in, tmp_path, change):
     source = tmp_path / "k.cu"
     source.write_text('#include "h.h"')
@@ -98,6 +94,8 @@ def test_a_change_of_anything_compiles_anew(stand_in, tmp_path, change):
             compiler = compile_ptx
         case "version":
             tool = Tool(tool.name, tool.path, "13.0.89")
+        case "profile":
+            tool.path.with_name("nvcc.profile").write_text("PATH += elsewhere:")
         case "place":
             (tmp_path / "elsewhere").mkdir()
             source = source.rename(tmp_path / "elsewhere/k.cu")

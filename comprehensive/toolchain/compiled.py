@@ -1,0 +1,86 @@
+"""What compilers and assemblers answer, and how it is remembered.
+
+In: the output of a tool and what it said.  Out: :class:`Compiled`, and the same again from the cache::
+
+    remember(cache, key, Compiled(cubin, log), headers)
+    recall(cache, key).usage["matmul_0"].registers_per_thread
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from comprehensive.toolchain.cache import Cache
+from comprehensive.toolchain.process import ToolError
+from comprehensive.toolchain.usage import Usage, resource_usage
+
+# Part of every key: entries of another form are never read.
+ENTRY_FORMAT = "compiled 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """``log`` is everything the tool printed; ``usage`` is empty for PTX, which has no registers yet."""
+
+    output: bytes
+    log: str
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The lines of the log that warn, in order, each once."""
+        lines = (line.strip() for line in self.log.splitlines())
+        return tuple(dict.fromkeys(line for line in lines if re.search(r"\bwarning\b", line, re.IGNORECASE)))
+
+    @property
+    def usage(self) -> Mapping[str, Usage]:
+        """By symbol; :func:`comprehensive.toolchain.usage.usage_of` looks up names of the source."""
+        return resource_usage(self.log)
+
+
+class SourceRejectedError(ToolError):
+    """The tool has rejected the source; ``log`` holds its words, ``command`` the line that repeats it."""
+
+    def __init__(self, command: Sequence[str], log: str) -> None:
+        super().__init__(f"{' '.join(command)}\n{log}".rstrip())
+        self.command = tuple(command)
+        self.log = log
+
+
+def without_times(log: str) -> str:
+    """The log without the seconds that ptxas took, which would make two runs differ."""
+    return re.sub(r"^ptxas info +: Compile time = .*\n", "", log, flags=re.MULTILINE)
+
+
+def remember(cache: Cache, key: str, compiled: Compiled, dependencies: Sequence[Path] = ()) -> None:
+    """Keeps an answer that holds as long as the files that it was made from, besides what is in the key, do."""
+    hashes = {str(path): _file_hash(path) for path in dependencies}
+    if None in hashes.values():
+        # A file that went away meanwhile: the answer cannot be checked later.
+        return
+    output = base64.b64encode(compiled.output).decode()
+    document = {"output": output, "log": compiled.log, "dependencies": hashes}
+    cache.store(key, json.dumps(document).encode())
+
+
+def recall(cache: Cache, key: str) -> Compiled | None:
+    """The answer, if every file that it was made from is what it was."""
+    entry = cache.load(key)
+    if entry is None:
+        return None
+    document = json.loads(entry)
+    if any(_file_hash(Path(path)) != digest for path, digest in document["dependencies"].items()):
+        return None
+    return Compiled(base64.b64decode(document["output"]), document["log"])
+
+
+def _file_hash(path: Path) -> str | None:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
