@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Any
 
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile, Span
 from comprehensive.ptx.opcodes import opcode
-from comprehensive.ptx.operands import Name, Not, OperandError, operands_of
+from comprehensive.ptx.operands import Name, Not, Operand, OperandError, operands_of
 from comprehensive.ptx.statements import Close, Declaration, Directive, Instruction, Label, Open, Statement
 
 COMMENT = r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/"
@@ -42,6 +43,7 @@ _STATEMENT = re.compile(
 )
 _COMMENTS = re.compile(rf"{COMMENT}")
 _LEADING = re.compile(TRIVIA)
+_new: Any = tuple.__new__  # of named tuples: half the time of their own constructor
 _MODIFIER = re.compile(r"(\.[a-z_]\w*+(?:::\w++)*+)")
 
 
@@ -59,17 +61,12 @@ def statements_of(file: SourceFile, start: int, end: int) -> tuple[Statement, ..
         index = match.lastindex
         if index == 4:
             negated, guard, code, rest = match.group(1, 2, 3, 4)
-            if "." in rest[:2] or "/" in rest:
-                code, rest = _joined(code, rest)
             try:
                 operands = operands_of(rest)
-            except OperandError as error:
-                raise _not_understood(file, match.start(3), stop, str(error)) from None
-            append(
-                Instruction(
-                    opcode(code), operands, None if guard is None else _guard(negated, guard), begin, stop
-                )
-            )
+            except OperandError:
+                code, operands = _spaced(file, match)
+            asked = None if guard is None else _guard(negated, guard)
+            append(_new(Instruction, (opcode(code), operands, asked, begin, stop)))
         elif index == 5:
             append(Label(match[5], begin, stop))
         elif index == 7:
@@ -106,12 +103,15 @@ def _plain(text: str) -> str:
     return _COMMENTS.sub(" ", text).strip() if "/" in text else text.strip()
 
 
-def _joined(code: str, rest: str) -> tuple[str, str]:
+def _spaced(file: SourceFile, match: re.Match[str]) -> tuple[str, tuple[Operand, ...]]:
     """Opcode and operands where white space or comments stand between the modifiers."""
-    rest = _plain(rest)
+    code, rest = match[3], _plain(match[4])
     while found := _MODIFIER.match(rest):
         code, rest = code + found[1], rest[found.end() :].lstrip()
-    return code, rest
+    try:
+        return code, operands_of(rest)
+    except OperandError as error:
+        raise _not_understood(file, match.start(3), match.end(), str(error)) from None
 
 
 def _not_understood(file: SourceFile, start: int, end: int, why: str = "") -> CompileError:

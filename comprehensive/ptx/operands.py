@@ -248,6 +248,8 @@ def _operand(text: str) -> Operand:
         return Immediate(text)
     if not text:
         raise OperandError("an operand is missing")
+    if text[0] == ".":
+        raise OperandError("an operand begins with a modifier")
     first, last = text[0], text[-1]
     if first == "[" and last == "]" and "[" not in text[1:] and "{" not in text:
         return _address(text[1:-1].strip())
