@@ -1,0 +1,52 @@
+"""Which value stands in which operand.
+
+In: an :class:`Ssa`.  Out: for every step, a number for each of its operands: the value of a register, also behind
+``!`` and in an address; -1 for what is not one register (a literal, a symbol, a vector)::
+
+    operand_values_of(ssa)[3]     # (41, 12, -1) of add.s32 %r3, %r1, 4
+"""
+
+from __future__ import annotations
+
+from comprehensive.ptx.analysis.ssa import NONE, Ssa
+from comprehensive.ptx.flow import Step
+from comprehensive.ptx.opcodes import Role
+
+
+def operand_values_of(ssa: Ssa) -> tuple[tuple[int, ...], ...]:
+    """Of what is both read and defined the value that is read.
+
+    >>> operand_values_of(ssa)[0]    # doctest: +SKIP
+    (7, -1)
+    """
+    names = [register.name for register in ssa.cfg.flow.registers]
+    return tuple(
+        [_values(step, ssa.defines[n], ssa.uses[n], names) for n, step in enumerate(ssa.cfg.flow.steps)]
+    )
+
+
+def _values(
+    step: Step, defines: tuple[int, ...], uses: tuple[int, ...], registers: list[str]
+) -> tuple[int, ...]:
+    operands = step.instruction.operands
+    found: list[int] = []
+    define = use = 0
+    for operand, role in zip(operands, step.instruction.opcode.roles(len(operands)), strict=True):
+        names = operand.names
+        value = NONE
+        if role is not Role.LABEL and role is not Role.TARGETS:
+            for name in names:
+                if (
+                    (role is Role.DEF or role is Role.DEF_USE)
+                    and define < len(defines)
+                    and registers[step.defines[define]] == name
+                ):
+                    value = defines[define]
+                    define += 1
+                if role is not Role.DEF and use < len(uses) and registers[step.uses[use]] == name:
+                    value = uses[use]
+                    use += 1
+            if len(names) > 1:
+                value = NONE
+        found.append(value)
+    return tuple(found)
