@@ -39,7 +39,14 @@ def random_graph(random: Random, blocks: int, defines_first: bool = True) -> str
         target = f"B{random.randrange(blocks)}"
         guard = random.choice(["", "@%p0 ", "@!%p1 "])
         lines += random.choice(
-            [[], [], [f"{guard}bra {target};"], [f"@%p0 bra {target};"], [f"@!%p1 bra {target};"], [f"{guard}ret;"]]
+            [
+                [],
+                [],
+                [f"{guard}bra {target};"],
+                [f"@%p0 bra {target};"],
+                [f"@!%p1 bra {target};"],
+                [f"{guard}ret;"],
+            ]
         )
     return "\n".join([*lines, "st.global.u32 [%rd0], %r2;", "ret;"])
 

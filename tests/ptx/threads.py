@@ -61,7 +61,9 @@ class Thread:
         instruction = step.instruction
         code, operands = instruction.opcode, instruction.operands
         if code.base == "st":
-            self.stores.append((self._address(step, operands[0]), self._read(step, operands[1], bits(code.types[0]))))
+            self.stores.append(
+                (self._address(step, operands[0]), self._read(step, operands[1], bits(code.types[0])))
+            )
             return
         if code.base == "ld":
             address = operands[1]
@@ -72,7 +74,9 @@ class Thread:
                 value = Random(self._address(step, address)).getrandbits(64)
             result = value & mask(bits(code.types[0]))
         else:
-            values = [self._read(step, o, width) for o, width in zip(operands[1:], widths(code.text), strict=False)]
+            values = [
+                self._read(step, o, width) for o, width in zip(operands[1:], widths(code.text), strict=False)
+            ]
             result = operation(code.text, values)
         (register,) = step.defines
         self.registers[register] = result & mask(bits(self.flow.registers[register].type))

@@ -339,8 +339,8 @@ def _words(code: Opcode) -> set[str]:
 
 def _width(code: Opcode) -> int:
     """Of an integer type; 0 for others."""
-    if len(code.types) != 1 or code.types[0][0] not in "sub" or code.types[0][-1] == "2":
-        return 0 if not code.types or code.types[0] not in ("s32", "u32", "b32") else 32
+    if len(code.types) != 1 or code.types[0][0] not in "sub" or not code.types[0][1:].isdigit():
+        return 0
     return 8 * bytes_of(code.types[0])
 
 
@@ -385,7 +385,7 @@ def _move(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
 
 
 def _convert(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
-    if _words(code) or len(code.types) != 2 or not all(t[0] in "su" and t[-1] != "2" for t in code.types):
+    if _words(code) or len(code.types) != 2 or not all(t[0] in "su" and not t.endswith("x2") for t in code.types):
         return None
     to, from_ = (8 * bytes_of(t) for t in code.types)
     found = self.operand(index, 1, from_)

@@ -120,7 +120,8 @@ def test_a_register_is_live_where_a_way_leads_to_a_reader_before_a_definition(se
             more = {
                 n
                 for n, step in enumerate(steps)
-                if any(s in live for s in onward[n]) and (register not in step.defines or step.guard is not None)
+                if any(s in live for s in onward[n])
+                and (register not in step.defines or step.guard is not None)
             }
             if more <= live:
                 break

@@ -144,7 +144,9 @@ class Symbols:
         width = int(text.split(".")[-1][1:]) if not text.startswith("cvt") else int(text.split(".")[1][1:])
         narrow = int(text.split(".")[-1][1:])
         width = 2 * width if ".wide." in text else width
-        return operation(text, [n & mask(narrow if i < 2 else 64) for i, n in enumerate(numbers)]) & mask(width)
+        return operation(text, [n & mask(narrow if i < 2 else 64) for i, n in enumerate(numbers)]) & mask(
+            width
+        )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -166,7 +168,9 @@ def test_an_affine_form_is_worth_what_the_register_holds(seed: int, tuning: str)
                 follow_phis(analyses, symbols, previous, block.number)
             previous = block.number
             address = affine.addresses[visit.step]
-            is_on = step.guard is None or bool(thread.registers[step.guard]) != str(step.instruction.guard).startswith("!")
+            is_on = step.guard is None or bool(thread.registers[step.guard]) != str(
+                step.instruction.guard
+            ).startswith("!")
             if address is not None and step.instruction.opcode.space != "param" and is_on:
                 assert symbols.form(address) == thread.address, affine.show(address)
             for register, value in zip(step.defines, ssa.defines[visit.step], strict=True):
@@ -242,7 +246,10 @@ def test_accesses_that_are_said_not_to_alias_touch_different_bytes(seed: int) ->
         if one[0] == other[0]:
             assert analyses.alias.may_alias(first, second, Relation.ANY_VISIT)
             block_of, loops = analyses.cfg.block_of, analyses.loops
-            if one[3] == other[3] and loops.innermost[block_of[one[1]]] == loops.innermost[block_of[other[1]]]:
+            if (
+                one[3] == other[3]
+                and loops.innermost[block_of[one[1]]] == loops.innermost[block_of[other[1]]]
+            ):
                 assert analyses.alias.may_alias(first, second)
 
 
