@@ -131,11 +131,12 @@ class _Program:
         self.lines += [f"mov.u32 {counter}, {begin};", f"mov.u32 %r{20 + depth}, 0;", f"{head}:"]
         self.statements(3, depth - 1, leave)
         self.lines.append(f"add.s32 %r{self.random.randrange(6, 9)}, {counter}, {self.random.randrange(9)};")
-        # A second counter ends it, sometimes the first.
+        # A second counter ends it.
+        relation, bound = self.random.choice(["lt", "ne"]), self.random.choice([2, 3, 4, "%r5"])
         self.lines += [
             f"add.s32 {counter}, {counter}, {step};",
             f"add.s32 %r{20 + depth}, %r{20 + depth}, 1;",
-            f"setp.{self.random.choice(['lt', 'ne'])}.s32 %p{4 + depth}, %r{20 + depth}, {self.random.choice([2, 3, 4, '%r5'])};",
+            f"setp.{relation}.s32 %p{4 + depth}, %r{20 + depth}, {bound};",
             f"@%p{4 + depth} bra {head};",
             f"{leave}:",
         ]

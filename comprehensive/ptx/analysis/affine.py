@@ -98,7 +98,7 @@ def affine_of(ssa: Ssa, operand_values: Sequence[Sequence[int]], loops: Loops, t
     trips: dict[int, Trips] = {}
     if loops.loops:
         first = _Pass(ssa, operand_values, loops, tree, symbols, {}, {})
-        first.run()
+        first.run(_needed(ssa, loops))
         inductions = first.inductions()
         by_symbol = {
             symbol: inductions[phi]
@@ -116,6 +116,27 @@ def affine_of(ssa: Ssa, operand_values: Sequence[Sequence[int]], loops: Loops, t
         MappingProxyType(last.found),
         MappingProxyType(trips),
     )
+
+
+def _needed(ssa: Ssa, loops: Loops) -> bytearray:
+    """The values that counters and the conditions of loops are made of."""
+    seen = bytearray(len(ssa.values))
+    work = [a for loop in loops.loops for phi in ssa.phis[loop.header] for a in phi.arguments if a != NONE]
+    for loop in loops.loops:
+        for block, _ in loop.exits:
+            guard = ssa.guards[ssa.cfg.blocks[block].end - 1]
+            work += [guard] if guard != NONE else []
+    while work:
+        value = work.pop()
+        if seen[value]:
+            continue
+        seen[value] = 1
+        definition = ssa.values[value]
+        if definition.is_phi:
+            work += [argument for argument in ssa.phi_of[value].arguments if argument != NONE]
+        elif definition.step != NONE:
+            work += ssa.inputs(definition.step)
+    return seen
 
 
 class _Pass:
@@ -145,7 +166,8 @@ class _Pass:
         self.forms = self._arithmetic.forms
         self.addresses: list[Form | None] = [None] * len(ssa.uses)
 
-    def run(self) -> None:
+    def run(self, needed: bytearray | None = None) -> None:
+        """``needed`` are values for a first pass: counters need no facts, no addresses, and not all values."""
         place = {block: index for index, block in enumerate(self._ssa.cfg.order)}
         # A number forgets what was learnt since; every block comes before those that it dominates, and these in the
         # order in which control comes to them, so that only headers of loops meet values that are not known yet.
@@ -156,10 +178,13 @@ class _Pass:
                 self._facts.forget(item)
                 continue
             work.append((self._facts.mark(), False))
-            self._learn(item)
-            self._block(item)
-            for child in sorted(self._tree.children[item], key=place.__getitem__, reverse=True):
-                work.append((child, True))
+            if needed is None:
+                self._learn(item)
+            self._block(item, needed)
+            children = self._tree.children[item]
+            if len(children) > 1:
+                children = sorted(children, key=place.__getitem__, reverse=True)
+            work += [(child, True) for child in children]
 
     def inductions(self) -> dict[int, Induction]:
         """Phis of headers that grow by what does not change."""
@@ -180,15 +205,17 @@ class _Pass:
         found = tuple(self._branch(block, stay[0]))
         return found[0] if len(found) == 1 else None
 
-    def _block(self, number: int) -> None:
+    def _block(self, number: int, needed: bytearray | None) -> None:
         ssa = self._ssa
         for phi in ssa.phis[number]:
             self.forms[phi.value] = self._phi(number, phi)
         steps = ssa.cfg.flow.steps
         for index in ssa.cfg.blocks[number].steps:
-            if ssa.defines[index]:
+            defines = ssa.defines[index]
+            if defines and (needed is None or any(needed[value] for value in defines)):
                 self._arithmetic.define(index)
-            self.addresses[index] = self._address(index, steps[index].instruction.operands)
+            if needed is None:
+                self.addresses[index] = self._address(index, steps[index].instruction.operands)
 
     def _address(self, index: int, operands: Sequence[object]) -> Form | None:
         found: Form | None = None

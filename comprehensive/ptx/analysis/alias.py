@@ -29,7 +29,7 @@ from comprehensive.ptx.analysis.forms import Form, subtract
 from comprehensive.ptx.analysis.loops import Loops
 from comprehensive.ptx.analysis.spaces import Space
 from comprehensive.ptx.analysis.symbols import Symbol
-from comprehensive.ptx.opcodes import special_register
+from comprehensive.ptx.special_registers import special_register
 from comprehensive.ptx.statements import Declaration
 
 
@@ -123,7 +123,7 @@ class Alias:
                 return False
             case "special", (str(name),):
                 special = special_register(name)
-                return special is None or special.varies is not None
+                return special is None or special.varies != "grid"
             case "product", numbers:
                 return any(known[n] for n in numbers if isinstance(n, int))
             case "signed" | "unsigned", (Form() as inner,):

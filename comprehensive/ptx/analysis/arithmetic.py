@@ -9,6 +9,7 @@ In: a step, the forms of its operands, what is known where it stands.  Out: the 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cache
 
 from comprehensive.ptx.analysis.facts import Facts, limits
 from comprehensive.ptx.analysis.forms import (
@@ -29,8 +30,9 @@ from comprehensive.ptx.analysis.operations import result_bounds
 from comprehensive.ptx.analysis.ssa import NONE, Ssa
 from comprehensive.ptx.analysis.symbols import Symbol, Symbols
 from comprehensive.ptx.module import bytes_of
-from comprehensive.ptx.opcodes import Effect, Opcode, special_register
+from comprehensive.ptx.opcodes import Effect, Opcode
 from comprehensive.ptx.operands import Address, Immediate, Name, Sum, Vector
+from comprehensive.ptx.special_registers import special_register
 
 WIDTHS = frozenset({16, 32, 64})
 MOST_FACTORS = 4
@@ -82,7 +84,7 @@ class Arithmetic:
                     found = None if rule is None else rule(self, index, code, bits)
                     if found is None:
                         found = self._operation(index, code, bits)
-                    elif len(found.terms) > MOST_TERMS:
+                    elif len(found[1]) > MOST_TERMS:
                         found = None
         for value in defines:
             # What is no name of its own (a parameter in a register) is never known.
@@ -147,7 +149,12 @@ class Arithmetic:
             if name.startswith("%") or bits not in WIDTHS:
                 return None
             return single(bits, self._symbols.number(Symbol("address", (name,), 0, (1 << 64) - 1)))
-        if special.varies == "time" or special.type == "pred" or 8 * bytes_of(special.type) != bits:
+        if (
+            special.varies == "time"
+            or special.vector != 1
+            or special.type == "pred"
+            or 8 * bytes_of(special.type) != bits
+        ):
             return None
         low, high = special_bounds(self._function, name) or (0, (1 << bits) - 1)
         if low == high:
@@ -272,16 +279,7 @@ class Arithmetic:
 
     def _operation(self, index: int, code: Opcode, bits: int) -> Form | None:
         """A symbol that equal operations on equal operands share; None where it is not sure that they are equal."""
-        if (
-            not code.is_known
-            or code.effect is not Effect.NONE
-            or code.has_side_effects
-            or code.is_convergent
-            or code.reads_carry
-            or code.base not in _PURE
-            or not all(t[0] in "sub" for t in code.types)
-            or not code.types
-        ):
+        if not _is_function(code):
             return None
         operands = self._ssa.cfg.flow.steps[index].instruction.operands
         key: list[Hashable] = [code.text]
@@ -332,11 +330,28 @@ class Arithmetic:
         return [f for f in found if f is not None] if None not in found else None
 
 
-def _words(code: Opcode) -> set[str]:
+@cache
+def _is_function(code: Opcode) -> bool:
+    """Whether equal integers in its operands give equal integers."""
+    return (
+        code.base in _PURE
+        and code.is_known
+        and code.effect == Effect.NONE
+        and not code.has_side_effects
+        and not code.is_convergent
+        and not code.reads_carry
+        and bool(code.types)
+        and all(t[0] in "sub" for t in code.types)
+    )
+
+
+@cache
+def _words(code: Opcode) -> frozenset[str]:
     """Modifiers that are no types."""
-    return set(code.modifiers) - set(code.types)
+    return frozenset(code.modifiers) - frozenset(code.types)
 
 
+@cache
 def _width(code: Opcode) -> int:
     """Of an integer type; 0 for others."""
     if len(code.types) != 1 or code.types[0][0] not in "sub" or not code.types[0][1:].isdigit():
@@ -385,7 +400,11 @@ def _move(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
 
 
 def _convert(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
-    if _words(code) or len(code.types) != 2 or not all(t[0] in "su" and not t.endswith("x2") for t in code.types):
+    if (
+        _words(code)
+        or len(code.types) != 2
+        or not all(t[0] in "su" and not t.endswith("x2") for t in code.types)
+    ):
         return None
     to, from_ = (8 * bytes_of(t) for t in code.types)
     found = self.operand(index, 1, from_)

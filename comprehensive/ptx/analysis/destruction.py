@@ -16,12 +16,13 @@ from collections.abc import Sequence
 
 from comprehensive.ptx.analysis.cfg import Block
 from comprehensive.ptx.analysis.copies import in_sequence
-from comprehensive.ptx.analysis.renaming import renamed, with_names
+from comprehensive.ptx.analysis.renaming import renamed
 from comprehensive.ptx.analysis.ssa import NONE, Ssa
 from comprehensive.ptx.flow import Step
 from comprehensive.ptx.module import Function, bytes_of
 from comprehensive.ptx.opcodes import Role, opcode
 from comprehensive.ptx.operands import Name
+from comprehensive.ptx.operands import renamed as with_names
 from comprehensive.ptx.statements import Declaration, Directive, Instruction, Label, Statement
 
 _JUMP = opcode("bra.uni")

@@ -14,7 +14,7 @@ integers that are the same in all threads of a warp, which have registers of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from comprehensive.ptx.analysis.liveness import Liveness
@@ -57,20 +57,49 @@ def pressure_of(live: Liveness, ssa: Ssa, variance: Variance) -> Pressure:
     flow = live.cfg.flow
     again = _rematerialisable(ssa)
     uniform = _uniform(ssa, variance) - again
-    classes: list[list[tuple[int, int]]] = []
-    for left_out in (frozenset[int](), again, again | uniform):
-        by_words: dict[int, list[int]] = {}
-        for register in flow.registers:
-            if register.words and register.number not in left_out:
-                by_words.setdefault(register.words, []).append(register.number)
-        classes.append([(words, _mask(numbers)) for words, numbers in sorted(by_words.items())])
-    predicates = _mask(r.number for r in flow.registers if not r.words)
-    counts = [
-        tuple([sum(words * (mask & members).bit_count() for words, members in each) for mask in live.before])
-        for each in classes
+    neither = again | uniform
+    weights = [
+        (
+            r.words,
+            0 if r.number in again else r.words,
+            0 if r.number in neither else r.words,
+            int(not r.words),
+        )
+        for r in flow.registers
     ]
-    flags = tuple([(mask & predicates).bit_count() for mask in live.before])
-    return Pressure(counts[0], counts[1], counts[2], flags, again, uniform)
+    counts = _counts(live, weights)
+    words, not_again, variant, predicates = (tuple(each) for each in counts)
+    return Pressure(words, not_again, variant, predicates, again, uniform)
+
+
+def _counts(live: Liveness, weights: Sequence[tuple[int, int, int, int]]) -> list[list[int]]:
+    """Before every step the sums of the weights of live registers."""
+    steps = live.cfg.flow.steps
+    found = [[0] * len(steps) for _ in range(4)]
+    # Registers of equal weights are counted at once at the ends of blocks.
+    members: dict[tuple[int, int, int, int], list[int]] = {}
+    for number, weight in enumerate(weights):
+        members.setdefault(weight, []).append(number)
+    masks = [(weight, _mask(numbers)) for weight, numbers in members.items()]
+    bits = [1 << number for number in range(len(weights))]
+    for block in live.cfg.blocks:
+        mask = live.live_out[block.number]
+        each_weight = [(weight, (mask & members).bit_count()) for weight, members in masks]
+        now = [sum(weight[k] * count for weight, count in each_weight) for k in range(4)]
+        for index in reversed(block.steps):
+            step = steps[index]
+            if step.guard is None:
+                for register in step.defines:
+                    if mask & bits[register]:
+                        mask ^= bits[register]
+                        now = [n - w for n, w in zip(now, weights[register], strict=True)]
+            for register in step.reads:
+                if not mask & bits[register]:
+                    mask |= bits[register]
+                    now = [n + w for n, w in zip(now, weights[register], strict=True)]
+            for each, count in zip(found, now, strict=True):
+                each[index] = count
+    return found
 
 
 def _mask(numbers: Iterable[int]) -> int:

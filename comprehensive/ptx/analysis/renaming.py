@@ -7,16 +7,13 @@ In: a step and its flow, the new names of what it defines and uses.  Out: an ins
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
 from comprehensive.ptx.flow import Flow, Step
 from comprehensive.ptx.opcodes import Role
-from comprehensive.ptx.operands import Address, Expression, Immediate, Name, Not, Operand, Several, Sum
+from comprehensive.ptx.operands import Name, Not, Operand
+from comprehensive.ptx.operands import renamed as with_names
 from comprehensive.ptx.statements import MADE, Instruction
-
-_WORD = re.compile(r"[%$A-Za-z_][\w$.]*")
 
 
 def renamed(
@@ -29,36 +26,13 @@ def renamed(
     roles = instruction.opcode.roles(len(operands))
     places = _Places(flow, step, defines, uses)
     changed = tuple(
-        operand
-        if role in (Role.LABEL, Role.TARGETS)
-        else with_names(operand, lambda name, role=role: places.new_name(name, role))
+        operand if role in (Role.LABEL, Role.TARGETS) else places.operand(operand, role)
         for operand, role in zip(operands, roles, strict=True)
     )
     guarded = instruction.guard
     if guard is not None and guarded is not None:
         guarded = Not(Name(guard)) if isinstance(guarded, Not) else Name(guard)
     return Instruction(instruction.opcode, changed, guarded, MADE, MADE)
-
-
-def with_names(operand: Operand, new_name: Callable[[str], str]) -> Operand:
-    """The operand with every name replaced, in order."""
-    match operand:
-        case Name(text):
-            return Name(new_name(text)) if operand.names else operand
-        case Not(inner):
-            return Not(Name(new_name(inner.text)))
-        case Sum(base, offset):
-            return Sum(Name(new_name(base.text)), offset)
-        case Address(Name(text), offset):
-            return Address(Name(new_name(text)), offset)
-        case Several():
-            return replace(operand, items=tuple(with_names(item, new_name) for item in operand.items))
-        case Expression(text, names):
-            fresh = {name: new_name(name) for name in dict.fromkeys(names)}
-            text = _WORD.sub(lambda found: fresh.get(found[0], found[0]), text)
-            return Expression(text, tuple(fresh[name] for name in names))
-        case Address() | Immediate():
-            return operand
 
 
 class _Places:
@@ -75,7 +49,14 @@ class _Places:
         )
         return list(found)[::-1]
 
-    def new_name(self, name: str, role: Role) -> str:
+    def operand(self, operand: Operand, role: Role) -> Operand:
+        """Equal names of one operand are one register."""
+        names: dict[str, str] = {}
+        for name in operand.names:
+            names[name] = self._new_name(name, role)
+        return with_names(operand, lambda name: names.get(name, name)) if names else operand
+
+    def _new_name(self, name: str, role: Role) -> str:
         if self._symbols and self._symbols[-1] == name and not self._is_next(name, role):
             return self._symbols.pop()
         new = name

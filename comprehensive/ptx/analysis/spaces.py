@@ -24,8 +24,9 @@ from types import MappingProxyType
 
 from comprehensive.ptx.analysis.ssa import NONE, Ssa
 from comprehensive.ptx.flow import Flow
-from comprehensive.ptx.opcodes import Opcode, special_register
+from comprehensive.ptx.opcodes import Opcode
 from comprehensive.ptx.operands import Address, Immediate, Name, Operand, Sum
+from comprehensive.ptx.special_registers import special_register
 from comprehensive.ptx.statements import Declaration
 
 

@@ -88,7 +88,8 @@ def test_a_cycle_with_two_entries_is_no_loop():
 
 def test_a_symbolic_bound_is_a_form_and_no_constant():
     analyses = analysed(
-        "ld.param.u32 %r9, [n];\nmov.u32 %r1, 5;\nL: add.s32 %r1, %r1, 3;\nsetp.lt.s32 %p1, %r1, %r9;\n@%p1 bra L;\nret;"
+        "ld.param.u32 %r9, [n];\nmov.u32 %r1, 5;\n"
+        "L: add.s32 %r1, %r1, 3;\nsetp.lt.s32 %p1, %r1, %r9;\n@%p1 bra L;\nret;"
     )
     trips = analyses.affine.trips[0]
     assert (trips.constant, trips.relation, trips.step) == (None, "lt", 3)

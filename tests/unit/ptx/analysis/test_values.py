@@ -95,7 +95,8 @@ def test_values_vary_as_what_they_are_made_of(body: str, register: str, expected
 
 
 def test_what_is_merged_behind_a_variant_branch_varies():
-    body = "mov.u32 %r1, %{}.x;\nsetp.lt.u32 %p1, %r1, 4;\nmov.u32 %r2, 1;\n@%p1 bra A;\nmov.u32 %r2, 2;\nA: mov.u32 %r3, %r2;\nret;"
+    body = """mov.u32 %r1, %{}.x;\nsetp.lt.u32 %p1, %r1, 4;\nmov.u32 %r2, 1;
+    @%p1 bra A;\nmov.u32 %r2, 2;\nA: mov.u32 %r3, %r2;\nret;"""
     assert level(body.format("tid"), "%r3") == Level.LANE
     assert level(body.format("ctaid"), "%r3") == Level.BLOCK
 
@@ -118,8 +119,7 @@ def test_a_counter_is_uniform_inside_a_loop_that_threads_leave_at_different_time
         ("ld.param.u64 %rd2, [a];\ncvta.to.global.u64 %rd3, %rd2;\nmad.wide.s32 %rd1, %r1, 4, %rd3;", Space.GLOBAL),
         ("mov.u64 %rd2, tile;\ncvta.shared.u64 %rd1, %rd2;", Space.SHARED),
         ("mov.u64 %rd2, tile;\nselp.b64 %rd1, %rd2, %rd2, %p1;", Space.SHARED),
-        ("mov.u64 %rd2, tile;\nld.param.u64 %rd3, [a];\ncvta.to.global.u64 %rd4, %rd3;\nselp.b64 %rd1, %rd2, %rd4, %p1;",
-         Space.ANY),
+        ("mov.u64 %rd2, tile;\ncvta.to.global.u64 %rd4, %rd3;\nselp.b64 %rd1, %rd2, %rd4, %p1;", Space.ANY),
         ("mov.u64 %rd1, tile;\nL: add.s64 %rd1, %rd1, 4;\n@%p1 bra L;", Space.SHARED),
         ("mul.wide.u32 %rd1, %r1, 4;", Space.NONE),
         ("ld.global.u64 %rd1, [%rd2];", Space.ANY),
@@ -232,7 +232,8 @@ def test_barriers_calls_and_unknown_opcodes_may_touch_everything():
 
 
 def test_different_variables_do_not_alias_and_different_parameters_only_where_the_user_says_so():
-    two = ".shared .align 4 .b8 other[64];\nmov.u64 %rd2, tile;\nmov.u64 %rd3, other;\nmad.wide.u32 %rd4, %r1, 4, %rd2;\n"
+    two = """.shared .align 4 .b8 other[64];\nmov.u64 %rd2, tile;\nmov.u64 %rd3, other;
+    mad.wide.u32 %rd4, %r1, 4, %rd2;\n"""
     assert not pair(f"{two}st.shared.u32 [%rd4], %r1;\nld.shared.u32 %r2, [%rd3];")
     again = two.replace(".shared .align 4 .b8 other[64]", ".extern .shared .b8 other[]")
     assert pair(f"{again}st.shared.u32 [%rd4], %r1;\nld.shared.u32 %r2, [%rd3];")
