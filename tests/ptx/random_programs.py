@@ -173,7 +173,7 @@ class _Program:
                     f"div.{random.choice('us')}32 %r{d}, %r{a}, {random.choice([3, 8])};",
                     f"selp.b32 %r{d}, %r{a}, {either}, %p{random.randrange(2)};",
                     f"{guard}mov.u32 %r{d}, %r{a};",
-                    f"mov.u32 %r{d}, %warpid;",
+                    f"ld.global.u32 %r{d}, [%rd0+{4 * a}];",
                     f"mul.wide.{random.choice('us')}32 %rd{w}, %r{a}, {random.choice([4, 8, 1, f'%r{b}'])};",
                     f"mad.wide.s32 %rd{w}, %r{a}, 4, %rd{x};",
                     f"cvt.{random.choice(['s64.s32', 'u64.u32', 's64.u32'])} %rd{w}, %r{a};",

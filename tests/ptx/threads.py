@@ -71,7 +71,9 @@ class Thread:
             if code.space == "param":
                 value = self.parameters[str(address.base)]
             else:
-                value = Random(self._address(step, address)).getrandbits(64)
+                # Other warps may meanwhile have written what only this load does not take for constant.
+                warp = 0 if "nc" in code.modifiers else self.special.get("%tid.x", 0) // 32
+                value = Random(self._address(step, address) * 1024 + warp).getrandbits(64)
             result = value & mask(bits(code.types[0]))
         else:
             values = [

@@ -56,7 +56,7 @@ def visits(analyses: Analyses, thread: Thread, counts: dict[int, int]) -> Iterat
 
 
 def thread_of(analyses: Analyses, tid: int, block: int, n: int, seed: int = 0) -> Thread:
-    special = {"%tid.x": tid, "%ctaid.x": block, "%ntid.x": THREADS, "%warpid": tid // 32}
+    special = {"%tid.x": tid, "%ctaid.x": block, "%ntid.x": THREADS}
     return Thread(analyses.flow, special, {"a": 1 << 40, "n": n}, seed=seed + tid + THREADS * block)
 
 
