@@ -22,7 +22,7 @@ from comprehensive.diagnostics import CompileError, Diagnostic, Severity, Span
 from comprehensive.ptx.body import token_start
 from comprehensive.ptx.module import Function, bytes_of
 from comprehensive.ptx.opcodes import Role
-from comprehensive.ptx.operands import SINK, Name, Not, Operand
+from comprehensive.ptx.operands import SINK, Arguments, Name, Not, Operand
 from comprehensive.ptx.special_registers import special_register
 from comprehensive.ptx.statements import (
     MADE,
@@ -219,7 +219,7 @@ class _Scopes:
         uses: list[int] = []
         symbols: list[str] = []
         labels: list[str] = []
-        for operand, role in zip(operands, instruction.opcode.roles(len(operands)), strict=True):
+        for operand, role in zip(operands, _roles(instruction), strict=True):
             if role in (Role.LABEL, Role.TARGETS):
                 labels += self._labels(operand)
                 continue
@@ -266,7 +266,8 @@ class _Scopes:
                         return self._new(scope, name, type_)
             if name in scope.variables:
                 return None
-        return None
+        whole, dot, _ = name.rpartition(".")  # a part of a register: %r1.b0, %v.x
+        return self._lookup(whole) if dot and special_register(name) is None else None
 
     def _new(self, scope: _Scope, name: str, type_: str) -> int:
         number = scope.registers[name] = len(self.registers)
@@ -290,6 +291,13 @@ class _Scopes:
         return CompileError(
             (Diagnostic(Severity.ERROR, code, message, _span(self._function, statement), help=help),)
         )
+
+
+def _roles(instruction: Instruction) -> tuple[Role, ...]:
+    operands = instruction.operands
+    if instruction.opcode.base != "call":
+        return instruction.opcode.roles(len(operands))
+    return instruction.opcode.roles(len(operands), returns=isinstance(operands[0], Arguments))
 
 
 def _outwards(scope: _Scope | None) -> Iterator[_Scope]:

@@ -146,7 +146,7 @@ class Arithmetic:
             return constant(bits, 32)
         special = special_register(name)
         if special is None:
-            if name.startswith("%") or bits not in WIDTHS:
+            if name.startswith("%") or "." in name or bits not in WIDTHS:
                 return None
             return single(bits, self._symbols.number(Symbol("address", (name,), 0, (1 << 64) - 1)))
         if (
@@ -370,9 +370,9 @@ def _sum(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
 
 def _multiply(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
     words, width = _words(code), _width(code)
-    if words == {"lo"} and width == bits:
+    if words == frozenset(("lo",)) and width == bits:
         found = self.both(index, bits)
-    elif words == {"wide"} and 2 * width == bits:
+    elif words == frozenset(("wide",)) and 2 * width == bits:
         narrow = self.both(index, width)
         signed = code.types[0][0] == "s"
         found = narrow and [self.extended(each, bits, signed) for each in narrow]

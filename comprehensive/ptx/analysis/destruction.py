@@ -16,8 +16,9 @@ from collections.abc import Sequence
 
 from comprehensive.ptx.analysis.cfg import Block
 from comprehensive.ptx.analysis.copies import in_sequence
+from comprehensive.ptx.analysis.operand_values import roles_of
 from comprehensive.ptx.analysis.renaming import renamed
-from comprehensive.ptx.analysis.ssa import NONE, Ssa
+from comprehensive.ptx.analysis.ssa import NONE, Ssa, is_vector_declaration
 from comprehensive.ptx.flow import Step
 from comprehensive.ptx.module import Function, bytes_of
 from comprehensive.ptx.opcodes import Role, opcode
@@ -62,7 +63,7 @@ class _Writer:
             body += self._edge(empty, empty.successors[0]) if empty.successors else []
         for position, statement in enumerate(self._flow.function.body):
             match statement:
-                case Declaration(".reg", _):
+                case Declaration(".reg", _) if not is_vector_declaration(statement):
                     pass
                 case Instruction():
                     number = steps[position]
@@ -114,7 +115,7 @@ class _Writer:
         ssa = self._ssa
         before = dict(zip(ssa.defines[number], ssa.previous[number], strict=False))
         operands = step.instruction.operands
-        roles = step.instruction.opcode.roles(len(operands))
+        roles = roles_of(step.instruction)
         if Role.DEF_USE in roles:
             both = {n for o, r in zip(operands, roles, strict=True) if r is Role.DEF_USE for n in o.names}
             held = dict(zip(step.uses, ssa.uses[number], strict=True))
@@ -167,7 +168,7 @@ class _Writer:
 
     def _targets(self, step: Step) -> list[tuple[str, int]]:
         instruction = step.instruction
-        roles = instruction.opcode.roles(len(instruction.operands))
+        roles = roles_of(instruction)
         for operand, role in zip(instruction.operands, roles, strict=True):
             if role in (Role.LABEL, Role.TARGETS) and step.targets:
                 table = self._table(operand.names[0])
@@ -182,7 +183,7 @@ class _Writer:
         return ()
 
     def _retargeted(self, instruction: Instruction, names: dict[str, str]) -> list[Statement]:
-        roles = instruction.opcode.roles(len(instruction.operands))
+        roles = roles_of(instruction)
         before: list[Statement] = []
         operands = list(instruction.operands)
         for place, (operand, role) in enumerate(zip(instruction.operands, roles, strict=True)):

@@ -11,6 +11,8 @@ from __future__ import annotations
 from comprehensive.ptx.analysis.ssa import NONE, Ssa
 from comprehensive.ptx.flow import Step
 from comprehensive.ptx.opcodes import Role
+from comprehensive.ptx.operands import Arguments
+from comprehensive.ptx.statements import Instruction
 
 
 def operand_values_of(ssa: Ssa) -> tuple[tuple[int, ...], ...]:
@@ -25,27 +27,41 @@ def operand_values_of(ssa: Ssa) -> tuple[tuple[int, ...], ...]:
     )
 
 
+def roles_of(instruction: Instruction) -> tuple[Role, ...]:
+    """Of its operands; of a call it matters whether there is a list of results."""
+    code, operands = instruction.opcode, instruction.operands
+    if code.base != "call":
+        return code.roles(len(operands))
+    return code.roles(len(operands), returns=isinstance(operands[0], Arguments))
+
+
 def _values(
     step: Step, defines: tuple[int, ...], uses: tuple[int, ...], registers: list[str]
 ) -> tuple[int, ...]:
     operands = step.instruction.operands
     found: list[int] = []
     define = use = 0
-    for operand, role in zip(operands, step.instruction.opcode.roles(len(operands)), strict=True):
+    for operand, role in zip(operands, roles_of(step.instruction), strict=True):
         names = operand.names
         value = NONE
         if role is not Role.LABEL and role is not Role.TARGETS:
             for name in names:
+                whole = name
+                if "." in name:
+                    # A part of a register (%r1.b0, v.x) is another value.
+                    whole = name.rpartition(".")[0]
                 if (
                     (role is Role.DEF or role is Role.DEF_USE)
                     and define < len(defines)
-                    and registers[step.defines[define]] == name
+                    and registers[step.defines[define]] == whole
                 ):
                     value = defines[define]
                     define += 1
-                if role is not Role.DEF and use < len(uses) and registers[step.uses[use]] == name:
+                if role is not Role.DEF and use < len(uses) and registers[step.uses[use]] == whole:
                     value = uses[use]
                     use += 1
+                if whole is not name:
+                    value = NONE
             if len(names) > 1:
                 value = NONE
         found.append(value)

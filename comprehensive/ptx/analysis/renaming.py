@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from comprehensive.ptx.analysis.operand_values import roles_of
 from comprehensive.ptx.flow import Flow, Step
 from comprehensive.ptx.opcodes import Role
 from comprehensive.ptx.operands import Name, Not, Operand
@@ -23,7 +24,7 @@ def renamed(
     by one operand takes the name of the definition."""
     instruction = step.instruction
     operands = instruction.operands
-    roles = instruction.opcode.roles(len(operands))
+    roles = roles_of(instruction)
     places = _Places(flow, step, defines, uses)
     changed = tuple(
         operand if role in (Role.LABEL, Role.TARGETS) else places.operand(operand, role)
@@ -59,12 +60,14 @@ class _Places:
     def _new_name(self, name: str, role: Role) -> str:
         if self._symbols and self._symbols[-1] == name and not self._is_next(name, role):
             return self._symbols.pop()
-        new = name
-        if role is not Role.DEF and self._uses and self._uses[-1][0] == name:
+        # A part of a register is named behind it: %r1.b0.
+        whole, dot, part = name.partition(".")
+        new = whole
+        if role is not Role.DEF and self._is_next(whole, Role.USE):
             new = self._uses.pop()[1]
-        if role in (Role.DEF, Role.DEF_USE) and self._defines and self._defines[-1][0] == name:
+        if role in (Role.DEF, Role.DEF_USE) and self._is_next(whole, Role.DEF):
             new = self._defines.pop()[1]
-        return new
+        return f"{new}{dot}{part}"
 
     def _is_next(self, name: str, role: Role) -> bool:
         pairs = self._defines if role is Role.DEF else self._uses

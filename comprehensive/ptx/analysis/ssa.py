@@ -9,19 +9,23 @@ reads); the steps stay as they are, values are told beside them::
     ssa.previous[3]                  # under a guard: the values that stay where the step does nothing
 
 Values 0 to the number of registers are what registers hold at the entry: undefined, but for parameters in registers.
-Parameters and results in registers are ``fixed``: not renamed, all their uses and definitions are the entry's value.
+Parameters and results in registers, and registers that are vectors, are ``fixed``: not renamed, all their uses and
+definitions are the entry's value, of which nothing is known.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from comprehensive.ptx.analysis.cfg import Block, Cfg
 from comprehensive.ptx.analysis.dominators import Tree
 from comprehensive.ptx.analysis.liveness import Liveness, registers_in
+from comprehensive.ptx.module import Function
+from comprehensive.ptx.statements import Declaration, Statement
 
 NONE = -1
 """No value, no step."""
@@ -90,10 +94,36 @@ def ssa_of(cfg: Cfg, tree: Tree, frontiers: Sequence[Sequence[int]], liveness: L
     function = cfg.flow.function
     names = cfg.flow.names
     in_registers = (p.name for p in (*function.parameters, *function.returns) if p.is_register)
-    fixed = frozenset(names[name] for name in in_registers if name in names)
+    vectors = vector_registers(function)
+    fixed = frozenset(
+        (
+            *(names[name] for name in in_registers if name in names),
+            *(register.number for register in cfg.flow.registers if register.name in vectors),
+        )
+    )
     renaming = _Renaming(cfg, fixed, _phi_registers(cfg, frontiers, liveness, fixed))
     renaming.run(tree)
     return renaming.finished()
+
+
+def vector_registers(function: Function) -> frozenset[str]:
+    """Names of registers such as ``.reg .v4 .f32 v``, whose parts are defined one by one."""
+    found: set[str] = set()
+    for statement in function.body:
+        if is_vector_declaration(statement):
+            found.update(_NAME.findall(statement.text))
+    return frozenset(found)
+
+
+def is_vector_declaration(statement: Statement) -> TypeGuard[Declaration]:
+    return (
+        isinstance(statement, Declaration)
+        and statement.kind == ".reg"
+        and re.match(r"\.v[248]\b", statement.text) is not None
+    )
+
+
+_NAME = re.compile(r"(?<![.\w%$])[A-Za-z_$%][\w$]*")
 
 
 def _phi_registers(

@@ -192,7 +192,7 @@ class _Levels:
             special = special_register(name)
             if special is not None:
                 level = max(level, _SPECIAL.get(special.varies, Level.LANE))
-            elif name.startswith("%"):
+            elif name.startswith("%") or "." in name:
                 level = Level.LANE
         return level
 
