@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
 
-from comprehensive.ptx.analysis.ssa import Ssa
 from comprehensive.ptx.flow import Flow, Step
 from comprehensive.ptx.module import bytes_of
 from comprehensive.ptx.operands import Address, Immediate, Name, Not, Operand, Sum
@@ -186,9 +185,3 @@ _COMPARED: dict[str, Callable[[int, int], bool]] = {
     "eq": lambda a, b: a == b,
     "ne": lambda a, b: a != b,
 }
-
-
-def value_defined(ssa: Ssa, number: int) -> int:
-    """Of a step with one definition."""
-    (value,) = ssa.defines[number]
-    return value

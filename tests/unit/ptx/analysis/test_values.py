@@ -166,6 +166,11 @@ def test_a_comparison_that_was_true_lets_a_neighbour_be_the_same_sum():
     assert shown(body, "%rd1") == "s(%tid.x + %ctaid.x*%ntid.x) + 1"
 
 
+def test_a_comparison_says_nothing_of_a_sum_that_may_still_wrap():
+    body = f"{INDEX}setp.ge.s32 %p1, %r4, %r9;\n@%p1 bra E;\nadd.s32 %r5, %r4, 2;\ncvt.s64.s32 %rd1, %r5;\nE: ret;"
+    assert shown(body, "%rd1") == "s(%tid.x + %ctaid.x*%ntid.x + 2)"
+
+
 def test_a_disjunction_that_was_false_says_both():
     body = f"""{INDEX}setp.ge.s32 %p1, %r4, %r9;\nsetp.lt.s32 %p2, %r4, 1;\nor.pred %p3, %p1, %p2;\n@%p3 bra E;
     add.s32 %r5, %r4, 1;\ncvt.s64.s32 %rd1, %r5;\nadd.s32 %r6, %r4, -1;\ncvt.s64.s32 %rd2, %r6;\nE: ret;"""

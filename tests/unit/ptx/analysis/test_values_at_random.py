@@ -155,29 +155,57 @@ def test_an_affine_form_is_worth_what_the_register_holds(seed: int, tuning: str)
     random = Random(seed)
     program = random_graph(random, 6) if seed % 5 == 0 else random_program(random, 14)
     analyses = analysed(program, tuning)
-    affine, ssa = analyses.affine, analyses.ssa
     for n in (0, 2**31 - 1, random.choice([7, 100, 2**31, 2**32 - 3])):
-        thread = thread_of(analyses, random.randrange(THREADS), random.choice([0, 1, 2**23, 2**31 - 2]), n)
-        counts: dict[int, int] = {}
-        symbols = Symbols(analyses, thread, counts, dict(enumerate(thread.registers)))
-        previous = 0
-        for visit in visits(analyses, thread, counts):
-            step = analyses.flow.steps[visit.step]
-            block = analyses.cfg.blocks[analyses.cfg.block_of[visit.step]]
-            if visit.step == block.start:
-                follow_phis(analyses, symbols, previous, block.number)
-            previous = block.number
-            address = affine.addresses[visit.step]
-            is_on = step.guard is None or bool(thread.registers[step.guard]) != str(
-                step.instruction.guard
-            ).startswith("!")
-            if address is not None and step.instruction.opcode.space != "param" and is_on:
-                assert symbols.form(address) == thread.address, affine.show(address)
-            for register, value in zip(step.defines, ssa.defines[visit.step], strict=True):
-                symbols.values[value] = thread.registers[register]
-                form = affine.values[value]
-                if form is not None:
-                    assert symbols.form(form) == thread.registers[register], affine.show(form)
+        block = random.choice([0, 1, 2**23, 2**31 - 2])
+        demand_affine(analyses, thread_of(analyses, random.randrange(THREADS), block, n))
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_sums_behind_comparisons_are_worth_what_registers_hold_also_at_the_ends(seed: int) -> None:
+    random = Random(seed)
+    near = (0, 1, 2, 5, 2**31 - 2, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 2, 2**32 - 1)
+    lines = ["ld.param.u32 %r1, [n];", "mov.u32 %r2, %ctaid.x;", "mul.lo.u32 %r2, %r2, 3;"]
+    for place in range(3):
+        other = random.choice(["%r2", str(random.choice((0, 1, 2, 2**31 - 1, -1, -2)))])
+        relation, type_ = random.choice(["lt", "le", "gt", "ge", "eq", "ne"]), random.choice(["s32", "u32"])
+        lines += [
+            f"add.s32 %r3, %r1, {random.choice([0, 0, 1, -1])};",
+            f"setp.{relation}.{type_} %p{place}, {', '.join(random.sample(['%r3', other], 2))};",
+        ]
+    lines += ["and.pred %p3, %p0, %p1;", "or.pred %p4, %p0, %p2;", "not.pred %p5, %p3;"]
+    lines += [f"@{random.choice(['', '!'])}%p{random.randrange(6)} bra E;" for _ in range(2)]
+    for place in range(4):
+        lines += [
+            f"add.s32 %r{5 + place}, %r{random.choice([1, 1, 1, 2])}, {random.choice([0, 1, 2, -1, -2])};",
+            f"cvt.{random.choice(['s64.s32', 'u64.u32'])} %rd{place}, %r{5 + place};",
+        ]
+    analyses = analysed("\n".join([*lines, "E: ret;"]))
+    for n in near:
+        for block in (0, 1, 715827882, 715827883, 1431655765):
+            demand_affine(analyses, thread_of(analyses, 1, block, n))
+
+
+def demand_affine(analyses: Analyses, thread: Thread) -> None:
+    """Forms are worth what registers and addresses are while the thread runs."""
+    affine, ssa = analyses.affine, analyses.ssa
+    counts: dict[int, int] = {}
+    symbols = Symbols(analyses, thread, counts, dict(enumerate(thread.registers)))
+    previous = 0
+    for visit in visits(analyses, thread, counts):
+        step = analyses.flow.steps[visit.step]
+        block = analyses.cfg.blocks[analyses.cfg.block_of[visit.step]]
+        if visit.step == block.start:
+            follow_phis(analyses, symbols, previous, block.number)
+        previous = block.number
+        address, guard = affine.addresses[visit.step], str(step.instruction.guard)
+        runs = step.guard is None or bool(thread.registers[step.guard]) != guard.startswith("!")
+        if address is not None and step.instruction.opcode.space != "param" and runs:
+            assert symbols.form(address) == thread.address, affine.show(address)
+        for register, value in zip(step.defines, ssa.defines[visit.step], strict=True):
+            symbols.values[value] = thread.registers[register]
+            form = affine.values[value]
+            if form is not None:
+                assert symbols.form(form) == thread.registers[register], affine.show(form)
 
 
 def follow_phis(analyses: Analyses, symbols: Symbols, source: int, block: int) -> None:
