@@ -9,6 +9,7 @@ All repetitions are possessive, so that no text is scanned twice.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -43,7 +44,8 @@ _STATEMENT = re.compile(
 )
 _COMMENTS = re.compile(rf"{COMMENT}")
 _LEADING = re.compile(TRIVIA)
-_new: Any = tuple.__new__  # of named tuples: half the time of their own constructor
+# Of named tuples: half the time of their own constructor.
+_new: Callable[[type[Instruction], tuple[Any, ...]], Instruction] = tuple.__new__  # pyright: ignore
 _MODIFIER = re.compile(r"(\.[a-z_]\w*+(?:::\w++)*+)")
 
 

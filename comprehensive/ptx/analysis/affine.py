@@ -1,0 +1,348 @@
+"""Addresses and other integers as sums ``{symbol: coefficient} + constant``, exactly as they wrap.
+
+In: an :class:`Ssa`, loops, dominators.  Out: :class:`Affine`, a form of every integer value and of every address::
+
+    affine = affine_of(ssa, operand_values, loops, tree)
+    affine.addresses[7]             # Form(64, ((2, 1), (5, 4)), 8): [symbol 2 + 4 * symbol 5 + 8]
+    affine.symbols[5]               # Symbol("signed", (form,), ...): what symbol 5 is
+    affine.show(affine.addresses[7])    # "a + 4*s(%ctaid.x*%ntid.x + %tid.x) + 8"
+
+A value of so many bits is its form modulo 2^bits.  A sum is made wider (``cvt.s64.s32``, ``mul.wide``) only where it is
+proved not to wrap: from bounds of special registers and launches, of counters of loops, and from comparisons in
+branches that were taken.  Otherwise the wide value is a symbol of its own, the same for equal sums.
+
+Loops: a phi of a header that grows by what does not change in the loop is ``first + step * count``.  A form is that of
+one visit: a symbol that changes in a loop is the one of the current iteration, behind the loop of the last one.
+What is loaded, merged or not understood is a symbol.  Generic addresses are a ``window`` more than those in a memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+from comprehensive.ptx.analysis.arithmetic import Arithmetic
+from comprehensive.ptx.analysis.cfg import BRANCHES
+from comprehensive.ptx.analysis.dominators import Tree
+from comprehensive.ptx.analysis.facts import Facts, limits
+from comprehensive.ptx.analysis.forms import Form, add, constant, form, scaled, subtract
+from comprehensive.ptx.analysis.loops import Loop, Loops
+from comprehensive.ptx.analysis.predicates import SWAPPED, Comparison, comparisons
+from comprehensive.ptx.analysis.ssa import NONE, Phi, Ssa
+from comprehensive.ptx.analysis.symbols import UNBOUNDED, Symbol, Symbols, bounds
+from comprehensive.ptx.analysis.trips import Induction, Trips, trips_of
+from comprehensive.ptx.operands import Address, Not
+
+
+@dataclass(frozen=True)
+class Affine:
+    """``values`` by value (None: a predicate, or of a width that is no 16, 32 or 64); ``addresses`` by step (None: it
+    accesses none, or more than one); ``inductions`` by value of the phi; ``trips`` by number of the loop."""
+
+    ssa: Ssa
+    values: tuple[Form | None, ...]
+    addresses: tuple[Form | None, ...]
+    symbols: tuple[Symbol, ...]
+    inductions: Mapping[int, Induction]
+    trips: Mapping[int, Trips]
+
+    def bounds(self, form: Form) -> tuple[int, int]:
+        """Of the sum as an integer, before it wraps."""
+        return bounds(self.symbols, form)
+
+    def show(self, form: Form) -> str:
+        """For people."""
+        parts = [(coefficient, self.name(symbol)) for symbol, coefficient in form.terms]
+        shown = [name if c == 1 else f"{c}*{name}" for c, name in parts]
+        if form.constant or not shown:
+            shown.append(str(form.constant))
+        return " + ".join(shown)
+
+    def name(self, symbol: int) -> str:
+        """Of a symbol, for people."""
+        found = self.symbols[symbol]
+        match found.kind, found.key:
+            case "product", numbers:
+                return "*".join(self.name(number) for number in numbers if isinstance(number, int))
+            case ("signed" | "unsigned") as kind, (Form() as inner,):
+                return f"{kind[0]}({self.show(inner)})"
+            case "value", (int(value),):
+                return f"{self.ssa.cfg.flow.registers[self.ssa.values[value].register].name}.{value}"
+            case "operation", (opcode, *_):
+                return f"{opcode}#{symbol}"
+            case ("count" | "window") as kind, (what,):
+                return f"{kind}({what})"
+            case "parameter", (name, offset, *_):
+                return f"{name}+{offset}" if offset else f"{name}"
+            case _, (name, *_):
+                return f"{name}"
+            case _:
+                return f"{found.kind}"
+
+    @cached_property
+    def symbol_of(self) -> Mapping[tuple[str, tuple[object, ...]], int]:
+        """Numbers of symbols by kind and key."""
+        return MappingProxyType({(s.kind, s.key): number for number, s in enumerate(self.symbols)})
+
+
+def affine_of(ssa: Ssa, operand_values: Sequence[Sequence[int]], loops: Loops, tree: Tree) -> Affine:
+    """In two passes where there are loops: the first finds counters, the second puts them in.
+
+    >>> affine.show(affine_of(ssa, operand_values, loops, tree).addresses[7])    # doctest: +SKIP
+    'a + 4*s(%tid.x) + 8'
+    """
+    symbols = Symbols()
+    inductions: dict[int, Induction] = {}
+    trips: dict[int, Trips] = {}
+    if loops.loops:
+        first = _Pass(ssa, operand_values, loops, tree, symbols, {}, {})
+        first.run(_needed(ssa, loops))
+        inductions = first.inductions()
+        by_symbol = {
+            symbol: inductions[phi]
+            for phi in inductions
+            if (symbol := symbols.find("value", (phi,))) is not None
+        }
+        trips = trips_of(loops, tree, symbols, by_symbol, first.staying)
+    last = _Pass(ssa, operand_values, loops, tree, symbols, inductions, trips)
+    last.run()
+    return Affine(
+        ssa,
+        tuple(last.forms),
+        tuple(last.addresses),
+        tuple(symbols.all),
+        MappingProxyType(last.found),
+        MappingProxyType(trips),
+    )
+
+
+def _needed(ssa: Ssa, loops: Loops) -> bytearray:
+    """The values that counters and the conditions of loops are made of."""
+    seen = bytearray(len(ssa.values))
+    work = [a for loop in loops.loops for phi in ssa.phis[loop.header] for a in phi.arguments if a != NONE]
+    for loop in loops.loops:
+        for block, _ in loop.exits:
+            guard = ssa.guards[ssa.cfg.blocks[block].end - 1]
+            work += [guard] if guard != NONE else []
+    while work:
+        value = work.pop()
+        if seen[value]:
+            continue
+        seen[value] = 1
+        definition = ssa.values[value]
+        if definition.is_phi:
+            work += [argument for argument in ssa.phi_of[value].arguments if argument != NONE]
+        elif definition.step != NONE:
+            work += ssa.inputs(definition.step)
+    return seen
+
+
+class _Pass:
+    """Once over the blocks, down the dominator tree, with what the branches on the way say."""
+
+    def __init__(
+        self,
+        ssa: Ssa,
+        operand_values: Sequence[Sequence[int]],
+        loops: Loops,
+        tree: Tree,
+        symbols: Symbols,
+        inductions: Mapping[int, Induction],
+        trips: Mapping[int, Trips],
+    ) -> None:
+        self._ssa = ssa
+        self._operand_values = operand_values
+        self._loops = loops
+        self._tree = tree
+        self._symbols = symbols
+        self._inductions = inductions
+        self._trips = trips
+        self._facts = Facts()
+        self.found: dict[int, Induction] = {}
+        """Those of this pass, in its forms."""
+        self._arithmetic = Arithmetic(ssa, operand_values, loops, symbols, self._facts)
+        self.forms = self._arithmetic.forms
+        self.addresses: list[Form | None] = [None] * len(ssa.uses)
+
+    def run(self, needed: bytearray | None = None) -> None:
+        """``needed`` are values for a first pass: counters need no facts, no addresses, and not all values."""
+        place = {block: index for index, block in enumerate(self._ssa.cfg.order)}
+        # A number forgets what was learnt since; every block comes before those that it dominates, and these in the
+        # order in which control comes to them, so that only headers of loops meet values that are not known yet.
+        work: list[tuple[int, bool]] = [(0, True)]
+        while work:
+            item, enters = work.pop()
+            if not enters:
+                self._facts.forget(item)
+                continue
+            work.append((self._facts.mark(), False))
+            if needed is None:
+                self._learn(item)
+            self._block(item, needed)
+            children = self._tree.children[item]
+            if len(children) > 1:
+                children = sorted(children, key=place.__getitem__, reverse=True)
+            work += [(child, True) for child in children]
+
+    def inductions(self) -> dict[int, Induction]:
+        """Phis of headers that grow by what does not change."""
+        found: dict[int, Induction] = {}
+        for loop in self._loops.loops:
+            for phi in self._ssa.phis[loop.header]:
+                induction = self._induction(loop, phi)
+                if induction is not None:
+                    found[phi.value] = induction
+        return found
+
+    def staying(self, loop: Loop, block: int) -> Comparison | None:
+        """What is compared for staying in the loop at the end of a block."""
+        cfg = self._ssa.cfg
+        stay = [s for s in cfg.blocks[block].successors if s in loop.blocks]
+        if len(stay) != 1 or cfg.blocks[block].leaves:
+            return None
+        found = tuple(self._branch(block, stay[0]))
+        return found[0] if len(found) == 1 else None
+
+    def _block(self, number: int, needed: bytearray | None) -> None:
+        ssa = self._ssa
+        for phi in ssa.phis[number]:
+            self.forms[phi.value] = self._phi(number, phi)
+        steps = ssa.cfg.flow.steps
+        for index in ssa.cfg.blocks[number].steps:
+            defines = ssa.defines[index]
+            if defines and (needed is None or any(needed[value] for value in defines)):
+                self._arithmetic.define(index)
+            if needed is None:
+                self.addresses[index] = self._address(index, steps[index].instruction.operands)
+
+    def _address(self, index: int, operands: Sequence[object]) -> Form | None:
+        found: Form | None = None
+        for place, operand in enumerate(operands):
+            if isinstance(operand, Address):
+                if found is not None:
+                    return None
+                found = self._arithmetic.address(index, place, operand)
+        return found
+
+    def _phi(self, block: int, phi: Phi) -> Form | None:
+        arithmetic = self._arithmetic
+        loop = self._loops.headers.get(block)
+        if loop is not None:
+            counted = self._counted(loop, phi)
+            return arithmetic.opaque(phi.value) if counted is None else counted
+        found: Form | None = None
+        for argument in phi.arguments:
+            each = self.forms[argument] if argument != NONE else None
+            if each is None or (found is not None and each != found):
+                return arithmetic.opaque(phi.value)
+            found = each
+        return arithmetic.opaque(phi.value) if found is None else found
+
+    def _counted(self, loop: Loop, phi: Phi) -> Form | None:
+        induction = self._inductions.get(phi.value)
+        first = self._entering(loop, phi)
+        if induction is None or first is None:
+            return None
+        step = self._replaced(induction.step)
+        trips = self._trips.get(loop.number)
+        most = UNBOUNDED if trips is None or trips.constant is None else trips.constant
+        around = frozenset(each.number for each in self._loops.around(loop.header))
+        count = self._symbols.number(Symbol("count", (loop.number,), 0, most, around))
+        grown = self._arithmetic.product(step, form(first.bits, {count: 1}))
+        if grown is None:
+            return None
+        self.found[phi.value] = Induction(loop.number, first, step)
+        return add(first, grown)
+
+    def _replaced(self, one: Form) -> Form:
+        """Phis that have become counters since."""
+        found = constant(one.bits, one.constant)
+        for number, coefficient in one.terms:
+            symbol = self._symbols.all[number]
+            now = self.forms[symbol.value] if symbol.kind == "value" else None
+            if now is None or now.bits != one.bits:
+                now = form(one.bits, {number: 1})
+            found = add(found, scaled(now, coefficient))
+        return found
+
+    def _entering(self, loop: Loop, phi: Phi) -> Form | None:
+        """The form with which the loop is entered, if it is one."""
+        into = self._ssa.cfg.blocks[loop.header].predecessors
+        found: Form | None = None
+        for source, argument in zip(into, phi.arguments, strict=True):
+            if source in loop.blocks or argument == NONE:
+                continue
+            each = self.forms[argument]
+            if each is None or (found is not None and each != found):
+                return None
+            found = each
+        return found
+
+    def _induction(self, loop: Loop, phi: Phi) -> Induction | None:
+        first = self._entering(loop, phi)
+        own = self.forms[phi.value]
+        if first is None or own is None:
+            return None
+        into = self._ssa.cfg.blocks[loop.header].predecessors
+        step: Form | None = None
+        for source, argument in zip(into, phi.arguments, strict=True):
+            if source not in loop.blocks or argument == NONE:
+                continue
+            latched = self.forms[argument]
+            if latched is None:
+                return None
+            each = subtract(latched, own)
+            if loop.number in self._symbols.loops(each) or (step is not None and each != step):
+                return None
+            step = each
+        return None if step is None else Induction(loop.number, first, step)
+
+    def _learn(self, block: int) -> None:
+        """What the branch says by which alone the block is reached."""
+        into = self._ssa.cfg.blocks[block].predecessors
+        if len(into) == 1:
+            for compared in self._branch(into[0], block):
+                self._bound(compared)
+                self._bound(
+                    Comparison(compared.right, compared.left, SWAPPED[compared.relation], compared.signed)
+                )
+
+    def _branch(self, block: int, successor: int) -> Iterator[Comparison]:
+        """What holds where control goes from a block to its successor."""
+        cfg = self._ssa.cfg
+        end = cfg.blocks[block].end
+        last = cfg.terminator(cfg.blocks[block])
+        if last is None or last.instruction.guard is None:
+            return
+        outward = cfg.blocks[block].successors
+        falls = end < len(cfg.block_of) and cfg.block_of[end] == successor
+        if len(outward) + cfg.blocks[block].leaves != 2:
+            return
+        if last.instruction.opcode.base in BRANCHES and not falls:
+            taken = True
+        elif falls:
+            taken = False
+        else:
+            return
+        guard = self._ssa.guards[end - 1]
+        truth = taken != isinstance(last.instruction.guard, Not)
+        yield from comparisons(self._ssa, self._operand_values, self._arithmetic.operand, guard, truth)
+
+    def _bound(self, compared: Comparison) -> None:
+        low, high = self._arithmetic.number_bounds(compared.right, compared.signed)
+        least, most = limits(compared.left.bits, compared.signed)
+        match compared.relation:
+            case "lt":
+                self._facts.learn(compared.left, compared.signed, least, high - 1)
+            case "le":
+                self._facts.learn(compared.left, compared.signed, least, high)
+            case "gt":
+                self._facts.learn(compared.left, compared.signed, low + 1, most)
+            case "ge":
+                self._facts.learn(compared.left, compared.signed, low, most)
+            case "eq":
+                self._facts.learn(compared.left, compared.signed, low, high)
+            case _:
+                pass

@@ -1,0 +1,173 @@
+"""Whether two accesses may touch the same byte.
+
+In: two of :func:`accesses_of`.  Out: False only where it is proved that they do not::
+
+    alias = Alias(affine, loops, {"table": ".global"})
+    alias.may_alias(load, store)                              # in one thread, in the same iteration of all loops
+    alias.may_alias(load, store, Relation.ANY_VISIT)          # in one thread, whenever they are executed
+    alias.may_alias(load, store, Relation.ANY_THREAD)         # in any threads of the grid
+    alias.distance(load, store)                               # bytes from one to the other, where that is one number
+
+Proofs: what nobody writes (``ld.global.nc``, constants, parameters) aliases no write; different memories; addresses
+whose difference is known exactly, or is one modulo a power of two, or is bounded; different variables (an address made
+of one variable stays in it, as the language has it; arrays whose length is given at the launch are all at one place).
+Different kernel parameters only where ``assume_noalias`` says that they point to different arrays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from math import gcd
+
+from comprehensive.ptx.analysis.accesses import Access
+from comprehensive.ptx.analysis.affine import Affine
+from comprehensive.ptx.analysis.forms import Form, subtract
+from comprehensive.ptx.analysis.loops import Loops
+from comprehensive.ptx.analysis.spaces import Space
+from comprehensive.ptx.analysis.symbols import Symbol
+from comprehensive.ptx.special_registers import special_register
+from comprehensive.ptx.statements import Declaration
+
+
+class Relation(Enum):
+    """Which executions of two accesses are compared."""
+
+    SAME_VISIT = "same visit"
+    ANY_VISIT = "any visit"
+    ANY_THREAD = "any thread"
+
+
+@dataclass(frozen=True, eq=False)
+class Alias:
+    """``module_variables`` are the texts of the module's variables by symbol, for those that are ``.extern``."""
+
+    affine: Affine
+    loops: Loops
+    module_variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    assume_noalias: bool = False
+
+    def may_alias(self, one: Access, other: Access, relation: Relation = Relation.SAME_VISIT) -> bool:
+        """Of two reads whether they may read the same.
+
+        >>> alias.may_alias(accesses[7], accesses[9])    # doctest: +SKIP
+        False
+        """
+        if (one.is_constant and other.writes) or (other.is_constant and one.writes):
+            return False
+        if one.address is None or other.address is None:
+            return True
+        if one.space.is_one and other.space.is_one and one.space is not other.space:
+            return False
+        if relation is Relation.ANY_THREAD and one.space is Space.LOCAL and other.space is Space.LOCAL:
+            # Every thread has its own; what the same thread does is looked at as before.
+            relation = Relation.ANY_VISIT
+        if one.address.bits == other.address.bits and self._apart(
+            one.address, one.bytes, other.address, other.bytes, relation
+        ):
+            return False
+        return not self._different(one.address, other.address)
+
+    def distance(self, one: Access, other: Access) -> int | None:
+        """How many bytes behind the first the second begins, in the same visit."""
+        if one.address is None or other.address is None or one.address.bits != other.address.bits:
+            return None
+        found = subtract(other.address, one.address)
+        return found.constant if found.is_constant else None
+
+    def _apart(self, one: Form, one_bytes: int, other: Form, other_bytes: int, relation: Relation) -> bool:
+        """Whether ``other - one`` is never between ``-other_bytes`` and ``one_bytes``, modulo 2^bits."""
+        size = 1 << one.bits
+        low = high = distance = other.constant - one.constant
+        common = size
+        for number in dict.fromkeys(number for form in (one, other) for number, _ in form.terms):
+            symbol = self.affine.symbols[number]
+            factors = (-one.coefficient(number), other.coefficient(number))
+            # What is the same in both executions cancels; what varies are two symbols.
+            for factor in factors if self._varies(number, relation) else (sum(factors),):
+                common = gcd(common, factor)
+                ends = sorted((factor * symbol.low, factor * symbol.high))
+                low, high = low + ends[0], high + ends[1]
+        # The least distance that is congruent and not below -other_bytes + 1.
+        nearest = distance - (distance + other_bytes - 1) // common * common
+        if nearest >= one_bytes:
+            return True
+        # The bounds of the sum as an integer: apart, and not by a whole round.
+        return (
+            -size + one_bytes <= low
+            and high <= size - other_bytes
+            and (low >= one_bytes or high <= -other_bytes)
+        )
+
+    def _varies(self, number: int, relation: Relation) -> bool:
+        """Whether the symbol may be another number in the other execution."""
+        return relation is not Relation.SAME_VISIT and self._variant[relation][number]
+
+    @cached_property
+    def _variant(self) -> Mapping[Relation, tuple[bool, ...]]:
+        visits: list[bool] = []
+        threads: list[bool] = []
+        for symbol in self.affine.symbols:
+            visits.append(
+                bool(symbol.loops) or (symbol.kind in ("value", "operation") and bool(self.loops.irregular))
+            )
+            threads.append(visits[-1] or self._by_thread(symbol, threads))
+        return {Relation.ANY_VISIT: tuple(visits), Relation.ANY_THREAD: tuple(threads)}
+
+    def _by_thread(self, symbol: Symbol, known: list[bool]) -> bool:
+        match symbol.kind, symbol.key:
+            case "parameter" | "address" | "window", _:
+                return False
+            case "special", (str(name),):
+                special = special_register(name)
+                return special is None or special.varies != "grid"
+            case "product", numbers:
+                return any(known[n] for n in numbers if isinstance(n, int))
+            case "signed" | "unsigned", (Form() as inner,):
+                return any(known[n] for n, _ in inner.terms)
+            case _:
+                return True
+
+    def _different(self, one: Form, other: Form) -> bool:
+        a, b = self._base(one), self._base(other)
+        if a is None or b is None or a == b:
+            return False
+        if a.kind == b.kind == "address":
+            return self._is_own(a) and self._is_own(b)
+        if not self.assume_noalias:
+            return False
+        return all(each.kind == "parameter" or self._is_own(each) for each in (a, b))
+
+    def _base(self, form: Form) -> Symbol | None:
+        """The one variable or pointer that an address is made of."""
+        found: list[Symbol] = []
+        for number, coefficient in form.terms:
+            symbol = self.affine.symbols[number]
+            if coefficient not in (1, -1):
+                continue
+            is_parameter = symbol.kind == "parameter" and symbol.key[-1] == form.bits
+            if coefficient == 1 and (symbol.kind == "address" or is_parameter):
+                found.append(symbol)
+            elif symbol.kind in ("address", "parameter", "value", "operation"):
+                # It may be a pointer, too.
+                return None
+        return found[0] if len(found) == 1 else None
+
+    def _is_own(self, symbol: Symbol) -> bool:
+        """Whether it is a variable with a place of its own."""
+        (name,) = symbol.key
+        text = self._declared.get(str(name))
+        return text is not None and not re.search(r"\.extern\b|\[\s*\]", text)
+
+    @cached_property
+    def _declared(self) -> Mapping[str, str]:
+        own: dict[str, str] = {}
+        for statement in self.affine.ssa.cfg.flow.function.body:
+            if isinstance(statement, Declaration) and statement.kind != ".reg":
+                for name in re.findall(r"(?<![.\w%$])[A-Za-z_$%][\w$]*", statement.text.split("=")[0]):
+                    # The same name in two scopes is not known to be one variable.
+                    own[name] = ".extern" if name in own else statement.text
+        return {**self.module_variables, **own}

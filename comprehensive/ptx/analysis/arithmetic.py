@@ -1,0 +1,525 @@
+"""Forms of what integer instructions define.
+
+In: a step, the forms of its operands, what is known where it stands.  Out: the form of its result::
+
+    arithmetic.define(7)            # add.s32 %r3, %r1, 4: forms[%r3] = forms[%r1] + 4
+    arithmetic.extended(f, 64, signed=True)      # as cvt.s64.s32: f itself only where it is proved not to wrap
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cache
+
+from comprehensive.ptx.analysis.facts import Facts, limits
+from comprehensive.ptx.analysis.forms import (
+    MOST_TERMS,
+    Form,
+    add,
+    constant,
+    form,
+    scaled,
+    single,
+    subtract,
+    truncated,
+    widened,
+)
+from comprehensive.ptx.analysis.launch import special_bounds
+from comprehensive.ptx.analysis.loops import Loops
+from comprehensive.ptx.analysis.operations import result_bounds
+from comprehensive.ptx.analysis.ssa import NONE, Ssa
+from comprehensive.ptx.analysis.symbols import Symbol, Symbols
+from comprehensive.ptx.module import bytes_of
+from comprehensive.ptx.opcodes import Effect, Opcode
+from comprehensive.ptx.operands import Address, Immediate, Name, Sum, Vector
+from comprehensive.ptx.special_registers import special_register
+
+WIDTHS = frozenset({16, 32, 64})
+MOST_FACTORS = 4
+
+
+class Arithmetic:
+    """``forms`` by value, filled step by step."""
+
+    def __init__(
+        self,
+        ssa: Ssa,
+        operand_values: Sequence[Sequence[int]],
+        loops: Loops,
+        symbols: Symbols,
+        facts: Facts,
+    ) -> None:
+        self._ssa = ssa
+        self._operand_values = operand_values
+        self._symbols = symbols
+        self._facts = facts
+        self._function = ssa.cfg.flow.function
+        self._loops_of_block = [
+            frozenset(loop.number for loop in loops.around(block.number)) for block in ssa.cfg.blocks
+        ]
+        self._bits = [
+            0 if register.type == "pred" else 8 * bytes_of(register.type)
+            for register in ssa.cfg.flow.registers
+        ]
+        self._parameters = {p.name: p for p in self._function.parameters} if self._function.is_kernel else {}
+        self.forms: list[Form | None] = [None] * len(ssa.values)
+        for value in range(len(ssa.cfg.flow.registers)):
+            if ssa.readers[value] or value in ssa.fixed:
+                self.forms[value] = self.opaque(value)
+
+    def define(self, index: int) -> None:
+        """The forms of all that the step defines."""
+        defines = self._ssa.defines[index]
+        step = self._ssa.cfg.flow.steps[index]
+        code = step.instruction.opcode
+        found: Form | None = None
+        if self._ssa.guards[index] == NONE:
+            if code.base == "ld":
+                self._load(index, code)
+                return
+            if len(defines) == 1:
+                bits = self._bits[self._ssa.values[defines[0]].register]
+                if bits in WIDTHS:
+                    rule = _RULES.get(code.base)
+                    found = None if rule is None else rule(self, index, code, bits)
+                    if found is None:
+                        found = self._operation(index, code, bits)
+                    elif len(found[1]) > MOST_TERMS:
+                        found = None
+        for value in defines:
+            # What is no name of its own (a parameter in a register) is never known.
+            if self._ssa.is_entry(value):
+                continue
+            self.forms[value] = self.opaque(value) if found is None else found
+
+    def opaque(self, value: int, low: int = 0, high: int | None = None) -> Form | None:
+        """A symbol for a value of which nothing is known."""
+        register = self._ssa.values[value].register
+        bits = self._bits[register]
+        if bits not in WIDTHS:
+            return None
+        most = (1 << bits) - 1 if high is None else high
+        loops = self._loops_of_block[self._ssa.values[value].block]
+        if self._ssa.is_entry(value) and value in self._ssa.fixed:
+            # It may change anywhere, so that two reads are never known to be equal.
+            return None
+        return single(bits, self._symbols.number(Symbol("value", (value,), low, most, loops, value)))
+
+    def operand(self, index: int, place: int, bits: int) -> Form | None:
+        """Of an operand that is read as so many bits."""
+        value = self._operand_values[index][place]
+        if value != NONE:
+            found = self.forms[value]
+            if found is None or found.bits < bits:
+                return None
+            return found if found.bits == bits else self.narrowed(found, bits)
+        match self._ssa.cfg.flow.steps[index].instruction.operands[place]:
+            case Immediate() as literal:
+                number = literal.value
+                return constant(bits, number) if isinstance(number, int) else None
+            case Name(text):
+                return self._named(text, bits)
+            case Sum(Name(text), offset):
+                base = self._named(text, bits)
+                return None if base is None else add(base, constant(bits, offset))
+            case _:
+                return None
+
+    def address(self, index: int, place: int, operand: Address) -> Form | None:
+        value = self._operand_values[index][place]
+        if value != NONE:
+            found = self.forms[value]
+        elif isinstance(operand.base, Immediate):
+            number = operand.base.value
+            found = constant(64, number) if isinstance(number, int) else None
+        else:
+            found = self._named(operand.base.text, self._function_bits)
+        return None if found is None else add(found, constant(found.bits, operand.offset))
+
+    @property
+    def _function_bits(self) -> int:
+        """Addresses of symbols in brackets."""
+        return 64
+
+    def _named(self, name: str, bits: int) -> Form | None:
+        if name == "WARP_SZ":
+            return constant(bits, 32)
+        special = special_register(name)
+        if special is None:
+            if name.startswith("%") or "." in name or bits not in WIDTHS:
+                return None
+            return single(bits, self._symbols.number(Symbol("address", (name,), 0, (1 << 64) - 1)))
+        if (
+            special.varies == "time"
+            or special.vector != 1
+            or special.type == "pred"
+            or 8 * bytes_of(special.type) != bits
+        ):
+            return None
+        low, high = special_bounds(self._function, name) or (0, (1 << bits) - 1)
+        if low == high:
+            return constant(bits, low)
+        return single(bits, self._symbols.number(Symbol("special", (name,), low, high)))
+
+    def number_bounds(self, one: Form, signed: bool) -> tuple[int, int]:
+        """Of the number that it is, as signed or unsigned."""
+        if one.is_constant:
+            number = one.constant if signed else one.constant % (1 << one.bits)
+            return number, number
+        least, most = limits(one.bits, signed)
+        low, high = self._symbols.bounds(one)
+        known = self._facts.bounds(one, signed)
+        if least <= low and high <= most:
+            return max(low, known[0]), min(high, known[1])
+        return known
+
+    def extended(self, one: Form, bits: int, signed: bool) -> Form:
+        """The number that it is, as signed or unsigned, in more bits."""
+        if one.is_constant:
+            return constant(bits, one.constant if signed else one.constant % (1 << one.bits))
+        least, most = limits(one.bits, signed)
+        low, high = self._symbols.bounds(one)
+        if least <= low and high <= most:
+            return widened(one, bits)
+        if signed and low >= 0 and high < 1 << one.bits and self._facts.bounds(one, True)[0] >= 0:
+            return widened(one, bits)
+        shifted = self._facts.shift(one, signed)
+        if shifted is not None:
+            base, by = shifted
+            low, high = self._symbols.bounds(base)
+            if least <= low and high <= most:
+                return add(widened(base, bits), constant(bits, by))
+            return add(self._extension(base, bits, signed), constant(bits, by))
+        return self._extension(one, bits, signed)
+
+    def _extension(self, one: Form, bits: int, signed: bool) -> Form:
+        least, most = limits(one.bits, signed)
+        kind = "signed" if signed else "unsigned"
+        symbol = Symbol(kind, (one,), least, most, self._symbols.loops(one))
+        return single(bits, self._symbols.number(symbol))
+
+    def narrowed(self, one: Form, bits: int) -> Form:
+        """Modulo a smaller power; numbers that were made wide become what they were."""
+        found = truncated(one, bits)
+        for number, coefficient in found.terms:
+            symbol = self._symbols.all[number]
+            if symbol.kind in ("signed", "unsigned") and isinstance(inner := symbol.key[0], Form):
+                if inner.bits < bits:
+                    continue
+                found = subtract(found, form(bits, {number: coefficient}))
+                found = add(found, scaled(truncated(inner, bits), coefficient))
+        return found
+
+    def product(self, one: Form, other: Form) -> Form | None:
+        """None where it would have too many terms."""
+        if one.is_constant or other.is_constant:
+            many, factor = (other, one.constant) if one.is_constant else (one, other.constant)
+            return scaled(many, factor)
+        if (len(one.terms) + 1) * (len(other.terms) + 1) > MOST_TERMS:
+            return None
+        terms: dict[int, int] = {}
+        for symbol, factor in one.terms:
+            for each, by in other.terms:
+                both = self._factors(symbol, each)
+                if both is None:
+                    return None
+                terms[both] = terms.get(both, 0) + factor * by
+        for symbol, factor in one.terms:
+            terms[symbol] = terms.get(symbol, 0) + factor * other.constant
+        for symbol, factor in other.terms:
+            terms[symbol] = terms.get(symbol, 0) + factor * one.constant
+        return form(one.bits, terms, one.constant * other.constant)
+
+    def _factors(self, one: int, other: int) -> int | None:
+        """The symbol of a product of symbols."""
+        table = self._symbols.all
+        a, b = table[one], table[other]
+        numbers: list[int] = []
+        for number, symbol in ((one, a), (other, b)):
+            if symbol.kind == "product":
+                numbers += [each for each in symbol.key if isinstance(each, int)]
+            else:
+                numbers.append(number)
+        if len(numbers) > MOST_FACTORS:
+            return None
+        corners = (a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high)
+        key = tuple(sorted(numbers))
+        return self._symbols.number(Symbol("product", key, min(corners), max(corners), a.loops | b.loops))
+
+    def _load(self, index: int, code: Opcode) -> None:
+        """Of a kernel's parameter the parameter, else bounds by the type."""
+        step = self._ssa.cfg.flow.steps[index]
+        type_ = code.types[-1] if code.types else "b64"
+        bits = 8 * bytes_of(type_)
+        address = step.instruction.operands[-1]
+        destinations = step.instruction.operands[0]
+        names = destinations.names
+        items = destinations.items if isinstance(destinations, Vector) else (destinations,)
+        offsets = [place * bits // 8 for place, item in enumerate(items) if item.names]
+        for place, value in enumerate(self._ssa.defines[index]):
+            if self._ssa.is_entry(value):
+                continue
+            width = self._bits[self._ssa.values[value].register]
+            high = (1 << bits) - 1 if bits < width and type_[0] in "ub" else None
+            found = self.opaque(value, 0, high)
+            match address:
+                case Address(Name(text), offset) if (
+                    code.space == "param"
+                    and text in self._parameters
+                    and width in WIDTHS
+                    and (bits == width or high is not None)
+                    and len(offsets) == len(names)
+                ):
+                    key = (text, offset + offsets[place], bits)
+                    symbol = Symbol("parameter", key, 0, (1 << bits) - 1)
+                    found = single(width, self._symbols.number(symbol))
+                case _:
+                    pass
+            self.forms[value] = found
+
+    def _operation(self, index: int, code: Opcode, bits: int) -> Form | None:
+        """A symbol that equal operations on equal operands share; None where it is not sure that they are equal."""
+        if not _is_function(code):
+            return None
+        operands = self._ssa.cfg.flow.steps[index].instruction.operands
+        key: list[Hashable] = [code.text]
+        loops = frozenset[int]()
+        forms: list[Form | None] = []
+        for place in range(1, len(operands)):
+            value = self._operand_values[index][place]
+            found = self.forms[value] if value != NONE else self.operand(index, place, bits)
+            forms.append(found)
+            if found is not None:
+                loops |= self._symbols.loops(found)
+                key.append(found)
+            elif value != NONE and not self._ssa.is_entry(value):
+                loops |= self._loops_of_block[self._ssa.values[value].block]
+                key.append(value)
+            else:
+                return None
+        (value,) = self._ssa.defines[index]
+        width = 8 * bytes_of(code.types[0])
+        low, high = result_bounds(code, width, forms, self.number_bounds)
+        if width > bits or (width < bits and code.types[0][0] == "s"):
+            low, high = 0, (1 << bits) - 1
+        if not 0 <= low <= high:
+            low, high = 0, (1 << bits) - 1
+        if width != bits:
+            return None
+        return single(bits, self._symbols.number(Symbol("operation", tuple(key), low, high, loops, value)))
+
+    def symbol_bounds(self, one: Form) -> tuple[int, int]:
+        """Of the sum as an integer, before it wraps."""
+        return self._symbols.bounds(one)
+
+    def window(self, memory: str) -> int:
+        """The symbol for what a generic address has more."""
+        return self._symbols.number(Symbol("window", (memory,), 0, (1 << 64) - 1))
+
+    def low_bits(self, value: Form, count: int, bits: int) -> Form:
+        """The number that its last bits are."""
+        if count == 0 or count >= bits:
+            return value if count else constant(bits, 0)
+        least, most = self._symbols.bounds(value)
+        if least >= 0 and most < 1 << count:
+            return value
+        return self.extended(truncated(value, count), bits, False)
+
+    def both(self, index: int, bits: int, places: Sequence[int] = (1, 2)) -> list[Form] | None:
+        found = [self.operand(index, place, bits) for place in places]
+        return [f for f in found if f is not None] if None not in found else None
+
+
+@cache
+def _is_function(code: Opcode) -> bool:
+    """Whether equal integers in its operands give equal integers."""
+    return (
+        code.base in _PURE
+        and code.is_known
+        and code.effect == Effect.NONE
+        and not code.has_side_effects
+        and not code.is_convergent
+        and not code.reads_carry
+        and bool(code.types)
+        and all(t[0] in "sub" for t in code.types)
+    )
+
+
+@cache
+def _words(code: Opcode) -> frozenset[str]:
+    """Modifiers that are no types."""
+    return frozenset(code.modifiers) - frozenset(code.types)
+
+
+@cache
+def _width(code: Opcode) -> int:
+    """Of an integer type; 0 for others."""
+    if len(code.types) != 1 or code.types[0][0] not in "sub" or not code.types[0][1:].isdigit():
+        return 0
+    return 8 * bytes_of(code.types[0])
+
+
+def _sum(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
+    if _words(code) or _width(code) != bits:
+        return None
+    found = self.both(index, bits)
+    if found is None:
+        return None
+    return add(*found) if code.base == "add" else subtract(*found)
+
+
+def _multiply(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
+    words, width = _words(code), _width(code)
+    if words == frozenset(("lo",)) and width == bits:
+        found = self.both(index, bits)
+    elif words == frozenset(("wide",)) and 2 * width == bits:
+        narrow = self.both(index, width)
+        signed = code.types[0][0] == "s"
+        found = narrow and [self.extended(each, bits, signed) for each in narrow]
+    else:
+        return None
+    product = self.product(*found) if found else None
+    if product is None or code.base == "mul":
+        return product
+    addend = self.operand(index, 3, bits)
+    return None if addend is None else add(product, addend)
+
+
+def _negate(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
+    found = self.operand(index, 1, bits) if not _words(code) and _width(code) == bits else None
+    if found is None:
+        return None
+    less = 1 if code.base == "not" else 0
+    return add(scaled(found, -1), constant(bits, -less))
+
+
+def _move(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
+    if _words(code) or len(code.types) != 1 or 8 * bytes_of(code.types[0]) != bits:
+        return None
+    return self.operand(index, 1, bits)
+
+
+def _convert(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
+    if (
+        _words(code)
+        or len(code.types) != 2
+        or not all(t[0] in "su" and not t.endswith("x2") for t in code.types)
+    ):
+        return None
+    to, from_ = (8 * bytes_of(t) for t in code.types)
+    found = self.operand(index, 1, from_)
+    if found is None:
+        return None
+    if to <= from_:
+        found = self.narrowed(found, to) if to < from_ else found
+    else:
+        found = self.extended(found, to, code.types[1][0] == "s")
+    return found if to == bits else self.extended(found, bits, code.types[0][0] == "s") if to < bits else None
+
+
+def _generic(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
+    if _width(code) != bits:
+        return None
+    found = self.operand(index, 1, bits)
+    memory = next((m.split("::")[0] for m in code.modifiers if m not in ("to", *code.types)), "global")
+    if found is None or memory == "global":
+        # The window of global memory begins at 0.
+        return found
+    return add(found, form(bits, {self.window(memory): -1 if "to" in code.modifiers else 1}))
+
+
+def _shift_left(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
+    found = self.operand(index, 1, bits) if _width(code) == bits else None
+    by = self.operand(index, 2, 32)
+    if found is None or by is None or not by.is_constant:
+        return None
+    return scaled(found, 1 << min(by.constant % (1 << 32), bits))
+
+
+def _shift_right(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
+    """Only where all is divisible and nothing wraps."""
+    found = self.operand(index, 1, bits) if _width(code) == bits else None
+    by = self.operand(index, 2, 32)
+    if found is None or by is None or not by.is_constant:
+        return None
+    divisor = 1 << min(by.constant % (1 << 32), bits)
+    low, high = self.symbol_bounds(found)
+    least, most = limits(bits, code.types[0][0] == "s")
+    if low < least or high > most or any(c % divisor for _, c in found.terms) or found.constant % divisor:
+        return None
+    return Form(bits, tuple((s, c // divisor) for s, c in found.terms), found.constant // divisor)
+
+
+def _mask(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
+    """Low bits, or all but those: of the form modulo a smaller power."""
+    found = self.both(index, bits) if _width(code) == bits else None
+    if found is None:
+        return None
+    value, mask = found if found[1].is_constant else found[::-1]
+    if not mask.is_constant:
+        return None
+    low = mask.constant % (1 << bits)
+    if not low & (low + 1):
+        return self.low_bits(value, low.bit_length(), bits)
+    high = ~mask.constant % (1 << bits)
+    if not high & (high + 1):
+        return subtract(value, self.low_bits(value, high.bit_length(), bits))
+    return None
+
+
+def _disjoint(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
+    """Of two numbers that have no bit in common the sum."""
+    found = self.both(index, bits) if _width(code) == bits else None
+    if found is None:
+        return None
+    for one, other in (found, found[::-1]):
+        low, high = self.symbol_bounds(other)
+        zeros = min((_zeros(c) for c in (*(c for _, c in one.terms), one.constant)), default=bits)
+        if low >= 0 and high < 1 << min(zeros, bits - 1):
+            return add(one, other)
+    return None
+
+
+def _zeros(number: int) -> int:
+    """Zero bits at the end; many for 0."""
+    return (number & -number).bit_length() - 1 if number else 1 << 10
+
+
+Rule = Callable[[Arithmetic, int, Opcode, int], Form | None]
+_RULES: Mapping[str, Rule] = {
+    "add": _sum,
+    "sub": _sum,
+    "mul": _multiply,
+    "mad": _multiply,
+    "neg": _negate,
+    "not": _negate,
+    "mov": _move,
+    "cvt": _convert,
+    "cvta": _generic,
+    "shl": _shift_left,
+    "shr": _shift_right,
+    "and": _mask,
+    "or": _disjoint,
+    "xor": _disjoint,
+}
+_PURE = frozenset(
+    {
+        "add",
+        "sub",
+        "mul",
+        "mad",
+        "mul24",
+        "mad24",
+        "sad",
+        "div",
+        "rem",
+        "abs",
+        "neg",
+        "min",
+        "max",
+        "popc",
+        "clz",
+    }
+    | {"bfind", "bfe", "bfi", "brev", "and", "or", "xor", "not", "cnot", "lop3", "shf", "shl", "shr", "prmt"}
+    | {"selp", "slct", "cvt", "dp4a", "dp2a", "fns", "szext", "bmsk"}
+)

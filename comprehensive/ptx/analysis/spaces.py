@@ -1,0 +1,287 @@
+"""Into which memory a value points (Chakrabarti et al., CUDA compiler optimizations, 2012, section 3.1).
+
+In: an :class:`Ssa`.  Out: :class:`Spaces`, a :class:`Space` of every value and of every access::
+
+    spaces = spaces_of(ssa, operand_values, variables={"table": Space.GLOBAL})
+    spaces.values[41]       # Space.GLOBAL
+    spaces.access(7)        # of the address that step 7 accesses; what its opcode says comes first
+
+The lattice: NONE (no address has been seen: numbers, undefined) above the single memories above ANY.  Where ways meet,
+two different memories are ANY, so that loops begin optimistic.  It is said where an address points, not how it is
+written: both the offset in shared memory and the generic address made of it by ``cvta`` are SHARED.
+
+ANY are: parameters without a space, what is loaded, results of calls, sums of a known and an unknown address, and all
+results of opcodes that are not listed here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+
+from comprehensive.ptx.analysis.ssa import NONE, Ssa
+from comprehensive.ptx.flow import Flow
+from comprehensive.ptx.opcodes import Opcode
+from comprehensive.ptx.operands import Address, Immediate, Name, Operand, Sum
+from comprehensive.ptx.special_registers import special_register
+from comprehensive.ptx.statements import Declaration
+
+
+class Space(Enum):
+    """A memory, or how much is known of it."""
+
+    NONE = "none"
+    GLOBAL = "global"
+    SHARED = "shared"
+    LOCAL = "local"
+    CONST = "const"
+    PARAM = "param"
+    ANY = "any"
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it is a single memory."""
+        return self is not Space.NONE and self is not Space.ANY
+
+    def meet(self, other: Space) -> Space:
+        """What holds where ways with these two come together."""
+        if self is other or other is Space.NONE:
+            return self
+        return other if self is Space.NONE else Space.ANY
+
+
+_BY_NAME = {space.value: space for space in Space if space.is_one}
+_THROUGH = frozenset({"mov", "selp", "slct", "add", "sub", "and", "or", "xor", "min", "max", "mapa", "cvt"})
+"""The result points where the operands point; numbers change nothing."""
+_NUMBERS = frozenset(
+    {
+        "mul",
+        "mul24",
+        "shl",
+        "shr",
+        "div",
+        "rem",
+        "bfe",
+        "bfind",
+        "popc",
+        "clz",
+        "brev",
+        "neg",
+        "abs",
+        "not",
+        "setp",
+    }
+    | {
+        "set",
+        "sqrt",
+        "rsqrt",
+        "rcp",
+        "ex2",
+        "lg2",
+        "sin",
+        "cos",
+        "tanh",
+        "fma",
+        "isspacep",
+        "dp4a",
+        "dp2a",
+        "testp",
+    }
+    | {"copysign", "vote", "activemask", "getctarank", "cnot", "sad"}
+)
+"""The result is no address, whatever the operands are."""
+
+
+@dataclass(frozen=True)
+class Spaces:
+    """``values`` by value; ``accesses`` the memory of the address of each step, NONE where it accesses none."""
+
+    values: tuple[Space, ...]
+    accesses: tuple[Space, ...]
+
+    def access(self, step: int) -> Space:
+        return self.accesses[step]
+
+
+def space_named(name: str | None) -> Space | None:
+    """Of ``shared::cluster`` SHARED; None for what is no memory of an access."""
+    return None if name is None else _BY_NAME.get(name.split("::")[0])
+
+
+def variable_spaces(flow: Flow, of_module: Mapping[str, str] = MappingProxyType({})) -> Mapping[str, Space]:
+    """Of the variables and parameters of a function, and of the module's: directives such as ``.global`` by symbol.
+    A name that is declared twice in different memories is ANY."""
+    found = {name: _BY_NAME.get(kind.removeprefix("."), Space.ANY) for name, kind in of_module.items()}
+    function = flow.function
+    for parameter in (*function.parameters, *function.returns):
+        found[parameter.name] = Space.PARAM
+    own: dict[str, Space] = {}
+    for statement in function.body:
+        if isinstance(statement, Declaration) and statement.kind != ".reg":
+            space = _BY_NAME.get(statement.kind.removeprefix("."), Space.ANY)
+            for name in re.findall(r"(?<![.\w%$])[A-Za-z_$%][\w$]*", statement.text.split("=")[0]):
+                own[name] = own.get(name, Space.NONE).meet(space)
+    return MappingProxyType({**found, **own})
+
+
+def spaces_of(
+    ssa: Ssa,
+    operand_values: Sequence[Sequence[int]],
+    variables: Mapping[str, Space],
+    parameters: Mapping[str, Space] = MappingProxyType({}),
+    *,
+    parameters_are_global: bool = False,
+) -> Spaces:
+    """``variables`` from :func:`variable_spaces`; ``parameters`` is what is known of the pointers passed, beside what
+    ``.ptr`` says; ``parameters_are_global`` that all pointers passed to a kernel are into global memory, as in CUDA.
+
+    >>> spaces_of(ssa, operand_values, variable_spaces(flow)).values[41]    # doctest: +SKIP
+    <Space.GLOBAL: 'global'>
+    """
+    passed = _passed(ssa.cfg.flow, parameters, parameters_are_global)
+    analysis = _Spaces(ssa, operand_values, variables, passed)
+    return Spaces(tuple(analysis.values()), tuple(analysis.accesses()))
+
+
+def _passed(flow: Flow, known: Mapping[str, Space], are_global: bool) -> dict[str, Space]:
+    found: dict[str, Space] = {}
+    for parameter in flow.function.parameters:
+        space = space_named(parameter.space) if parameter.is_pointer else None
+        if space is None and are_global and flow.function.is_kernel:
+            space = Space.GLOBAL
+        found[parameter.name] = known.get(parameter.name, space or Space.ANY)
+    return found
+
+
+class _Spaces:
+    """Values from NONE down, until nothing changes: each can change twice."""
+
+    def __init__(
+        self,
+        ssa: Ssa,
+        operand_values: Sequence[Sequence[int]],
+        variables: Mapping[str, Space],
+        passed: Mapping[str, Space],
+    ) -> None:
+        self._ssa = ssa
+        self._operand_values = operand_values
+        self._variables = variables
+        self._passed = passed
+        self._found = [Space.NONE] * len(ssa.values)
+
+    def values(self) -> list[Space]:
+        ssa, found = self._ssa, self._found
+        for value in ssa.fixed:
+            found[value] = Space.ANY
+        users: dict[int, list[int]] = {}
+        for phis in ssa.phis:
+            for phi in phis:
+                for argument in phi.arguments:
+                    users.setdefault(argument, []).append(phi.value)
+        work: list[int] = []
+        for block in (*ssa.cfg.order, *ssa.cfg.unreachable):
+            for phi in ssa.phis[block]:
+                if self._phi(phi.arguments, phi.value):
+                    work.append(phi.value)
+            for step in ssa.cfg.blocks[block].steps:
+                work += self._step(step)
+        while work:
+            value = work.pop()
+            for phi_value in users.get(value, ()):
+                if self._phi(ssa.phi_of[phi_value].arguments, phi_value):
+                    work.append(phi_value)
+            for step in ssa.readers[value]:
+                work += self._step(step)
+        return found
+
+    def accesses(self) -> list[Space]:
+        return [self._access(number) for number in range(len(self._ssa.uses))]
+
+    def _access(self, number: int) -> Space:
+        instruction = self._ssa.cfg.flow.steps[number].instruction
+        for operand, value in zip(instruction.operands, self._operand_values[number], strict=True):
+            if isinstance(operand, Address):
+                stated = space_named(instruction.opcode.space)
+                if stated is not None:
+                    return stated
+                space = self._operand(operand.base, value)
+                # An address made of numbers may lead anywhere.
+                return Space.ANY if space is Space.NONE else space
+        return Space.NONE
+
+    def _phi(self, arguments: Sequence[int], value: int) -> bool:
+        met = Space.NONE
+        for argument in arguments:
+            if argument != NONE:
+                met = met.meet(self._found[argument])
+        return self._lower(value, met)
+
+    def _lower(self, value: int, space: Space) -> bool:
+        met = self._found[value].meet(space)
+        changed = met is not self._found[value]
+        self._found[value] = met
+        return changed
+
+    def _step(self, number: int) -> list[int]:
+        defines = self._ssa.defines[number]
+        if not defines:
+            return []
+        space = self._result(number)
+        previous = self._ssa.previous[number]
+        changed: list[int] = []
+        for place, value in enumerate(defines):
+            met = space.meet(self._found[previous[place]]) if previous else space
+            if self._lower(value, met):
+                changed.append(value)
+        return changed
+
+    def _result(self, number: int) -> Space:
+        step = self._ssa.cfg.flow.steps[number]
+        code, operands = step.instruction.opcode, step.instruction.operands
+        values = self._operand_values[number]
+        if code.base == "cvta":
+            return next(
+                (_BY_NAME[m.split("::")[0]] for m in code.modifiers if m.split("::")[0] in _BY_NAME),
+                Space.ANY,
+            )
+        if code.base == "alloca":
+            return Space.LOCAL
+        if code.base == "ld":
+            return self._loaded(code, operands)
+        if code.base in _NUMBERS or (code.types and all(t[0] == "f" or t[0] == "p" for t in code.types)):
+            return Space.NONE
+        first = len(operands) - 1 if code.base == "mad" else 1
+        if code.base not in _THROUGH and code.base != "mad":
+            return Space.ANY
+        met = Space.NONE
+        for operand, value in zip(operands[first:], values[first:], strict=True):
+            met = met.meet(self._operand(operand, value))
+        return met
+
+    def _operand(self, operand: Operand, value: int) -> Space:
+        if value != NONE:
+            return self._found[value]
+        match operand:
+            case Immediate():
+                return Space.NONE
+            case Name(text) | Sum(Name(text), _) | Address(Name(text), _):
+                if special_register(text) is not None or text == "WARP_SZ":
+                    return Space.NONE
+                return self._variables.get(text, Space.ANY)
+            case _:
+                return Space.ANY
+
+    def _loaded(self, code: Opcode, operands: Sequence[Operand]) -> Space:
+        """Of a parameter what is known of it; numbers that are no address by their type are NONE."""
+        if any(t[0] == "f" or t.lstrip("bsu") in ("8", "16") for t in code.types):
+            return Space.NONE
+        if code.space is not None and code.space.split("::")[0] == "param":
+            match operands[-1]:
+                case Address(Name(text), 0):
+                    return self._passed.get(text, Space.ANY)
+                case _:
+                    pass
+        return Space.ANY
