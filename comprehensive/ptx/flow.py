@@ -21,8 +21,9 @@ from types import MappingProxyType
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity, Span
 from comprehensive.ptx.body import token_start
 from comprehensive.ptx.module import Function, bytes_of
-from comprehensive.ptx.opcodes import Role, special_register
+from comprehensive.ptx.opcodes import Role
 from comprehensive.ptx.operands import SINK, Name, Not, Operand
+from comprehensive.ptx.special_registers import special_register
 from comprehensive.ptx.statements import (
     MADE,
     Close,
