@@ -202,6 +202,26 @@ class _Operands(dict[str, Operand]):
         return found
 
 
+def renamed(operand: Operand, names: Callable[[str], str]) -> Operand:
+    """The operand with other names; the text of an expression is searched for them."""
+    match operand:
+        case Name(text):
+            return operand if text == SINK else Name(names(text))
+        case Not(Name(text)):
+            return Not(Name(names(text)))
+        case Sum(Name(text), offset):
+            return Sum(Name(names(text)), offset)
+        case Address(Name(text), offset):
+            return Address(Name(names(text)), offset)
+        case Several(items):
+            return type(operand)(tuple(renamed(item, names) for item in items))
+        case Expression(text, known):
+            changed = _ANY_NAME.sub(lambda found: names(found[0]), text)
+            return Expression(changed, tuple(map(names, known)))
+        case Immediate() | Address():
+            return operand
+
+
 MOST_KEPT = 1 << 17
 _KNOWN = _Operands()
 _known = _KNOWN.__getitem__
