@@ -1,5 +1,1 @@
-"""PTX: what its instructions mean.
-
-``opcodes`` tells what an instruction does by its text, ``special_registers`` what the registers that start with a
-percent sign and no declaration hold.
-"""
+"""PTX: parsed without loss, understood, run and rewritten."""
