@@ -59,6 +59,11 @@ def _with_options(function: Callable[..., None]) -> Callable[..., None]:
                 "--print-after-all", is_flag=True, help="Print the PTX behind each pass on standard error."
             ),
             click.option("--time-passes", is_flag=True, help="Print the time that each pass took."),
+            click.option(
+                "--validate",
+                is_flag=True,
+                help="Run what each pass changed, before and after, in the interpreter on small random launches.",
+            ),
             click.option("--assemble", is_flag=True, help="Have ptxas assemble what each pass made."),
             cuda_path_option,
             click.option(
@@ -78,6 +83,7 @@ def _opt(
     remarks: str,
     print_after_all: bool,
     time_passes: bool,
+    validate: bool,
     assemble: bool,
     cuda_path: str | None,
     as_json: bool,
@@ -106,7 +112,7 @@ def _opt(
         raise click.UsageError("which PTX? Give a file, or - for standard input")
     passes = passes_of(pipeline)
     module = parse(SourceFile("<stdin>" if source == "-" else source, read_text(source)))
-    stages = run(module, passes, _checks(assemble, cuda_path))
+    stages = run(module, passes, _checks(validate, assemble, cuda_path))
     for stage in stages:
         if print_after_all:
             click.echo(
@@ -118,18 +124,23 @@ def _opt(
     write_text(output, print_module(stages[-1].after if stages else module))
 
 
-def _checks(assemble: bool, cuda_path: str | None) -> tuple[Check, ...]:
-    if not assemble:
-        return ()
-    from comprehensive.ptx.assembled import assembled
-    from comprehensive.toolchain.find import Missing, find_tool
-    from comprehensive.toolchain.nvcc import load_tool
-    from comprehensive.toolchain.process import ToolError
+def _checks(validate: bool, assemble: bool, cuda_path: str | None) -> tuple[Check, ...]:
+    checks: list[Check] = []
+    if validate:
+        from comprehensive.ptx.validate import validated
 
-    found = find_tool("ptxas", cuda_path)
-    if isinstance(found, Missing):
-        raise ToolError(f"--assemble: ptxas is not found; {found.help}")
-    return (assembled(load_tool(found)),)
+        checks.append(validated())
+    if assemble:
+        from comprehensive.ptx.assembled import assembled
+        from comprehensive.toolchain.find import Missing, find_tool
+        from comprehensive.toolchain.nvcc import load_tool
+        from comprehensive.toolchain.process import ToolError
+
+        found = find_tool("ptxas", cuda_path)
+        if isinstance(found, Missing):
+            raise ToolError(f"--assemble: ptxas is not found; {found.help}")
+        checks.append(assembled(load_tool(found)))
+    return tuple(checks)
 
 
 def _print_remarks(stages: Sequence[Stage], kinds: str, as_json: bool) -> None:

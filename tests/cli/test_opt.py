@@ -154,6 +154,10 @@ def test_help_imports_no_pass() -> None:
     assert "vectorize-accesses{width=4}" in answer.stdout
 
 
+def test_what_a_pass_makes_can_be_validated(source: Path) -> None:
+    assert _opt(str(source), "-p", "dce", "--validate").exit_code == 0
+
+
 @pytest.mark.toolchain
 def test_what_a_pass_makes_can_be_assembled(source: Path) -> None:
     # ptxas takes ASCII only.
