@@ -117,6 +117,19 @@ _INLINED: Version = (7, 2)
 # Sizes and initialisers of several forms came until this version.
 _INITIALISER: Version = (7, 1)
 
+_OLD_CONVERSIONS = frozenset(("s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64", "f16", "f32", "f64")) | {
+    "rn",
+    "rz",
+    "rm",
+    "rp",
+    "rni",
+    "rzi",
+    "rmi",
+    "rpi",
+    "ftz",
+    "sat",
+}
+
 _DOTTED = re.compile(r"(?<![\w$%.\])])\.([A-Za-z_]\w*)")
 _QUOTED = re.compile(r'"\s*(\w+)')
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
@@ -175,8 +188,8 @@ def _of_function(function: Function) -> Iterator[tuple[Version, str]]:
         raise _UnknownNeedError(f"a statement of '{function.symbol}'")
     for statement in function.body:
         match statement:
-            case Instruction(opcode):
-                if not opcode.version_known:
+            case Instruction(opcode=opcode):
+                if not _is_exact(statement):
                     raise _UnknownNeedError(f"'{opcode.text}'")
                 yield opcode.min_version, f"'{opcode.text}'"
             case Directive(name, text):
@@ -185,6 +198,18 @@ def _of_function(function: Function) -> Iterator[tuple[Version, str]]:
                 yield from _of_text(f"{kind} {text}")
             case _:
                 pass
+
+
+def _is_exact(instruction: Instruction) -> bool:
+    """Whether the version of the opcode is that of the instruction, and not only a bound from below."""
+    opcode = instruction.opcode
+    if opcode.base in ("min", "max"):
+        # Of three values they came later than of two.
+        return opcode.version_known and len(instruction.operands) == 3
+    if opcode.base == "cvt":
+        # Between these types, and rounded so, it is as old as the language.
+        return opcode.version_known or not set(opcode.modifiers) - _OLD_CONVERSIONS
+    return opcode.version_known
 
 
 def _of_text(text: str) -> Iterator[tuple[Version, str]]:
