@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import click
 
 from comprehensive import __version__
+from comprehensive.cli_opt import opt_command
 from comprehensive.cli_options import (
     assignments_of,
     counters_option,
@@ -640,3 +641,6 @@ def demo(source: Path, output: Path, **compile_options: Any) -> None:
 
     if not demonstration.show(source, output, options_of(**compile_options), click.echo):
         sys.exit(EXIT_INPUT)
+
+
+cli.add_command(opt_command(reporting))

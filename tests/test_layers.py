@@ -45,6 +45,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("calibration",),
     ("demonstration",),
     ("cli_options",),
+    ("cli_opt",),
     ("cli",),
     ("__main__",),
 )
@@ -69,7 +70,7 @@ OWNERS = {
     "sympy": {"algebra", "strategies"},
     "lark": {"metafork"},
     "jinja2": {"codegen", "report"},
-    "click": {"cli", "cli_options"},
+    "click": {"cli", "cli_opt", "cli_options"},
 }
 HEAVY = ("sympy", "z3", "islpy", "flint", "numpy", "lark", "jinja2")
 

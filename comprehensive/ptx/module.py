@@ -44,6 +44,13 @@ class Item:
 
 
 @dataclass(frozen=True)
+class Rewritten(Item):
+    """A directive that a pass has written anew; ``text`` is in the place of what stood there."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Variable(Item):
     """Of the module: ``.global .align 4 .b8 table[64] = {...};``; ``text`` is without comments."""
 
@@ -133,6 +140,20 @@ class Module:
         """Ten times the compute capability: 90 for ``sm_90a``."""
         return int(re.sub(r"\D", "", self.target[0]))
 
+    def with_version(self, version: tuple[int, int]) -> Module:
+        items = tuple(
+            Rewritten(item.name, item.start, item.end, self._with_number(item, version))
+            if item.name == ".version"
+            else item
+            for item in self.items
+        )
+        return replace(self, items=items, version=version)
+
+    def _with_number(self, item: Item, version: tuple[int, int]) -> str:
+        """Comments before the directive stay."""
+        text = self.file.text[item.start : item.end]
+        return f"{text[: text.rindex('.version')]}.version {version[0]}.{version[1]}"
+
     def with_functions(self, changed: Mapping[str, Function]) -> Module:
         """The module with other functions in the place of those that have a body and these names."""
         items = (
@@ -179,21 +200,34 @@ def parse(file: SourceFile) -> Module:
     is no PTX."""
     text = file.text
     items = tuple(_items(file))
-    version = next((m for m in _named(text, items, ".version")), None)
-    target = next((m for m in _named(text, items, ".target")), None)
+    version = _first(text, items, _VERSION)
+    target = _first(text, items, _TARGET)
     if version is None or target is None:
         missing = ".version" if version is None else ".target"
         raise _error(
             "CF1003", f"this is no PTX: {missing} is missing", file, 0, "give the output of nvcc -ptx"
         )
-    major, minor = (int(number) for number in version.split()[1].split("."))
-    size = next((m for m in _named(text, items, ".address_size")), ".address_size 64")
-    words = tuple(word.strip() for word in target.split(None, 1)[1].split(","))
-    return Module(file, items, len(text), (major, minor), words, int(size.split()[1]))
+    size = _first(text, items, _ADDRESS_SIZE)
+    words = tuple(word.strip() for word in target[1].split(","))
+    return Module(
+        file,
+        items,
+        len(text),
+        (int(version[1]), int(version[2])),
+        words,
+        64 if size is None else int(size[1]),
+    )
 
 
-def _named(text: str, items: Sequence[Item], name: str) -> Iterator[str]:
-    return (_uncommented(text[item.start : item.end]).strip() for item in items if item.name == name)
+_VERSION = re.compile(r"\.version\s+(\d{1,9})\.(\d{1,9})")
+_TARGET = re.compile(r"\.target\s+(\w+(?:\s*,\s*\w+)*)")
+_ADDRESS_SIZE = re.compile(r"\.address_size\s+(\d{1,9})")
+
+
+def _first(text: str, items: Sequence[Item], pattern: re.Pattern[str]) -> re.Match[str] | None:
+    """The first directive of this form."""
+    texts = (_uncommented(text[item.start : item.end]).strip() for item in items if type(item) is Item)
+    return next((found for each in texts if (found := pattern.fullmatch(each))), None)
 
 
 def _items(file: SourceFile) -> Iterator[Item]:
@@ -255,6 +289,11 @@ def _function(file: SourceFile, match: re.Match[str], start: int, end: int, clos
         raise _error(
             "CF1002", "the head of this function is not understood", file, match.start(11), "name it"
         )
+    try:
+        returns, parameters = _parameters(found["returns"]), _parameters(found["parameters"])
+    except (ValueError, IndexError):
+        message = "the parameters of this function are not understood"
+        raise _error("CF1002", message, file, match.start(11), "see that ptxas accepts them") from None
     has_body = match[14] is not None
     return Function(
         match[11],
@@ -264,8 +303,8 @@ def _function(file: SourceFile, match: re.Match[str], start: int, end: int, clos
         found["name"],
         file.text[start : match.end()] if has_body else file.text[start:end],
         tuple(word.removeprefix(".") for word in _uncommented(match[10]).split()),
-        _parameters(found["returns"]),
-        _parameters(found["parameters"]),
+        returns,
+        parameters,
         match.end() if has_body else None,
         close,
     )

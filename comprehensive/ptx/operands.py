@@ -286,7 +286,12 @@ def _address(inside: str) -> Operand:
 
 
 def _offset(found: re.Match[str]) -> int:
-    value = int(re.sub(r"\s", "", found[3]), 0)
+    """OperandError for digits that are no number, such as ``09``: a number that begins with 0 is octal."""
+    text = re.sub(r"\s", "", found[3])
+    try:
+        value = int(Immediate(text).value)
+    except ValueError:
+        raise OperandError(f"'{text}' is no number") from None
     return -value if found[2] == "-" else value
 
 

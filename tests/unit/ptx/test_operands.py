@@ -112,3 +112,9 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         return
     printed = ", ".join(map(str, found))
     assert operands_of(printed) == found
+
+
+def test_an_offset_that_begins_with_a_zero_is_octal() -> None:
+    assert operands_of("[%rd1+016], [%rd1+-0x10]") == (Address(Name("%rd1"), 14), Address(Name("%rd1"), -16))
+    with pytest.raises(OperandError, match="'09' is no number"):
+        operands_of("[%rd1+09]")

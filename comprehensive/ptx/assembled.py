@@ -1,0 +1,57 @@
+"""A check behind every pass: that ptxas takes what the pass made.
+
+run(module, passes, (assembled(ptxas),))      # CompileError (CF1026) where it does not
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+
+from comprehensive.diagnostics import CompileError, Diagnostic, Severity
+from comprehensive.ptx.module import Module
+from comprehensive.ptx.pipeline import Check, Stage, pass_error
+from comprehensive.ptx.printer import print_module
+from comprehensive.toolchain.nvcc import Compiled, SourceRejectedError, Tool, assemble
+
+
+def assembled(ptxas: Tool) -> Check:
+    """CompileError (CF1026); ToolError where ptxas does not run to its end."""
+
+    def check(stage: Stage) -> None:
+        if stage.after is stage.before:
+            return
+        try:
+            cubin_of(ptxas, stage.after)
+        except SourceRejectedError as rejected:
+            try:
+                cubin_of(ptxas, stage.before)
+            except SourceRejectedError as before:
+                raise _input_rejected(before) from None
+            what = f"made what ptxas rejects: {_first_error(rejected)}"
+            raise pass_error("CF1026", stage, what) from None
+
+    return check
+
+
+def cubin_of(ptxas: Tool, module: Module) -> Compiled:
+    """For the architecture that the module names. SourceRejectedError where ptxas rejects it."""
+    with tempfile.TemporaryDirectory() as directory:
+        source = Path(directory) / "module.ptx"
+        source.write_bytes(print_module(module).encode("utf-8", "surrogateescape"))
+        # Code for separate compilation refers to what is in other files.
+        return assemble(ptxas, source, module.target[0], ("--compile-only",))
+
+
+def _first_error(rejected: SourceRejectedError) -> str:
+    lines = [line.strip() for line in rejected.log.splitlines() if line.strip()]
+    return next(
+        (line for line in lines if re.search(r"\berror\s*:", line)), lines[0] if lines else "without a word"
+    )
+
+
+def _input_rejected(before: SourceRejectedError) -> CompileError:
+    message = f"ptxas rejects the text as it was given: {_first_error(before)}"
+    help = "mend it, or leave --assemble out"
+    return CompileError((Diagnostic(Severity.ERROR, "CF1026", message, None, help=help),))

@@ -1,0 +1,286 @@
+"""Instructions that compute, as actions on lanes: sources are gathered, a function is applied, results are put back.
+
+action = computation(binding)       # add.f32 %f1, %f2, %f3: registers bound, no further look at the text
+action(lanes)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from comprehensive.ptx.interpreter.binding import Action, Binding, with_negated
+from comprehensive.ptx.interpreter.faults import Unsupported
+from comprehensive.ptx.interpreter.integers import lookup
+from comprehensive.ptx.interpreter.lanes import Lanes
+from comprehensive.ptx.interpreter.memory import WINDOW_BITS, WINDOWS, window
+from comprehensive.ptx.interpreter.operation import Operation
+from comprehensive.ptx.interpreter.semantics import operation_of
+from comprehensive.ptx.interpreter.values import DTYPES, Array, Computation, callable_of, unary
+from comprehensive.ptx.opcodes import Opcode
+from comprehensive.ptx.operands import Immediate, Name, Operand, Pair, Vector
+
+
+def computation(binding: Binding) -> Action | None:
+    """None for an instruction that does not compute."""
+    instruction = binding.step.instruction
+    base = instruction.opcode.base
+    special = _SPECIAL.get(base)
+    if special is not None:
+        return special(binding)
+    operation = operation_of(instruction.opcode)
+    if operation is None:
+        return None
+    return _bound(binding, operation)
+
+
+def _bound(binding: Binding, operation: Operation) -> Action:
+    operands = binding.step.instruction.operands
+    count = len(operation.sources)
+    given = operands[1:]
+    if binding.step.instruction.opcode.base in ("min", "max") and len(given) == 3:
+        operation, count = _of_three(operation), 3
+    if len(given) != count:
+        raise Unsupported(f"'{binding.step.instruction.opcode.text}' with {len(given)} sources")
+    sources, negated = binding.sources(given, operation.sources)
+    function = with_negated(operation.function, negated)
+    targets = _targets(binding, operands[0], operation.results)
+    machine = binding.machine
+    if operation.reads_carry:
+        sources.append(machine.carry)
+    if operation.writes_carry:
+        targets.append(machine.carry)
+    return apply(function, sources, targets)
+
+
+def _of_three(operation: Operation) -> Operation:
+    function = callable_of(operation.function)
+    type_ = operation.sources[0]
+    return Operation((type_,) * 3, operation.results, lambda a, b, c: function(function(a, b), c))
+
+
+def _targets(binding: Binding, operand: Operand, types: tuple[str, ...]) -> list[Array | None]:
+    if isinstance(operand, Pair):
+        return [binding.target(item, type_) for item, type_ in zip(operand.items, types, strict=True)]
+    if len(types) == 2:
+        # setp without its second result.
+        return [binding.target(operand, types[0]), None]
+    return [binding.target(operand, types[0])]
+
+
+def apply(computation: Computation, sources: list[Array], targets: list[Array | None]) -> Action:
+    """An action for each usual number of sources, so that none is counted while it runs."""
+    function = callable_of(computation)
+    if len(targets) != 1:
+
+        def several(lanes: Lanes) -> None:
+            at = lanes.at
+            results = function(*[source[at] for source in sources])
+            for target, result in zip(targets, results, strict=True):
+                if target is not None:
+                    target[at] = result
+
+        return several
+    (target,) = targets
+    if target is None:
+        return lambda lanes: None
+    match sources:
+        case [a]:
+
+            def unary(lanes: Lanes) -> None:
+                at = lanes.at
+                target[at] = function(a[at])
+
+            return unary
+        case [a, b]:
+
+            def binary(lanes: Lanes) -> None:
+                at = lanes.at
+                target[at] = function(a[at], b[at])
+
+            return binary
+        case [a, b, c]:
+
+            def ternary(lanes: Lanes) -> None:
+                at = lanes.at
+                target[at] = function(a[at], b[at], c[at])
+
+            return ternary
+        case _:
+
+            def general(lanes: Lanes) -> None:
+                at = lanes.at
+                target[at] = function(*[source[at] for source in sources])
+
+            return general
+
+
+# --- moves ---------------------------------------------------------------------------------------------------
+
+
+def _move(binding: Binding) -> Action:
+    to, source = binding.step.instruction.operands
+    type_ = binding.step.instruction.opcode.types[0]
+    if isinstance(to, Vector):
+        return _unpack(binding, to, source, type_)
+    if isinstance(source, Vector):
+        return _pack(binding, to, source, type_)
+    if type_ == "b128":
+        wide_target, wide_source = binding.wide(to), binding.wide(source)
+
+        def move_wide(lanes: Lanes) -> None:
+            wide_target[:, lanes.at] = wide_source[:, lanes.at]
+
+        return move_wide
+    clock = binding.clock(source)
+    target = binding.target(to, type_)
+    if target is None:
+        return lambda lanes: None
+    if clock is not None:
+        machine = binding.machine
+
+        def read_clock(lanes: Lanes) -> None:
+            target[lanes.at] = machine.clock & (0xFFFFFFFF if clock == "u32" else 0x7FFFFFFFFFFFFFFF)
+
+        return read_clock
+    depth = binding.frame.depth
+    found = binding.address_of(source) if binding.register(source) is None else None
+    if found is not None and found[0].space == "local" and depth is not None:
+        address = np.uint64(found[1])
+
+        def move_address(lanes: Lanes) -> None:
+            target[lanes.at] = depth[lanes.at] + address
+
+        return move_address
+    (array,), negated = binding.sources((source,), (type_,))
+
+    def move(lanes: Lanes) -> None:
+        at = lanes.at
+        target[at] = array[at]
+
+    return apply(np.logical_not, [array], [target]) if negated else move
+
+
+def _pack(binding: Binding, to: Operand, source: Vector, type_: str) -> Action:
+    """The first element goes to the lowest bits."""
+    count = len(source.items)
+    if type_ == "b128":
+        wide = binding.wide(to)
+        halves = [binding.source(item, "b64") for item in source.items]
+
+        def pack_wide(lanes: Lanes) -> None:
+            values = [half[lanes.at] for half in halves]
+            for row, value in enumerate(values):
+                wide[row, lanes.at] = value
+
+        return pack_wide
+    whole = DTYPES[type_]
+    part_bits = 8 * whole.itemsize // count
+    word = DTYPES[f"b{8 * whole.itemsize}"]
+    sources = [binding.source(item, f"b{part_bits}") for item in source.items]
+
+    def pack(*parts: Array) -> Array:
+        result = parts[0].astype(word)
+        for place, part in enumerate(parts[1:], 1):
+            result = result | (part.astype(word) << word.type(place * part_bits))
+        return result.view(whole)
+
+    return apply(pack, sources, [binding.target(to, type_)])
+
+
+def _unpack(binding: Binding, to: Vector, source: Operand, type_: str) -> Action:
+    if type_ == "b128":
+        wide = binding.wide(source)
+        targets = [binding.target(item, "b64") for item in to.items]
+
+        def unpack_wide(lanes: Lanes) -> None:
+            for row, target in enumerate(targets):
+                if target is not None:
+                    target[lanes.at] = wide[row, lanes.at]
+
+        return unpack_wide
+    whole = DTYPES[type_]
+    part_bits = 8 * whole.itemsize // len(to.items)
+    word, part_type = DTYPES[f"b{8 * whole.itemsize}"], f"b{part_bits}"
+    part = DTYPES[part_type]
+
+    def unpack(value: Array) -> tuple[Array, ...]:
+        bits = np.array(value).view(word)
+        return tuple((bits >> word.type(place * part_bits)).astype(part) for place in range(len(to.items)))
+
+    parts = [binding.target(item, part_type) for item in to.items]
+    return apply(unpack, [binding.source(source, type_)], parts)
+
+
+# --- addresses -----------------------------------------------------------------------------------------------
+
+
+def _convert_address(binding: Binding) -> Action:
+    """cvta: to generic by adding where the space begins, from generic by taking it away."""
+    opcode = binding.step.instruction.opcode
+    to, source = binding.step.instruction.operands
+    type_ = opcode.types[-1]
+    dtype = DTYPES[type_]
+    begin = np.array(window(_space(opcode)), np.uint64)
+    shift = (-begin if "to" in opcode.modifiers else begin).astype(dtype)
+    target = binding.target(to, type_)
+    found = binding.address_of(source) if binding.register(source) is None else None
+    depth = binding.frame.depth
+    if found is not None and found[0].space == "local" and depth is not None:
+        address = np.uint64(found[1])
+        return apply(unary(lambda deep: deep + address + shift), [depth], [target])
+    array = binding.source(source, type_)
+    if int(begin) == 0:
+        return apply(unary(lambda a: a), [array], [target])
+    return apply(unary(lambda a: a + shift), [array], [target])
+
+
+def _is_in_space(binding: Binding) -> Action:
+    to, source = binding.step.instruction.operands
+    number = WINDOWS[_space(binding.step.instruction.opcode)]
+    array = binding.source(source, "b64")
+    return apply(
+        unary(lambda a: (a >> np.uint64(WINDOW_BITS)) == number), [array], [binding.target(to, "pred")]
+    )
+
+
+def _space(opcode: Opcode) -> str:
+    """The space that cvta and isspacep name."""
+    return next(word for word in map(_plain, opcode.modifiers) if word in WINDOWS)
+
+
+def _plain(word: str) -> str:
+    """``shared`` of ``shared::cta``: without clusters all blocks have shared memory of their own."""
+    return word.partition("::")[0]
+
+
+def _policy(binding: Binding) -> Action:
+    """createpolicy: there are no caches."""
+    target = binding.target(binding.step.instruction.operands[0], "b64")
+    return apply(unary(lambda a: a), [binding.source(Immediate("0"), "b64")], [target])
+
+
+# --- what has a literal that is no source --------------------------------------------------------------------
+
+
+def _lookup(binding: Binding) -> Action:
+    """lop3.b32, with or without a predicate."""
+    opcode = binding.step.instruction.opcode
+    operands = binding.step.instruction.operands
+    if len(operands) != 5 or not isinstance(operands[4], Immediate):
+        raise Unsupported("lop3 with a predicate")
+    table = int(operands[4].value)
+    sources = [binding.source(operand, "b32") for operand in operands[1:4]]
+    if isinstance(operands[0], Name) and opcode.types:
+        return apply(lambda a, b, c: lookup(a, b, c, table), sources, [binding.target(operands[0], "b32")])
+    raise Unsupported("this form of lop3")
+
+
+_SPECIAL: dict[str, Callable[[Binding], Action]] = {
+    "mov": _move,
+    "cvta": _convert_address,
+    "isspacep": _is_in_space,
+    "createpolicy": _policy,
+    "lop3": _lookup,
+}

@@ -1,0 +1,469 @@
+"""A function cut into parts: straight code, ready to be executed, and how each part ends.
+
+A part begins where something jumps to and where threads of a warp must meet; it ends with what moves threads elsewhere
+or makes them wait.  Every part has a position; the positions of a function follow each other in weak topological order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from comprehensive.ptx.flow import Flow, Step
+from comprehensive.ptx.interpreter.access import access
+from comprehensive.ptx.interpreter.atomics import atomic
+from comprehensive.ptx.interpreter.barriers import Answer, Barriers
+from comprehensive.ptx.interpreter.binding import Action, Binding, Frame
+from comprehensive.ptx.interpreter.calls import (
+    Callee,
+    Site,
+    enter,
+    leave,
+    operands_of_call,
+    slot_of_operand,
+)
+from comprehensive.ptx.interpreter.computing import computation
+from comprehensive.ptx.interpreter.copies import Copies, asynchronous
+from comprehensive.ptx.interpreter.externals import FUNCTIONS
+from comprehensive.ptx.interpreter.faults import Fault, Unsupported
+from comprehensive.ptx.interpreter.lanes import Lanes
+from comprehensive.ptx.interpreter.machine import Machine
+from comprehensive.ptx.interpreter.mbarriers import memory_barrier, waits
+from comprehensive.ptx.interpreter.order import weak_order
+from comprehensive.ptx.interpreter.scheduler import Scheduler
+from comprehensive.ptx.interpreter.stacks import stack_change
+from comprehensive.ptx.interpreter.values import Array
+from comprehensive.ptx.interpreter.warps import mask_of, together
+from comprehensive.ptx.operands import Not
+
+_JUMPS = frozenset({"bra", "brx", "ret", "exit", "trap", "brkpt"})
+_NOTHING = frozenset(
+    {
+        "membar",
+        "fence",
+        "prefetch",
+        "prefetchu",
+        "pmevent",
+        "griddepcontrol",
+        "setmaxnreg",
+        "applypriority",
+        "discard",
+    }
+)
+"""What has no effect here: threads see each other's writes at once, and there is no cache."""
+
+
+@dataclass
+class Shared:
+    """What all functions of a batch use."""
+
+    machine: Machine
+    scheduler: Scheduler
+    barriers: Barriers
+    copies: Copies
+    callees: dict[str, Callee]
+    """By name."""
+    by_address: dict[int, str]
+    """Names of functions by their addresses."""
+    sites: dict[int, Site] = field(default_factory=dict[int, Site])
+    """Calls by their position."""
+
+
+@dataclass
+class Part:
+    """``meets`` are the threads that must be there, as bits by lane; None for no demand."""
+
+    frame: Frame
+    steps: tuple[Step, ...]
+    actions: tuple[Action, ...]
+    end: Callable[[Lanes], None]
+    end_step: Step | None
+    meets: Array | None
+
+
+def cut(flow: Flow) -> list[tuple[int, int]]:
+    """The parts as ranges of steps, the first one first; the last, empty one is where the function ends."""
+    steps = flow.steps
+    begins = {0, len(steps)}
+    for number, step in enumerate(steps):
+        begins.update(step.targets)
+        if _ends(step):
+            begins.add(number + 1)
+        if _meets(step):
+            begins.add(number)
+    ordered = sorted(begins)
+    return [*pairwise(ordered), (len(steps), len(steps))]
+
+
+def _ends(step: Step) -> bool:
+    opcode = step.instruction.opcode
+    base, words = opcode.base, opcode.modifiers
+    if base in ("bar", "barrier"):
+        return "warp" not in words
+    if base == "mbarrier":
+        return words[0] in ("try_wait", "test_wait")
+    return base in _JUMPS or base in ("call", "nanosleep")
+
+
+def _meets(step: Step) -> bool:
+    opcode = step.instruction.opcode
+    if opcode.base == "bar":
+        return "warp" in opcode.modifiers
+    return opcode.base == "elect" or (
+        opcode.base in ("shfl", "vote", "match", "redux") and "sync" in opcode.modifiers
+    )
+
+
+def ordered_parts(flow: Flow) -> list[tuple[int, int]]:
+    """The parts that can be reached, in the order of their positions."""
+    ranges = cut(flow)
+    number_of = {
+        begin: number
+        for number, (begin, end) in enumerate(ranges)
+        if begin < end or number == len(ranges) - 1
+    }
+    successors = [_successors(flow, *each, number_of) for each in ranges]
+    return [ranges[number] for number in weak_order(successors, 0)]
+
+
+def _successors(flow: Flow, begin: int, end: int, number_of: Mapping[int, int]) -> tuple[int, ...]:
+    if begin == end:
+        return ()
+    last = flow.steps[end - 1]
+    targets = tuple(number_of[target] for target in dict.fromkeys(last.targets))
+    if last.instruction.opcode.base in _JUMPS and last.guard is None:
+        return targets
+    return tuple(dict.fromkeys((number_of[end], *targets)))
+
+
+def built(
+    flow: Flow, frame: Frame, shared: Shared, ranges: Sequence[tuple[int, int]], first: int
+) -> list[Part]:
+    """The parts of a function, ready; ``first`` is the position of the first one. Unsupported carries no place: the
+    step that it happened to is in its ``step``."""
+    position_of = {begin: first + number for number, (begin, _) in enumerate(ranges)}
+    parts: list[Part] = []
+    for number, (begin, end) in enumerate(ranges):
+        steps = flow.steps[begin:end]
+        ends = bool(steps) and _ends(steps[-1])
+        actions = tuple(_guarded(frame, step, shared) for step in (steps[:-1] if ends else steps))
+        end_step = steps[-1] if ends else None
+        builder = _Ends(frame, shared, first + number, position_of, end)
+        finish = builder.of(end_step) if end_step is not None else builder.onwards()
+        if begin == end:
+            finish = builder.returns()
+        meets = _mask(frame, steps[0]) if steps and _meets(steps[0]) else None
+        parts.append(Part(frame, tuple(steps), actions, finish, end_step, meets))
+    return parts
+
+
+def _mask(frame: Frame, step: Step) -> Array | None:
+    try:
+        return mask_of(Binding(frame, step))
+    except Unsupported as error:
+        error.step = step
+        raise
+
+
+def _guarded(frame: Frame, step: Step, shared: Shared) -> Action:
+    try:
+        return under_guard(Binding(frame, step), action_of(Binding(frame, step), shared))
+    except Unsupported as error:
+        error.step = step
+        raise
+
+
+def under_guard(binding: Binding, action: Action) -> Action:
+    """The action for those lanes whose guard is true."""
+    truth = guard_of(binding)
+    if truth is None:
+        return action
+
+    def guarded(lanes: Lanes) -> None:
+        mask = truth(lanes)
+        count = np.count_nonzero(mask)
+        if count == lanes.count:
+            action(lanes)
+        elif count:
+            action(lanes.where(mask))
+
+    return guarded
+
+
+def guard_of(binding: Binding) -> Callable[[Lanes], Array] | None:
+    guard = binding.step.instruction.guard
+    if guard is None:
+        return None
+    if isinstance(guard, Not):
+        inverse = binding.source(guard.operand, "pred")
+        return lambda lanes: ~inverse[lanes.at]
+    array = binding.source(guard, "pred")
+    return lambda lanes: array[lanes.at]
+
+
+def action_of(binding: Binding, shared: Shared) -> Action:
+    """An instruction that does not end a part."""
+    opcode = binding.step.instruction.opcode
+    found = (
+        computation(binding)
+        or access(binding)
+        or atomic(binding)
+        or together(binding)
+        or memory_barrier(binding, shared.copies)
+        or asynchronous(binding, shared.copies)
+        or stack_change(binding)
+    )
+    if found is not None:
+        return found
+    if opcode.base in _NOTHING or (opcode.base == "bar" and "warp" in opcode.modifiers):
+        return _nothing
+    raise Unsupported(f"'{opcode.text}'")
+
+
+def _nothing(lanes: Lanes) -> None:
+    pass
+
+
+class _Ends:
+    """How parts end: each method makes a function that sends lanes on."""
+
+    def __init__(
+        self, frame: Frame, shared: Shared, position: int, position_of: Mapping[int, int], end: int
+    ) -> None:
+        self._frame = frame
+        self._shared = shared
+        self._scheduler = shared.scheduler
+        self._position = position
+        self._position_of = position_of
+        self._end = end
+
+    @property
+    def _next(self) -> int:
+        return self._position_of[self._end]
+
+    def onwards(self) -> Callable[[Lanes], None]:
+        scheduler, following = self._scheduler, self._position_of.get(self._end, -1)
+        return lambda lanes: scheduler.go(following, lanes)
+
+    def of(self, step: Step) -> Callable[[Lanes], None]:
+        try:
+            binding = Binding(self._frame, step)
+            truth = guard_of(binding)
+            finish = self._unguarded(binding)
+        except Unsupported as error:
+            error.step = step
+            raise
+        if truth is None:
+            return finish
+        scheduler, following = self._scheduler, self._next
+
+        def either(lanes: Lanes) -> None:
+            mask = truth(lanes)
+            count = np.count_nonzero(mask)
+            if count == lanes.count:
+                finish(lanes)
+            elif count == 0:
+                scheduler.go(following, lanes)
+            else:
+                scheduler.go(following, lanes.where(~mask))
+                finish(lanes.where(mask))
+
+        return either
+
+    def _unguarded(self, binding: Binding) -> Callable[[Lanes], None]:
+        step = binding.step
+        scheduler = self._scheduler
+        match step.instruction.opcode.base:
+            case "bra":
+                target = self._position_of[step.targets[0]]
+                return lambda lanes: scheduler.go(target, lanes)
+            case "brx":
+                return self._switch(binding)
+            case "ret":
+                return self.returns()
+            case "exit":
+                return self._exit
+            case "trap" | "brkpt" as base:
+                return _trap(base)
+            case "call":
+                return self._call(binding)
+            case "bar" | "barrier":
+                return self._barrier(binding)
+            case "nanosleep":
+                following = self._next
+                return lambda lanes: scheduler.rest(following, lanes)
+            case _:
+                return self._wait(binding)
+
+    def _exit(self, lanes: Lanes) -> None:
+        self._shared.machine.alive[lanes.at] = False
+
+    def returns(self) -> Callable[[Lanes], None]:
+        shared, scheduler = self._shared, self._scheduler
+
+        def finish(lanes: Lanes) -> None:
+            stack = scheduler.stack
+            if not stack:
+                self._exit(lanes)
+                return
+            site = shared.sites[stack[-1]]
+            callee = shared.callees[self._frame.function.symbol]
+            leave(callee, site, self._active(callee, stack), lanes)
+            scheduler.add((*stack[:-1], site.next), lanes)
+
+        return finish
+
+    def _active(self, callee: Callee, stack: Sequence[int]) -> int:
+        """How many activations of a function a stack holds."""
+        sites = self._shared.sites
+        return sum(sites[position].frame is callee.frame for position in stack)
+
+    def _switch(self, binding: Binding) -> Callable[[Lanes], None]:
+        index = binding.source(binding.step.instruction.operands[0], "u32")
+        targets = [self._position_of[target] for target in binding.step.targets]
+        scheduler = self._scheduler
+
+        def finish(lanes: Lanes) -> None:
+            values = index[lanes.at]
+            different: list[int] = np.unique(values).tolist()
+            for value in different:
+                some = lanes.where(values == value)
+                if value >= len(targets):
+                    raise Fault(
+                        "CF1018",
+                        f"branches to number {value} of {len(targets)} labels",
+                        int(some.index[0]),
+                        "see that the index is in the list",
+                    )
+                scheduler.go(targets[value], some)
+
+        return finish
+
+    def _wait(self, binding: Binding) -> Callable[[Lanes], None]:
+        """Threads for which a phase is not over let others go first."""
+        action = memory_barrier(binding, self._shared.copies)
+        truth = waits(binding)
+        if action is None or truth is None:
+            raise Unsupported(f"'{binding.step.instruction.opcode.text}'")
+        scheduler, following = self._scheduler, self._next
+
+        def finish(lanes: Lanes) -> None:
+            action(lanes)
+            done = truth[lanes.at]
+            scheduler.go(following, lanes.where(done))
+            scheduler.rest(following, lanes.where(~done))
+
+        return finish
+
+    def _barrier(self, binding: Binding) -> Callable[[Lanes], None]:
+        opcode = binding.step.instruction.opcode
+        words = opcode.modifiers
+        operands = binding.step.instruction.operands
+        if "cluster" in words:
+            raise Unsupported(f"'{opcode.text}'")
+        reduces, waits_ = "red" in words, "arrive" not in words
+        vote, answer, is_negated = None, None, False
+        if reduces:
+            said = operands[-1]
+            is_negated = isinstance(said, Not)
+            vote = binding.source(said.operand if isinstance(said, Not) else said, "pred")
+            answer = _answer(binding)
+            operands = operands[1:-1]
+        number = binding.source(operands[0], "u32")
+        count = binding.source(operands[1], "u32") if len(operands) > 1 else None
+        barriers, scheduler, following = self._shared.barriers, self._scheduler, self._next
+        step = binding.step
+
+        def finish(lanes: Lanes) -> None:
+            at = lanes.at
+            place = (*scheduler.stack, following) if waits_ else None
+            barriers.arrive(
+                lanes,
+                number[at],
+                None if count is None else count[at],
+                step,
+                place,
+                None if vote is None else vote[at] ^ is_negated,
+                answer,
+            )
+            if not waits_:
+                scheduler.go(following, lanes)
+
+        return finish
+
+    def _call(self, binding: Binding) -> Callable[[Lanes], None]:
+        shared, scheduler = self._shared, self._scheduler
+        returns, callee, parameters = operands_of_call(binding.step.instruction.operands)
+        arguments = [slot_of_operand(binding, operand) for operand in parameters]
+        results = tuple(slot_of_operand(binding, operand) for operand in returns)
+        site = Site(self._frame, self._position_of.get(self._end, -1), results)
+        position = self._position
+        shared.sites[position] = site
+
+        def go(name: str, lanes: Lanes) -> None:
+            target = shared.callees[name]
+            values = [slot.read(lanes) for slot in arguments]
+            stack = (*scheduler.stack, position)
+            enter(target, self._active(target, stack), lanes, values)
+            scheduler.add((*stack, target.position), lanes)
+
+        register = binding.register(callee)
+        if register is None:
+            name = callee.text
+            if name in shared.callees:
+                return lambda lanes: go(name, lanes)
+            external = FUNCTIONS.get(name)
+            if external is None:
+                raise Unsupported(f"the call of '{name}', which has no body here")
+
+            def outside(lanes: Lanes) -> None:
+                values = tuple(slot.read(lanes)[0].astype(np.uint64) for slot in arguments)
+                result = external(shared.machine, lanes, values)
+                for slot in results:
+                    slot.write(lanes, [result])
+                scheduler.go(site.next, lanes)
+
+            return outside
+        pointer = binding.source(callee, "u64")
+
+        def indirect(lanes: Lanes) -> None:
+            addresses = pointer[lanes.at]
+            for address in np.unique(addresses).tolist():
+                some = lanes.where(addresses == address)
+                name = shared.by_address.get(address)
+                if name is None:
+                    raise Fault(
+                        "CF1018",
+                        f"calls {address:#x}, where no function is",
+                        int(some.index[0]),
+                        "see where the pointer to the function comes from",
+                    )
+                go(name, some)
+
+        return indirect
+
+
+def _trap(base: str) -> Callable[[Lanes], None]:
+    def finish(lanes: Lanes) -> None:
+        raise Fault("CF1016", f"executes '{base}'", int(lanes.index[0]), "see what leads there")
+
+    return finish
+
+
+def _answer(binding: Binding) -> Answer:
+    """What bar.red gives: a number, or whether all or some have said yes."""
+    opcode = binding.step.instruction.opcode
+    words = opcode.modifiers
+    target = binding.target(binding.step.instruction.operands[0], "u32" if "popc" in words else "pred")
+
+    def answer(lanes: Lanes, counts: Array) -> None:
+        agreed, arrived = counts
+        if target is not None:
+            target[lanes.at] = (
+                agreed if "popc" in words else (agreed == arrived if "and" in words else agreed > 0)
+            )
+
+    return answer

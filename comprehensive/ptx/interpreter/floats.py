@@ -1,0 +1,300 @@
+"""Arithmetic of floating-point numbers with PTX's rounding modes: arrays in, arrays of the same type out.
+
+    arithmetic("fma", "f32", "rz")(a, b, c)
+
+``f32`` and narrower formats are computed in doubles so that one rounding is left to do; doubles by exact integers where
+the vectorised ways do not reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from comprehensive.ptx.interpreter import exact
+from comprehensive.ptx.interpreter.rounding import (
+    CANONICAL,
+    canonical,
+    narrow,
+    to_odd,
+    two_product,
+    two_sum,
+    widen,
+)
+from comprehensive.ptx.interpreter.values import Array, Computation, callable_of, unary
+
+_TINY32 = float(np.finfo(np.float32).tiny)
+_SAFE = (2.0**-400, 2.0**400)
+"""Between these no step of the fused multiply-add of doubles over- or underflows."""
+
+
+def arithmetic(base: str, type_: str, mode: str) -> Computation:
+    """``base`` is add, sub, mul, div, fma, sqrt or rcp; ``mode`` one of rn, rz, rm, rp."""
+    if base == "sub":
+        add = callable_of(arithmetic("add", type_, mode))
+        return lambda a, b: add(a, _negated(b, type_))
+    if base == "rcp":
+        divide = callable_of(arithmetic("div", type_, mode))
+        one = np.array(1, np.float64 if type_ == "f64" else np.float32)
+        return unary(lambda a: divide(np.broadcast_to(one, a.shape), a))
+    if type_ == "f64":
+        return _double(base, mode)
+    if type_ == "f32":
+        return _NATIVE[base] if mode == "rn" else _single(base, mode)
+    return _short(base, type_, mode)
+
+
+def _negated(x: Array, type_: str) -> Array:
+    return x ^ np.uint16(0x8000) if type_ == "bf16" else -x
+
+
+# --- single precision ----------------------------------------------------------------------------------------
+
+
+def _fma32(a: Array, b: Array, c: Array) -> Array:
+    """Rounded twice, by way of a double, except where that could differ."""
+    product = a.astype(np.float64) * b
+    total = product + c
+    result = total.astype(np.float32)
+    # The second rounding sees a tie that the first has made, or has fewer bits than usual.
+    doubtful = (total.view(np.int64) & 0x1FFFFFFF) == 0x10000000
+    doubtful |= (np.abs(total) < _TINY32 * 2) & (total != 0)
+    if doubtful.any():
+        again = np.flatnonzero(doubtful)
+        odd = to_odd(*two_sum(product[again], c[again].astype(np.float64)))
+        result[again] = odd.astype(np.float32)
+    return canonical(result, "f32")
+
+
+_NATIVE: dict[str, Computation] = {
+    "add": lambda a, b: canonical(a + b, "f32"),
+    "mul": lambda a, b: canonical(a * b, "f32"),
+    "div": lambda a, b: canonical(a / b, "f32"),
+    "sqrt": unary(lambda a: canonical(np.sqrt(a), "f32")),
+    "fma": _fma32,
+}
+
+
+def _single(base: str, mode: str) -> Computation:
+    if base == "div":
+        return lambda a, b: _divided(a, b, mode)
+    if base == "sqrt":
+        return unary(lambda a: _root(a, mode))
+    return _short(base, "f32", mode)
+
+
+def _divided(a: Array, b: Array, mode: str) -> Array:
+    nearest = a / b
+    wide, a64, b64 = nearest.astype(np.float64), a.astype(np.float64), b.astype(np.float64)
+    # The product of two singles is exact: it tells on which side of the quotient the nearest lies.
+    finite = np.isfinite(a64) & np.isfinite(b64) & (b64 != 0)
+    product = np.where(np.isinf(wide), np.sign(wide) * np.sign(b64) * np.inf, wide * b64)
+    side = np.where(finite, np.sign(a64 - product) * np.sign(b64), 0.0)
+    return canonical(_moved(nearest, side, a64 * b64 < 0, mode), "f32")
+
+
+def _root(a: Array, mode: str) -> Array:
+    nearest = np.sqrt(a)
+    wide, a64 = nearest.astype(np.float64), a.astype(np.float64)
+    side = np.where(np.isfinite(wide), np.sign(a64 - wide * wide), 0.0)
+    return canonical(_moved(nearest, side, a64 < 0, mode), "f32")
+
+
+def _moved(nearest: Array, side: Array, negative: Array, mode: str) -> Array:
+    """``side`` is the sign of what the exact result is above the nearest."""
+    one = nearest.dtype.type
+    if mode == "rz":
+        mode_side = np.where(negative, 1, -1)
+        target = np.where(negative, np.array(np.inf, one), np.array(-np.inf, one))
+        return np.where(side == mode_side, np.nextafter(nearest, target), nearest)
+    if mode == "rm":
+        return np.where(side < 0, np.nextafter(nearest, one(-np.inf)), nearest)
+    return np.where(side > 0, np.nextafter(nearest, one(np.inf)), nearest)
+
+
+# --- formats that a double holds with room to spare ----------------------------------------------------------
+
+
+def _short(base: str, type_: str, mode: str) -> Computation:
+    def add(a: Array, b: Array) -> Array:
+        return _sum(widen(a, type_), widen(b, type_), type_, mode)
+
+    def multiply(a: Array, b: Array) -> Array:
+        return narrow(widen(a, type_) * widen(b, type_), type_, mode)
+
+    def fma(a: Array, b: Array, c: Array) -> Array:
+        return _sum(widen(a, type_) * widen(b, type_), widen(c, type_), type_, mode)
+
+    return {"add": add, "mul": multiply, "fma": fma}[base]
+
+
+def _sum(a: Array, b: Array, type_: str, mode: str) -> Array:
+    s, e = two_sum(a, b)
+    s = to_odd(s, e)
+    if mode == "rm":
+        s = _cancelled(s, a, b)
+    return narrow(s, type_, mode)
+
+
+def _cancelled(s: Array, a: Array, b: Array) -> Array:
+    """Rounding down, what cancels is minus zero."""
+    return np.where((s == 0) & ((a != 0) | (np.signbit(a) != np.signbit(b))), -0.0, s)
+
+
+# --- double precision ----------------------------------------------------------------------------------------
+
+
+def _double(base: str, mode: str) -> Computation:
+    if base == "fma":
+        return (lambda a, b, c: _nan(_fma64(a, b, c), a, b, c)) if mode == "rn" else _exactly(exact.fma, mode)
+    if mode == "rn":
+        functions: dict[str, Computation] = {
+            "add": np.add,
+            "mul": np.multiply,
+            "div": np.divide,
+            "sqrt": np.sqrt,
+        }
+        function = callable_of(functions[base])
+        return _with_nan(function)
+    if base == "add":
+        return lambda a, b: _nan(_sum64(a, b, mode), a, b)
+    functions64 = {"mul": exact.multiply, "div": exact.divide, "sqrt": exact.square_root}
+    return _exactly(functions64[base], mode)
+
+
+def _exactly(function: Callable[..., float], mode: str) -> Computation:
+    def rounded(*sources: Array) -> Array:
+        return exact.each(function, mode, *sources)
+
+    return _with_nan(rounded)
+
+
+def _with_nan(function: Callable[..., Array]) -> Computation:
+    def complete(*sources: Array) -> Array:
+        return _nan(function(*sources), *sources)
+
+    return complete
+
+
+def _nan(result: Array, *sources: Array) -> Array:
+    """NaN of doubles: the first source that is one, made quiet, or the default of the hardware."""
+    nan = np.isnan(result)
+    if not nan.any():
+        return result
+    bits = np.array(result).view(np.uint64)
+    value = np.full(bits.shape, 0xFFF8000000000000, np.uint64)
+    for source in reversed(sources):
+        source64 = np.broadcast_to(source, bits.shape)
+        quiet = np.ascontiguousarray(source64).view(np.uint64) | np.uint64(1 << 51)
+        value = np.where(np.isnan(source64), quiet, value)
+    return np.where(nan, value, bits).view(np.float64)
+
+
+def _sum64(a: Array, b: Array, mode: str) -> Array:
+    s, e = two_sum(a, b)
+    side = np.where(np.isfinite(s), np.sign(e), np.where(np.isfinite(a) & np.isfinite(b), -np.sign(s), 0.0))
+    # Near the largest number the error term overflows.
+    large = (np.abs(s) > 2.0**1022) & np.isfinite(a) & np.isfinite(b)
+    result = _moved(s, side, s < 0, mode)
+    if large.any():
+        one = np.ones(1)
+        result[large] = exact.each(exact.fma, mode, a[large], one, b[large])
+    return _cancelled(result, a, b) if mode == "rm" else result
+
+
+def _fma64(a: Array, b: Array, c: Array) -> Array:
+    """Boldo and Melquiond's, where nothing over- or underflows; elsewhere by integers."""
+    p = a * b
+    size, addend = np.abs(p), np.abs(c)
+    low, high = _SAFE
+    safe = (size > low) & (size < high) & (((addend > low) & (addend < high)) | (addend == 0))
+    safe &= (np.abs(a) < high) & (np.abs(b) < high)
+    # A factor that is zero or not finite makes no rounding but that of the sum.
+    plain = ~safe & ((a == 0) | (b == 0) | ~np.isfinite(a) | ~np.isfinite(b) | ~np.isfinite(c))
+    uh, ul = two_product(a, b)
+    th, tl = two_sum(c, ul)
+    vh, vl = two_sum(uh, th)
+    result = vh + to_odd(*two_sum(tl, vl))
+    if plain.any():
+        result = np.where(plain, p + c, result)
+    rest = np.flatnonzero(~(safe | plain))
+    if len(rest):
+        result[rest] = exact.each(exact.fma, "rn", a[rest], b[rest], c[rest])
+    return result
+
+
+# --- what changes operands and results -----------------------------------------------------------------------
+
+
+def flushed(x: Array, type_: str) -> Array:
+    """Subnormal numbers to zeros of their sign (``.ftz``)."""
+    if type_ == "f32":
+        return np.where(np.abs(x) < np.float32(_TINY32), np.copysign(np.float32(0), x), x)
+    if type_ == "f16":
+        return np.where(np.abs(x) < np.float16(2.0**-14), np.copysign(np.float16(0), x), x)
+    return x
+
+
+def saturated(x: Array, type_: str) -> Array:
+    """To [0, 1]; NaN becomes 0 (``.sat``)."""
+    if type_ == "bf16":
+        wide = (x.astype(np.uint32) << np.uint32(16)).view(np.float32)
+        return (saturated(wide, "f32").view(np.uint32) >> np.uint32(16)).astype(np.uint16)
+    one = x.dtype.type
+    return np.where(x > 0, np.minimum(x, one(1)), one(0))
+
+
+def rectified(x: Array, type_: str) -> Array:
+    """Negative numbers to 0 (``.relu``); NaN stays."""
+    if type_ == "bf16":
+        return np.where((x >= 0x8000) & (x <= 0xFF80), np.uint16(0), x)
+    return np.where((x < 0) | (x == 0), x.dtype.type(0), x)
+
+
+# --- minimum, maximum, sign ----------------------------------------------------------------------------------
+
+
+def extreme(type_: str, largest: bool, propagates_nan: bool, xors_sign: bool) -> Computation:
+    """min and max: NaN counts as missing, or wins with ``.NaN``; minus zero is less than zero."""
+
+    def choose(a: Array, b: Array) -> Array:
+        negative = (np.signbit(a) != np.signbit(b)) & xors_sign
+        if xors_sign:
+            a, b = np.abs(a), np.abs(b)
+        before = (a > b) | ((a == b) & (np.signbit(a) < np.signbit(b)))
+        if not largest:
+            before = (a < b) | ((a == b) & (np.signbit(a) > np.signbit(b)))
+        nan_a, nan_b = np.isnan(a), np.isnan(b)
+        result = np.where(before, a, b)
+        if propagates_nan:
+            result = np.where(nan_a, a, result)
+        else:
+            result = np.where(nan_b, a, result)
+        result = np.where(negative & ~np.isnan(result), -result, result)
+        return canonical(result, type_)
+
+    if type_ != "bf16":
+        return choose
+
+    wide_choice = callable_of(extreme("f32", largest, propagates_nan, xors_sign))
+
+    def choose_bf16(a: Array, b: Array) -> Array:
+        wide = wide_choice(widen(a, "bf16").astype(np.float32), widen(b, "bf16").astype(np.float32))
+        bits = (wide.view(np.uint32) >> np.uint32(16)).astype(np.uint16)
+        return np.where(np.isnan(wide), np.uint16(CANONICAL["bf16"]), bits)
+
+    return choose_bf16
+
+
+def magnitude(x: Array, type_: str) -> Array:
+    return x & np.uint16(0x7FFF) if type_ == "bf16" else np.abs(x)
+
+
+def opposite(x: Array, type_: str) -> Array:
+    return _negated(x, type_)
+
+
+def fix_mode(x: Array, mode: str) -> Array:
+    """To a whole number: rni, rzi, rmi, rpi."""
+    return {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}[mode](x)

@@ -1,0 +1,218 @@
+"""mbarrier: barriers that are words of shared memory, with phases and counts of bytes still to come.
+
+    action = memory_barrier(binding, copies)        # mbarrier.arrive.shared.b64 %rd1, [%r1];
+
+The word is opaque to programs; here it is, from the top: phase (1 bit), arrivals expected (21), arrivals pending (21),
+bytes pending (21, offset by 2**20).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from comprehensive.ptx.interpreter.access import places_of
+from comprehensive.ptx.interpreter.binding import Action, Binding
+from comprehensive.ptx.interpreter.copies import Copies
+from comprehensive.ptx.interpreter.faults import Unsupported
+from comprehensive.ptx.interpreter.lanes import Lanes
+from comprehensive.ptx.interpreter.operation import has
+from comprehensive.ptx.interpreter.values import Array
+from comprehensive.ptx.operands import Address, Operand
+
+_FIELD = (1 << 21) - 1
+_NO_BYTES = 1 << 20
+
+
+def packed_state(phase: int, expected: int, pending: int, transfer: int) -> int:
+    return phase << 63 | expected << 42 | pending << 21 | (transfer + _NO_BYTES)
+
+
+def unpacked_state(word: int) -> tuple[int, int, int, int]:
+    """Phase, arrivals expected, arrivals pending, bytes pending."""
+    return word >> 63, word >> 42 & _FIELD, word >> 21 & _FIELD, (word & _FIELD) - _NO_BYTES
+
+
+def arrived(word: int, *, count: int = 0, expects: int = 0, completes: int = 0, drops: int = 0) -> int:
+    """The word after arrivals; the phase ends when nothing is pending."""
+    phase, expected, pending, transfer = unpacked_state(word)
+    expected -= drops
+    transfer += expects - completes
+    pending -= count
+    if pending == 0 and transfer == 0:
+        phase, pending = 1 - phase, expected
+    return packed_state(phase, expected, pending, transfer)
+
+
+def memory_barrier(binding: Binding, copies: Copies) -> Action | None:
+    """None for other instructions."""
+    opcode = binding.step.instruction.opcode
+    operands = binding.step.instruction.operands
+    if opcode.base == "cp" and "mbarrier" in opcode.modifiers and "async" in opcode.modifiers:
+        return _after_copies(binding, copies, operands[0])
+    if opcode.base != "mbarrier":
+        return None
+    kind = opcode.modifiers[0]
+    if kind in ("arrive", "arrive_drop"):
+        return _arrive(binding, drops=kind == "arrive_drop")
+    build = _BUILDERS.get(kind)
+    if build is None:
+        raise Unsupported(f"'{opcode.text}'")
+    return build(binding)
+
+
+def waits(binding: Binding) -> Array | None:
+    """The predicate of an instruction that says whether a phase is over; None for others."""
+    opcode = binding.step.instruction.opcode
+    if opcode.base == "mbarrier" and opcode.modifiers[0] in ("try_wait", "test_wait"):
+        return binding.target(binding.step.instruction.operands[0], "pred")
+    return None
+
+
+def _changed(
+    binding: Binding, operand: Operand, change: Callable[..., int], *numbers: Array
+) -> Callable[..., Array]:
+    """Every lane changes its word in turn; what it has found there."""
+    places = places_of(binding, operand, 8, writes=True)
+    memory = binding.machine.memory
+
+    def execute(lanes: Lanes) -> Array:
+        view = memory.views[8]
+        found = np.empty(lanes.count, np.uint64)
+        columns = [number[lanes.at].tolist() for number in numbers]
+        for turn, place in enumerate((places(lanes) >> 3).tolist()):
+            word = int(view[place])
+            found[turn] = word
+            view[place] = change(word, *(column[turn] for column in columns))
+        return found
+
+    return execute
+
+
+def _initialise(binding: Binding) -> Action:
+    _, count = operands = binding.step.instruction.operands
+
+    def begun(_: int, number: int) -> int:
+        return packed_state(0, number, number, 0)
+
+    execute = _changed(binding, operands[0], begun, binding.source(count, "u32"))
+
+    def initialise(lanes: Lanes) -> None:
+        execute(lanes)
+
+    return initialise
+
+
+def _arrive(binding: Binding, *, drops: bool) -> Action:
+    opcode = binding.step.instruction.opcode
+    operands = binding.step.instruction.operands
+    to = None if isinstance(operands[0], Address) else operands[0]
+    address, *rest = operands if to is None else operands[1:]
+    target = None if to is None else binding.target(to, "b64")
+    number = binding.source(rest[0], "u32") if rest else np.broadcast_to(np.uint32(1), binding.lanes)
+    expects = has(opcode, "expect_tx")
+
+    def change(word: int, number: int) -> int:
+        if expects:
+            return arrived(word, count=1, expects=number, drops=int(drops))
+        return arrived(word, count=number, drops=number if drops else 0)
+
+    execute = _changed(binding, address, change, number)
+
+    def arrive(lanes: Lanes) -> None:
+        found = execute(lanes)
+        if target is not None:
+            target[lanes.at] = found
+
+    return arrive
+
+
+def _transfer(binding: Binding) -> Action:
+    """expect_tx, complete_tx."""
+    operands = binding.step.instruction.operands
+    completes = has(binding.step.instruction.opcode, "complete_tx")
+
+    def change(word: int, number: int) -> int:
+        return arrived(word, completes=number) if completes else arrived(word, expects=number)
+
+    execute = _changed(binding, operands[0], change, binding.source(operands[1], "u32"))
+
+    def transfer(lanes: Lanes) -> None:
+        execute(lanes)
+
+    return transfer
+
+
+def _after_copies(binding: Binding, copies: Copies, operand: Operand) -> Action:
+    """Arrives when the copies of the thread are there; they are at once. Without noinc nothing is left to arrive."""
+    no_increment = any("noinc" in word for word in binding.step.instruction.opcode.modifiers)
+
+    def change(word: int) -> int:
+        return arrived(word, count=1) if no_increment else word
+
+    execute = _changed(binding, operand, change)
+
+    def arrive(lanes: Lanes) -> None:
+        copies.wait(lanes, None)
+        execute(lanes)
+
+    return arrive
+
+
+def _wait(binding: Binding) -> Action:
+    """Whether a phase is over: that of a state, or the last one of a parity."""
+    opcode = binding.step.instruction.opcode
+    to, address, which, *_ = binding.step.instruction.operands
+    target = binding.target(to, "pred")
+    places = places_of(binding, address, 8, writes=False)
+    memory = binding.machine.memory
+    if has(opcode, "parity"):
+        parity = binding.source(which, "u32")
+    else:
+        parity = None
+    state = binding.source(which, "b64") if parity is None else None
+
+    def wait(lanes: Lanes) -> None:
+        now = memory.views[8][places(lanes) >> 3] >> np.uint64(63)
+        if state is not None:
+            before = state[lanes.at] >> np.uint64(63)
+        else:
+            assert parity is not None
+            before = parity[lanes.at].astype(np.uint64) & np.uint64(1)
+        if target is not None:
+            target[lanes.at] = now != before
+
+    return wait
+
+
+def _count(binding: Binding) -> Action:
+    to, state = binding.step.instruction.operands
+    target, source = binding.target(to, "b32"), binding.source(state, "b64")
+
+    def count(lanes: Lanes) -> None:
+        if target is not None:
+            target[lanes.at] = (source[lanes.at] >> np.uint64(21)) & np.uint64(_FIELD)
+
+    return count
+
+
+def _forget(binding: Binding) -> Action:
+    places = places_of(binding, binding.step.instruction.operands[0], 8, writes=True)
+    memory = binding.machine.memory
+
+    def forget(lanes: Lanes) -> None:
+        memory.views[8][places(lanes) >> 3] = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+    return forget
+
+
+_BUILDERS: dict[str, Callable[[Binding], Action]] = {
+    "init": _initialise,
+    "inval": _forget,
+    "expect_tx": _transfer,
+    "complete_tx": _transfer,
+    "test_wait": _wait,
+    "try_wait": _wait,
+    "pending_count": _count,
+}

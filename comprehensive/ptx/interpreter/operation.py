@@ -1,0 +1,70 @@
+"""What an instruction of arithmetic does: the types of what it reads and writes, and a function on arrays.
+
+    Operation(("s32", "s32"), ("s32",), numpy.add)
+
+Sources come as arrays of their type's dtype, all of one length; results go the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from comprehensive.ptx.interpreter.values import DTYPES, ELEMENT, Array, Computation, callable_of
+from comprehensive.ptx.opcodes import Opcode
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """``function`` returns an array, or a tuple of as many as there are ``results``.
+
+    With ``reads_carry`` the carry of each thread (an array of booleans) is one more source; with ``writes_carry`` it is
+    one more result.
+    """
+
+    sources: tuple[str, ...]
+    results: tuple[str, ...]
+    function: Computation
+    reads_carry: bool = False
+    writes_carry: bool = False
+
+
+Builder = Callable[[Opcode], Operation | None]
+"""None for a form that the interpreter does not know."""
+
+ROUNDINGS = ("rn", "rz", "rm", "rp", "rna")
+
+
+def rounding(opcode: Opcode, default: str = "rn") -> str:
+    return next((word for word in opcode.modifiers if word in ROUNDINGS), default)
+
+
+def has(opcode: Opcode, *words: str) -> bool:
+    return any(word in opcode.modifiers for word in words)
+
+
+def first(opcode: Opcode, words: Sequence[str]) -> str | None:
+    return next((word for word in opcode.modifiers if word in words), None)
+
+
+def element_of(type_: str) -> str:
+    """The type of what a packed type holds two of; any other type itself."""
+    return ELEMENT.get(type_, type_)
+
+
+def packed(function: Computation, type_: str) -> Callable[..., Array]:
+    """A function on elements as one on pairs of them; unchanged where the type holds but one."""
+    call = callable_of(function)
+    if type_ not in ELEMENT:
+        return call
+    element, whole = DTYPES[ELEMENT[type_]], DTYPES[type_]
+
+    def on_pairs(*sources: Array) -> Array:
+        # Halves of a word follow each other in memory: the lower one first.
+        return np.ascontiguousarray(
+            call(*(np.ascontiguousarray(source).view(element) for source in sources))
+        ).view(whole)
+
+    return on_pairs

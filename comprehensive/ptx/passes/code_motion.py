@@ -1,0 +1,131 @@
+"""Lazy code motion: where expressions are to be computed so that no way computes one twice, and none one in vain.
+
+In: a :class:`Cfg` and, for every block, which expressions it computes and which it lets through, as masks with one bit
+an expression.  Out: on which edges to compute, and in which blocks the first computation goes::
+
+    motion = lazy_code_motion(cfg, Local(computed_first, computed_last, transparent))
+    motion.insert[2, 3] >> 5 & 1      # expression 5 is to be computed on the way from block 2 to block 3
+    motion.delete[3] >> 5 & 1         # and what block 3 computes first is there already
+
+Knoop, Rüthing and Steffen, "Lazy code motion" (PLDI 1992), with edges as Drechsler and Stadel place them ("A variation
+of Knoop, Rüthing, and Steffen's lazy code motion", SIGPLAN Notices 28(5), 1993).  An expression is computed only where
+every way on computes it anyhow, so that nothing is executed that was not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from comprehensive.ptx.analysis.cfg import Cfg
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """Of every block: ``first`` are computed before anything in the block changes them, ``last`` are computed and not
+    changed behind, ``transparent`` are not changed at all; ``count`` expressions."""
+
+    count: int
+    first: Sequence[int]
+    last: Sequence[int]
+    transparent: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """``insert`` by edge, where there is any; ``delete`` by block."""
+
+    insert: Mapping[tuple[int, int], int]
+    delete: Sequence[int]
+
+    def deleted(self, expression: int) -> tuple[int, ...]:
+        """Blocks whose first computation goes."""
+        return tuple(block for block, mask in enumerate(self.delete) if mask >> expression & 1)
+
+    def inserted(self, expression: int) -> tuple[tuple[int, int], ...]:
+        """Edges on which it is computed."""
+        return tuple(edge for edge, mask in sorted(self.insert.items()) if mask >> expression & 1)
+
+
+def lazy_code_motion(cfg: Cfg, local: Local) -> Motion:
+    """For the blocks that can be reached."""
+    every = (1 << local.count) - 1
+    predecessors = [
+        [source for source in block.predecessors if source in cfg.reachable] for block in cfg.blocks
+    ]
+    anticipated_in, anticipated_out = _anticipated(cfg, local, every)
+    available_out = _available(cfg, local, every, predecessors)
+    earliest = {
+        (source, target): anticipated_in[target]
+        & ~available_out[source]
+        & (~local.transparent[source] | ~anticipated_out[source])
+        for target in cfg.order
+        for source in predecessors[target]
+    }
+    later_in, later = _later(cfg, local, every, predecessors, earliest, anticipated_in[cfg.order[0]])
+    insert = {edge: mask & ~later_in[edge[1]] for edge, mask in later.items()}
+    delete = [0] * len(cfg.blocks)
+    for block in cfg.order[1:]:
+        delete[block] = local.first[block] & ~later_in[block]
+    return Motion({edge: mask for edge, mask in insert.items() if mask}, delete)
+
+
+def _anticipated(cfg: Cfg, local: Local, every: int) -> tuple[list[int], list[int]]:
+    """What every way on computes before it changes, at the beginning and the end of blocks."""
+    into = [every] * len(cfg.blocks)
+    out = [every] * len(cfg.blocks)
+    changed = True
+    while changed:
+        changed = False
+        for number in reversed(cfg.order):
+            block = cfg.blocks[number]
+            mask = 0 if block.leaves or not block.successors else every
+            for successor in block.successors:
+                mask &= into[successor]
+            out[number] = mask
+            mask = local.first[number] | (local.transparent[number] & mask)
+            changed |= mask != into[number]
+            into[number] = mask
+    return into, out
+
+
+def _available(cfg: Cfg, local: Local, every: int, predecessors: Sequence[Sequence[int]]) -> list[int]:
+    """What every way to the end of a block has computed."""
+    out = [every] * len(cfg.blocks)
+    changed = True
+    while changed:
+        changed = False
+        for number in cfg.order:
+            mask = every if predecessors[number] else 0
+            for source in predecessors[number]:
+                mask &= out[source]
+            mask = local.last[number] | (mask & local.transparent[number])
+            changed |= mask != out[number]
+            out[number] = mask
+    return out
+
+
+def _later(
+    cfg: Cfg,
+    local: Local,
+    every: int,
+    predecessors: Sequence[Sequence[int]],
+    earliest: Mapping[tuple[int, int], int],
+    at_entry: int,
+) -> tuple[list[int], dict[tuple[int, int], int]]:
+    """What can be computed at the beginning of a block, or on an edge, instead of before."""
+    into = [every] * len(cfg.blocks)
+    into[cfg.order[0]] = at_entry
+    on: dict[tuple[int, int], int] = dict.fromkeys(earliest, every)
+    changed = True
+    while changed:
+        changed = False
+        for number in cfg.order:
+            mask = at_entry if number == cfg.order[0] else every
+            for source in predecessors[number]:
+                edge = source, number
+                on[edge] = earliest[edge] | (into[source] & ~local.first[source])
+                mask &= on[edge]
+            changed |= mask != into[number]
+            into[number] = mask
+    return into, on

@@ -1,0 +1,166 @@
+"""Which computations of a function are the same expression, and where one changes.
+
+    found = expressions_of(cfg, may_write)
+    found.expressions[0].key        # ("add.s32", (Name("%r1"), Immediate("4")))
+    found.expressions[0].steps      # (3, 17): the steps that compute it
+
+Same opcode, same operands.  What is free for ptxas is none: moves, conversions of addresses, loads of parameters; nor
+what stands in a scope of inline assembly, has a guard, an effect, or more than one result.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from comprehensive.ptx.analysis.cfg import Cfg
+from comprehensive.ptx.flow import Flow, Step
+from comprehensive.ptx.opcodes import Effect, Opcode
+from comprehensive.ptx.operands import Name, Operand
+from comprehensive.ptx.passes.code_motion import Local
+from comprehensive.ptx.passes.dce import has_effect
+from comprehensive.ptx.passes.pragmas import has_pragma
+from comprehensive.ptx.statements import Close, Open, Statement
+
+Key: TypeAlias = tuple[str, tuple[Operand, ...]]
+MayWrite: TypeAlias = Callable[[int, int], bool]
+"""Whether one step may write what another one, a load, reads."""
+
+# What ptxas makes no instruction of, or one that is not worth a register.
+_FREE = frozenset({"mov", "cvta", "setp", "selp", "isspacep"})
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """``reads`` are registers that it is made of; ``steps`` compute it, in the order of the text."""
+
+    number: int
+    key: Key
+    reads: frozenset[int]
+    steps: tuple[int, ...]
+    is_load: bool
+
+
+@dataclass(frozen=True)
+class Expressions:
+    """``number_of`` the expression that a step computes; ``repeated`` the steps whose block has computed it before,
+    with nothing changed."""
+
+    expressions: tuple[Expression, ...]
+    number_of: dict[int, int]
+    local: Local
+    repeated: tuple[int, ...]
+
+
+def expressions_of(cfg: Cfg, may_write: MayWrite) -> Expressions:
+    flow = cfg.flow
+    depths = scope_depths(flow.function.body)
+    shadowed = _shadowed(flow)
+    steps: dict[Key, list[int]] = defaultdict(list)
+    for block in cfg.order:
+        for number in cfg.blocks[block].steps:
+            step = flow.steps[number]
+            if depths[step.position] == 0 and _is_candidate(flow, step, shadowed):
+                steps[step.instruction.opcode.text, step.instruction.operands[1:]].append(number)
+    found = tuple(
+        Expression(
+            index,
+            key,
+            frozenset(flow.steps[numbers[0]].uses),
+            tuple(sorted(numbers)),
+            flow.steps[numbers[0]].instruction.opcode.effect == Effect.READ,
+        )
+        for index, (key, numbers) in enumerate(steps.items())
+    )
+    number_of = {step: each.number for each in found for step in each.steps}
+    local, repeated = _local(cfg, found, number_of, may_write)
+    return Expressions(found, number_of, local, repeated)
+
+
+def scope_depths(body: Sequence[Statement]) -> list[int]:
+    """Of every statement in how many scopes within the function's it stands."""
+    depth = 0
+    depths: list[int] = []
+    for statement in body:
+        depth += isinstance(statement, Open)
+        depths.append(depth)
+        depth -= isinstance(statement, Close)
+    return depths
+
+
+def _shadowed(flow: Flow) -> frozenset[str]:
+    """Names that stand for different registers at different places."""
+    return frozenset(register.name for register in flow.registers if register.scope != 0)
+
+
+def _is_candidate(flow: Flow, step: Step, shadowed: frozenset[str]) -> bool:
+    instruction = step.instruction
+    opcode, operands = instruction.opcode, instruction.operands
+    if opcode.base in _FREE or has_effect(opcode) or opcode.reads_carry or opcode.writes_carry:
+        return False
+    if instruction.guard is not None or len(step.defines) != 1 or len(operands) < 2:
+        return False
+    if not isinstance(operands[0], Name) or has_pragma(flow.function.body, step.position):
+        return False
+    if opcode.effect and not is_plain_load(opcode):
+        return False
+    names = {flow.registers[number].name for number in (*step.defines, *step.uses)}
+    return names.isdisjoint(shadowed) and not any(name.startswith("%") for name in step.symbols)
+
+
+def is_plain_load(opcode: Opcode) -> bool:
+    """A load of memory that may be done earlier, or once instead of twice, where nothing writes between."""
+    return (
+        opcode.base == "ld"
+        and opcode.effect == Effect.READ
+        and not opcode.is_volatile
+        and opcode.space != "param"
+    )
+
+
+def _local(
+    cfg: Cfg, found: Sequence[Expression], number_of: dict[int, int], may_write: MayWrite
+) -> tuple[Local, tuple[int, ...]]:
+    every = (1 << len(found)) - 1
+    made_of: dict[int, int] = defaultdict(int)
+    loads: list[Expression] = []
+    for each in found:
+        for register in each.reads:
+            made_of[register] |= 1 << each.number
+        if each.is_load:
+            loads.append(each)
+    first, last, transparent = ([0] * len(cfg.blocks) for _ in range(3))
+    repeated: list[int] = []
+    for number in cfg.order:
+        untouched, available, computed = every, 0, 0
+        for step_number in cfg.blocks[number].steps:
+            step = cfg.flow.steps[step_number]
+            own = number_of.get(step_number)
+            if own is not None:
+                if available >> own & 1:
+                    repeated.append(step_number)
+                if untouched >> own & 1:
+                    computed |= 1 << own
+                available |= 1 << own
+            killed = 0
+            for register in step.defines:
+                killed |= made_of.get(register, 0)
+            for load in _killed_loads(cfg.flow, step_number, loads, may_write):
+                killed |= 1 << load.number
+            untouched &= ~killed
+            available &= ~killed
+        first[number], last[number], transparent[number] = computed, available, untouched
+    return Local(len(found), first, last, transparent), tuple(repeated)
+
+
+def _killed_loads(
+    flow: Flow, number: int, loads: Sequence[Expression], may_write: MayWrite
+) -> Iterator[Expression]:
+    opcode = flow.steps[number].instruction.opcode
+    if opcode.effect in (Effect.NONE, Effect.READ) and not opcode.is_volatile:
+        return
+    for load in loads:
+        if may_write(number, load.steps[0]):
+            yield load

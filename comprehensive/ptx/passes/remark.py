@@ -1,0 +1,48 @@
+"""What a pass says: that it changed something, why it did not, or what it has found out.
+
+str(Remark(APPLIED, "dce", "matmul", span, "removed 'mov.u32 %r1, 4;'"))
+# "matmul.ptx:12:2: remark: dce: removed 'mov.u32 %r1, 4;' [applied]"
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from comprehensive.diagnostics import Span
+
+
+class Kind(Enum):
+    APPLIED = "applied"
+    MISSED = "missed"
+    ANALYSIS = "analysis"
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """``function`` is None for what concerns the module; ``span`` for what stands in no text."""
+
+    kind: Kind
+    pass_name: str
+    function: str | None
+    span: Span | None
+    text: str
+
+    def __str__(self) -> str:
+        place = "" if self.span is None else f"{self.span}: "
+        where = f" in {self.function}" if self.span is None and self.function is not None else ""
+        return f"{place}remark: {self.pass_name}{where}: {self.text} [{self.kind.value}]"
+
+
+def to_json(remark: Remark) -> dict[str, Any]:
+    """The remark as plain data; line and column begin at 1."""
+    line, column = (None, None) if remark.span is None else remark.span.position
+    return {
+        "kind": remark.kind.value,
+        "pass": remark.pass_name,
+        "function": remark.function,
+        "line": line,
+        "column": column,
+        "text": remark.text,
+    }

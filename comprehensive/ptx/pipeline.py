@@ -1,0 +1,78 @@
+"""Runs passes one after the other, each checked: a module in, a module and remarks out.
+
+    rewrite(text, "memory-space,dce", name="matmul.ptx")      # ("...", (Remark(...), ...))
+
+No pass, or passes that change nothing, give back the same bytes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile
+from comprehensive.ptx.module import Module, parse
+from comprehensive.ptx.passes.pipeline_text import passes_of
+from comprehensive.ptx.passes.ptx_pass import PtxPass
+from comprehensive.ptx.passes.remark import Remark
+from comprehensive.ptx.printer import print_module
+from comprehensive.ptx.verify import problems
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What one pass made of the module that the one before gave."""
+
+    ptx_pass: PtxPass
+    before: Module
+    after: Module
+    remarks: tuple[Remark, ...]
+    seconds: float
+
+
+Check = Callable[[Stage], None]
+"""Raises CompileError where a stage is not as it should be."""
+
+
+def run(module: Module, passes: Sequence[PtxPass], checks: Sequence[Check] = ()) -> tuple[Stage, ...]:
+    """One stage a pass. CompileError (CF1024) where a pass made what is not well formed, and those of ``checks``."""
+    stages: list[Stage] = []
+    for each in passes:
+        begin = time.perf_counter()
+        after, remarks = each.run(module)
+        stage = Stage(each, module, after, remarks, time.perf_counter() - begin)
+        for check in (verified, *checks):
+            check(stage)
+        stages.append(stage)
+        module = after
+    return tuple(stages)
+
+
+def rewrite(text: str, pipeline: str, *, name: str) -> tuple[str, Sequence[Remark]]:
+    """The text behind a pipeline; ``name`` is that of the file, for remarks.
+
+    CompileError where the pipeline or the text is not understood, or a pass is at fault.
+    """
+    passes = passes_of(pipeline)
+    if not passes:
+        return text, ()
+    module = parse(SourceFile(name, text))
+    stages = run(module, passes)
+    return print_module(stages[-1].after), tuple(remark for stage in stages for remark in stage.remarks)
+
+
+def verified(stage: Stage) -> None:
+    """CompileError (CF1024)."""
+    if stage.after is stage.before:
+        return
+    found = problems(stage.after, stage.before)
+    if found:
+        raise pass_error("CF1024", stage, f"made what is not well formed: {found[0]}")
+
+
+def pass_error(code: str, stage: Stage, what: str) -> CompileError:
+    """That a pass is at fault."""
+    name = stage.ptx_pass.name
+    help = f"this is a bug of the pass: leave '{name}' out, and report it with the input"
+    return CompileError((Diagnostic(Severity.ERROR, code, f"'{name}' {what}", None, help=help),))

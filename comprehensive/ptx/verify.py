@@ -1,0 +1,94 @@
+"""Whether a module that passes have made is well formed: what ``opt`` asks behind every pass.
+
+    problems(after, before)      # (), or ("matmul: register '%r9' is not declared",)
+
+The printed text is parsed again and must give the same statements; labels are unique, registers declared, and the
+operands as wide as the opcodes say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from comprehensive.diagnostics import CompileError, SourceFile
+from comprehensive.ptx.flow import Flow, flow_of
+from comprehensive.ptx.module import Function, Module, bytes_of, parse
+from comprehensive.ptx.operands import Name, Operand, Vector
+from comprehensive.ptx.printer import print_module, print_statement
+from comprehensive.ptx.statements import Statement
+
+
+def problems(module: Module, before: Module) -> tuple[str, ...]:
+    """What is wrong in functions that are others than before, each as one line; empty where nothing is."""
+    try:
+        again = parse(SourceFile(module.file.path, print_module(module)))
+    except CompileError as error:
+        return (error.diagnostics[0].message,)
+    if again.version != module.version:
+        return ("the version is another one when the text is parsed again",)
+    found: list[str] = []
+    for name, function in module.functions.items():
+        old = before.functions[name]
+        if function is not old:
+            found += [
+                f"{name}: {problem}" for problem in _of_function(function, again.functions.get(name), old)
+            ]
+    return tuple(found)
+
+
+def _of_function(function: Function, again: Function | None, old: Function) -> Iterator[str]:
+    if again is None:
+        yield "is not there when the text is parsed again"
+        return
+    try:
+        yield from _differences(function.body, again.body)
+        misfits = tuple(_misfits(flow_of(again)))
+        # What did not fit before is no fault of the pass.
+        if misfits and not any(_misfits(flow_of(old))):
+            yield misfits[0]
+    except CompileError as error:
+        yield error.diagnostics[0].message
+
+
+def _differences(before: tuple[Statement, ...], after: tuple[Statement, ...]) -> Iterator[str]:
+    if len(before) != len(after):
+        yield f"{len(before)} statements are {len(after)} when the text is parsed again"
+        return
+    for one, other in zip(before, after, strict=True):
+        if one._replace(start=0, end=0) != other._replace(start=0, end=0):
+            yield f"'{print_statement(one)}' is '{print_statement(other)}' when the text is parsed again"
+            return
+
+
+# What these take may be wider than the type says; what ld.param and st.param move is any register of the width.
+_RELAXED = frozenset({"ld", "ldu", "st", "cvt", "call"})
+
+
+def _misfits(flow: Flow) -> Iterator[str]:
+    """Registers of the function's own scope that are not as wide as the opcode says."""
+    by_name = {register.name: register for register in flow.registers if register.scope == 0}
+    shadowed = {register.name for register in flow.registers if register.scope != 0}
+    for step in flow.steps:
+        opcode, operands = step.instruction.opcode, step.instruction.operands
+        for position, operand in enumerate(operands):
+            type_ = opcode.operand_type(position, len(operands))
+            # A vector of mov is the whole value.
+            if type_ is None or (opcode.base == "mov" and isinstance(operand, Vector)):
+                continue
+            for name in _registers(operand):
+                register = by_name.get(name)
+                if register is None or name in shadowed:
+                    continue
+                wanted, given = bytes_of(type_), bytes_of(register.type)
+                if (type_ == "pred") != (register.type == "pred"):
+                    yield f"'{print_statement(step.instruction)}': {name} is a .{register.type}"
+                elif given < wanted or (given > wanted and opcode.base not in _RELAXED):
+                    yield f"'{print_statement(step.instruction)}': {name} has {given} bytes, not {wanted}"
+
+
+def _registers(operand: Operand) -> tuple[str, ...]:
+    match operand:
+        case Name() | Vector():
+            return operand.names
+        case _:
+            return ()

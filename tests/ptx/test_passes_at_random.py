@@ -1,0 +1,135 @@
+"""Random kernels compute the same behind every pass: few registers and addresses, so that much is redundant."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from comprehensive.diagnostics import SourceFile
+from comprehensive.ptx.interpreter import run as interpret
+from comprehensive.ptx.module import Module, parse
+from comprehensive.ptx.passes.pipeline_text import passes_of
+from comprehensive.ptx.passes.remark import Kind
+from comprehensive.ptx.pipeline import run
+
+REGISTERS = 6
+HEAD = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry f(.param .u64 .ptr .global .align 16 a, .param .u32 n)
+{
+.shared .align 16 .b8 tile[256];
+.reg .pred %p<3>;
+.reg .b32 %r<10>;
+.reg .b64 %rd<8>;
+ld.param.u64 %rd1, [a];
+ld.param.u32 %r7, [n];
+mov.u32 %r8, %tid.x;
+mul.wide.u32 %rd2, %r8, 64;
+add.s64 %rd3, %rd1, %rd2;
+mov.u64 %rd4, tile;
+cvta.shared.u64 %rd5, tile;
+cvta.global.u64 %rd6, %rd3;
+st.shared.v4.u32 [tile], {%r7, %r7, %r7, %r7};
+st.shared.v4.u32 [tile+16], {%r7, %r7, %r7, %r7};
+"""
+ADDRESSES = ("global|%rd3", "global|%rd3", "|%rd6", "shared|%rd4", "shared|tile", "|%rd5")
+
+
+def kernel(draw: random.Random) -> str:
+    """Loops that count down, branches forward on what lanes differ in or not, and at the end all registers stored."""
+    lines = [f"add.u32 %r{i}, %r{draw.choice((7, 8))}, {i};" for i in range(REGISTERS)]
+    lines += _block(draw, 3, [0])
+    lines += [f"st.global.u32 [%rd3+{32 + 4 * i}], %r{i};" for i in range(REGISTERS)]
+    return HEAD + "\n".join(lines) + "\nret;\n}\n"
+
+
+def _block(draw: random.Random, depth: int, labels: list[int]) -> list[str]:
+    lines: list[str] = []
+    for _ in range(draw.randrange(2, 9)):
+        choice = draw.random()
+        if depth and choice < 0.12:
+            labels[0] += 1
+            label, counter = f"L{labels[0]}", f"%c{labels[0]}"
+            lines += [f".reg .b32 {counter};", f"mov.u32 {counter}, {draw.randrange(1, 4)};", f"{label}:"]
+            lines += _block(draw, depth - 1, labels)
+            lines += [
+                f"sub.u32 {counter}, {counter}, 1;",
+                f"setp.ne.u32 %p2, {counter}, 0;",
+                f"@%p2 bra {label};",
+            ]
+        elif depth and choice < 0.3:
+            labels[0] += 1
+            label = f"L{labels[0]}"
+            lines += [f"setp.lt.u32 %p1, %r{draw.randrange(9)}, {draw.randrange(40)};", f"@%p1 bra {label};"]
+            lines += _block(draw, depth - 1, labels)
+            if draw.random() < 0.6:
+                labels[0] += 1
+                end = f"L{labels[0]}"
+                lines += [f"bra {end};", f"{label}:", *_block(draw, depth - 1, labels)]
+                label = end
+            lines.append(f"{label}:")
+        else:
+            lines.append(_statement(draw))
+    return lines
+
+
+def _statement(draw: random.Random) -> str:
+    def r() -> str:
+        return f"%r{draw.randrange(REGISTERS)}"
+
+    space, base = draw.choice(ADDRESSES).split("|")
+    space = f".{space}" if space else ""
+    address = f"[{base}+{4 * draw.randrange(8)}]"
+    guard = draw.choice(("", "", "", "@%p1 ", "@!%p2 "))
+    match draw.randrange(8):
+        case 0 | 1:
+            return f"{guard}ld{space}.u32 {r()}, {address};"
+        case 2:
+            return f"{guard}st{space}.u32 {address}, {r()};"
+        case 3:
+            return f"{guard}mov.u32 {r()}, {r()};"
+        case 4:
+            return f"mad.lo.u32 {r()}, %r{draw.randrange(2)}, %r7, 3;"
+        case 5:
+            return f"setp.gt.u32 %p{draw.randrange(1, 3)}, {r()}, {r()};"
+        case 6:
+            return f"{guard}xor.b32 {r()}, %r{draw.randrange(2)}, %r8;"
+        case _:
+            return f"add.u32 {r()}, %r{draw.randrange(3)}, 5;"
+
+
+def results(module: Module) -> np.ndarray:
+    """Of one thread: others would race for what is in shared memory."""
+    array = np.arange(40 * 16, dtype=np.uint32)
+    interpret(module, "f", 1, 1, [array, 3])
+    return array
+
+
+@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize(
+    "pipeline",
+    [
+        "dce",
+        "memory-space",
+        "vectorize-accesses",
+        "pre",
+        "memory-space,vectorize-accesses,pre,dce,vectorize-accesses",
+    ],
+)
+def test_random_kernels_compute_the_same(pipeline: str, seed: int) -> None:
+    text = kernel(random.Random(seed))
+    module = parse(SourceFile("random.ptx", text))
+    after = run(module, passes_of(pipeline))[-1].after
+    assert (results(after) == results(module)).all(), text
+
+
+def test_every_pass_finds_something_in_random_kernels() -> None:
+    applied: set[str] = set()
+    for seed in range(25):
+        module = parse(SourceFile("random.ptx", kernel(random.Random(seed))))
+        for stage in run(module, passes_of("memory-space,vectorize-accesses,pre,dce")):
+            applied |= {remark.pass_name for remark in stage.remarks if remark.kind is Kind.APPLIED}
+    assert applied == {"memory-space", "vectorize-accesses", "pre", "dce"}
