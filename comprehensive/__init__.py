@@ -23,6 +23,10 @@ __all__ = ["LaunchError", "LoadError", "__version__", "load"]
 _PLACES = {"LaunchError": "errors", "LoadError": "errors", "load": "load"}
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> Any:
     if name not in _PLACES:
         raise AttributeError(f"module 'comprehensive' has no attribute '{name}'")

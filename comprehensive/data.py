@@ -9,16 +9,19 @@ in ``comprehensive/_data/`` of an installed wheel::
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
 
 
+@cache
 def template_directory() -> Path:
     """The directory of the text templates; raises FileNotFoundError in a broken installation."""
     return _find("templates", _PACKAGE)
 
 
+@cache
 def spec_directory() -> Path:
     """The directory of examples and fact tables; raises FileNotFoundError in a broken installation."""
     return _find("specs", _PACKAGE)

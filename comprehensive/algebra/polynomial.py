@@ -248,22 +248,23 @@ class Polynomial:
 
     def evaluate(self, point: Mapping[str, Scalar]) -> Fraction:
         """The value at a point. KeyError names a symbol that the point does not give."""
-        scale, value = self._at(point)
+        scale, value = self.scaled_value(point)
         return Fraction(value) / scale
 
     def plain_value(self, point: Mapping[str, Scalar]) -> Scalar:
         """The value of a polynomial with integer coefficients: an int where the point has ints only."""
-        scale, value = self._at(point)
+        scale, value = self.scaled_value(point)
         assert scale == 1, f"{self} has coefficients that are no integers"
         return value
 
     def sign_at(self, point: Mapping[str, Scalar]) -> int:
         """-1, 0 or 1: the sign of `evaluate(point)`."""
-        _, value = self._at(point)
+        _, value = self.scaled_value(point)
         return (value > 0) - (value < 0)
 
-    def _at(self, point: Mapping[str, Scalar]) -> tuple[int, Scalar]:
-        """`(scale, scale * value)`. Most points are integers; Python's are faster than the way to flint and back."""
+    def scaled_value(self, point: Mapping[str, Scalar]) -> tuple[int, Scalar]:
+        """`(scale, scale * value)` with scale > 0; the second is an int where the point has ints only."""
+        # Most points are integers; Python's are faster than the way to flint and back.
         scale, terms = self.integers()
         total: Scalar = 0
         for coefficient, powers in terms:

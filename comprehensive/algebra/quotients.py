@@ -12,6 +12,7 @@ about the value may then be negated. The symbol is named by its quotient, so tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -55,15 +56,17 @@ class Quotient:
 
     def value(self, point: Mapping[str, Scalar]) -> int:
         """What the symbol is at a point. KeyError names a symbol that the point does not give."""
-        exact = self.above.evaluate(point) / self.below.evaluate(point)
-        return ceil(exact) if self.rounds_up else floor(exact)
+        above_scale, above = self.above.scaled_value(point)
+        below_scale, below = self.below.scaled_value(point)
+        above, below = above * below_scale, below * above_scale
+        return -(-above // below) if self.rounds_up else above // below
 
 
 def with_quotients(point: Mapping[str, Scalar], quotients: Iterable[Quotient]) -> dict[str, Scalar]:
     """The point with the values of all quotients that it determines, each after those that it is made of."""
     completed = dict(point)
     for quotient in quotients:
-        if completed.keys() >= {*quotient.above.symbols, *quotient.below.symbols}:
+        with suppress(KeyError):
             completed[quotient.symbol] = quotient.value(completed)
     return completed
 

@@ -95,5 +95,6 @@ def _function(document: Mapping[str, Any]) -> DescribedFunction:
         Argument(a["name"], ScalarType(a["type"]), pointer=a["pointer"], const=a["const"]) for a in arguments
     )
     program = frozenset(a["name"] for a in arguments if a["program"])
-    extents = {a["name"]: Extents(tuple(a["dims"])) for a in arguments if a["pointer"]}
+    types = {a.name: a.type for a in everything if not a.pointer}
+    extents = {a["name"]: Extents(tuple(a["dims"]), types) for a in arguments if a["pointer"]}
     return DescribedFunction(Interface(document["name"], everything, program, document["tile"]), extents)

@@ -1,6 +1,6 @@
 """How large data must be: the dimensions of a declaration and the sizes of a call in, a complaint or none out.
 
-Extents(("n", "2 * m")).complaint((10, 6), {"n": 10, "m": 4})      # "has 6 columns ..."
+Extents(("n", "2 * m"), types).complaint((10, 6), {"n": 10, "m": 4})      # "has 10 x 6 elements ..."
 """
 
 from __future__ import annotations
@@ -13,16 +13,25 @@ from functools import cache
 from comprehensive.diagnostics import DiagnosticSink, SourceFile
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import c_value
-from comprehensive.metafork.ast import Expr
+from comprehensive.metafork.ast import Expr, ScalarType
 from comprehensive.metafork.grammar import parse
 from comprehensive.metafork.tokens import Origin, Token, tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Extents:
-    """``dims`` are expressions of C over the arguments of the function; None where the size is open."""
+    """``dims`` are expressions of C over the scalar arguments, whose ``types`` count; None where the size is open.
+
+    ValueError for what is no expression.
+    """
 
     dims: tuple[str | None, ...]
+    types: Mapping[str, ScalarType]
+
+    def __post_init__(self) -> None:
+        for text in self.dims:
+            if text is not None:
+                _parsed(text)
 
     def complaint(self, shape: Sequence[int], arguments: Mapping[str, int | float]) -> str | None:
         """Why data of this shape will not do; None if it does, or if that cannot be said.
@@ -33,10 +42,10 @@ class Extents:
         if any(arguments.get(d, 0) < 0 for d in self.dims if d is not None):
             return None  # the launcher says so
         try:
-            wanted = [None if d is None else max(0, _value(d, arguments)) for d in self.dims]
+            wanted = [None if d is None else max(0, _value(d, arguments, self.types)) for d in self.dims]
         except UndefinedBehaviour as error:
             declared = " x ".join("?" if d is None else d for d in self.dims)
-            return f"is declared with {declared} elements, which cannot be computed: {error}"
+            return f"is declared with {declared} elements, which cannot be computed: {error.message}"
         if len(shape) == len(wanted):
             fits = all(d is None or d == s for d, s in zip(wanted[1:], shape[1:], strict=True))
             fits = fits and (wanted[0] is None or wanted[0] <= shape[0])
@@ -46,10 +55,10 @@ class Extents:
         return None if fits else f"has {' x '.join(map(str, shape)) or '1'} elements where {text} are needed"
 
 
-def _value(text: str, arguments: Mapping[str, int | float]) -> int:
+def _value(text: str, arguments: Mapping[str, int | float], types: Mapping[str, ScalarType]) -> int:
     """Of an expression; mostly it is an argument."""
     found = arguments.get(text)
-    return int(c_value(_parsed(text), arguments) if found is None else found)
+    return int(c_value(_parsed(text), arguments, types) if found is None else found)
 
 
 @cache

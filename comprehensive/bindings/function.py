@@ -11,20 +11,26 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from operator import index
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from comprehensive.bindings.described import DescribedFunction
-from comprehensive.bindings.errors import LaunchError
+from comprehensive.bindings.errors import LaunchError, LoadError
 from comprehensive.bindings.memory import Memory, NoViewError, View
 from comprehensive.codegen.interface import Argument, fresh
+from comprehensive.diagnostics import CompileError
 from comprehensive.machine.device import load_device
+from comprehensive.metafork.ast import ScalarType
 from comprehensive.runtime.choice import Choice
-from comprehensive.runtime.structures import MACHINE_NUMBERS, machine_array, params, params_type
+from comprehensive.runtime.structures import MACHINE_NUMBERS, machine_array, params_type
 from comprehensive.runtime.values import DTYPES, as_scalar
 
 ALIGNED = 4096
@@ -79,33 +85,40 @@ class GeneratedFunction:
         self, described: DescribedFunction, library: Callable[[], ctypes.CDLL], memory: Memory
     ) -> None:
         self._described = described
-        self._interface = described.interface
+        self._interface = interface = described.interface
         self._library = library
         self._memory = memory
-        taken = frozenset(a.name for a in self._interface.everything)
+        self._arguments = interface.arguments
+        self._params_type = params_type(interface)
+        tile = () if interface.tile is None else (Argument(interface.tile, ScalarType.INT),)
+        self._parameters = {a.name: a for a in (*interface.program, *tile)}
+        taken = frozenset(a.name for a in interface.everything)
         self._stream, self._machine = fresh("stream", taken), fresh("machine", taken)
-        self.__name__ = self._interface.name
+        self.__name__ = interface.name
         self.__doc__ = self.signature
+        for name in ("launch_explained", "choose"):
+            self._function(name)
 
     @property
     def signature(self) -> str:
         """As in C, program parameters last."""
-        arguments = ", ".join(a.declaration for a in self._interface.arguments)
-        program = ", ".join(self._parameter_names)
+        arguments = ", ".join(a.declaration for a in self._arguments)
+        program = ", ".join(self._parameters)
         return f"{self.__name__}({arguments}{', *, ' if program else ''}{program})"
 
     def __repr__(self) -> str:
         return f"<generated function {self.signature}>"
 
-    def __call__(self, *positional: Any, **named: Any) -> Launched:
+    def __call__(self, /, *positional: Any, **named: Any) -> Launched:
         """Launches on the current device, and does not wait for the end."""
-        call = self._bound(self._interface.arguments, positional, named)
+        launch = self._function("launch_explained")  # first: it sees to it that a device is current
+        call = self._bound(self._arguments, positional, named)
         memory = self._memory
         stream = memory.stream(call.stream)
         scalars = self._scalars(call.given)
         views: dict[Argument, View] = {}  # until the launch: a library may give memory back that nobody sees
         passed: list[Any] = []
-        for argument in self._interface.arguments:
+        for argument in self._arguments:
             if argument.pointer:
                 view = views[argument] = self._view(
                     argument, call.given[argument.name], memory, stream, scalars
@@ -115,7 +128,6 @@ class GeneratedFunction:
                 passed.append(scalars[argument.name])
         _demand_apart(views)
         choice = Choice()
-        launch = getattr(self._library(), f"{self.__name__}_launch_explained")
         machine = None if call.machine is None else machine_array(call.machine)
         chosen = None if call.parameters is None else self._params(call.parameters)
         status = launch(
@@ -125,21 +137,23 @@ class GeneratedFunction:
             ctypes.c_void_p(stream),
             ctypes.byref(choice),
         )
-        self._demand(status, choice, call, passed)
+        self._demand(status, choice)
         return Launched(choice.leaf, choice.cycles)
 
-    def choose(self, *positional: Any, **named: Any) -> Chosen:
+    def choose(self, /, *positional: Any, **named: Any) -> Chosen:
         """What a call would run: takes sizes and other scalars in their order, and data by name only.
 
         Data counts by where it begins; data that is not given begins at a multiple of 16 bytes.  For a ``machine`` no
-        GPU is needed where the functions are loaded for ``cpu``.
+        GPU is needed where the functions are loaded for ``cpu``; then neither tuned parameters count, nor limits that
+        only a device or a compiled kernel has.  The host code of the function runs, whatever it does.
         """
-        scalars = tuple(a for a in self._interface.arguments if not a.pointer)
-        data = tuple(a for a in self._interface.arguments if a.pointer)
+        function = self._function("choose")
+        scalars = tuple(a for a in self._arguments if not a.pointer)
+        data = tuple(a for a in self._arguments if a.pointer)
         call = self._bound(scalars, positional, named, optional=data)
         values = self._scalars(call.given)
         passed: list[Any] = []
-        for argument in self._interface.arguments:
+        for argument in self._arguments:
             if not argument.pointer:
                 passed.append(values[argument.name])
             elif argument.name in call.given:
@@ -150,17 +164,21 @@ class GeneratedFunction:
                 passed.append(ctypes.c_void_p(view.address))
             else:
                 passed.append(ctypes.c_void_p(ALIGNED))
-        status, choice, parameters = self._choose(call.machine, passed, call.parameters)
-        self._demand(status, choice, call, passed)
+        choice, found = Choice(), self._params_type()
+        limits = None if call.machine is None else machine_array(call.machine)
+        given = None if call.parameters is None else self._params(call.parameters)
+        status = function(
+            None if limits is None else ctypes.byref(limits),
+            *passed,
+            None if given is None else ctypes.byref(given),
+            ctypes.byref(found),
+            ctypes.byref(choice),
+        )
+        self._demand(status, choice)
+        parameters = {name: int(getattr(found, name)) for name in self._parameters}
         return Chosen(choice.leaf, choice.cycles, MappingProxyType(parameters))
 
     # --- arguments ---------------------------------------------------------------------------------------
-
-    @property
-    def _parameter_names(self) -> tuple[str, ...]:
-        """Of the members of ``<function>_params``."""
-        tile = () if self._interface.tile is None else (self._interface.tile,)
-        return (*(a.name for a in self._interface.program), *tile)
 
     def _bound(
         self,
@@ -183,7 +201,7 @@ class GeneratedFunction:
         missing = [a.name for a in wanted if a.name not in given]
         if missing:
             raise TypeError(f"{self.signature} misses {', '.join(missing)}")
-        parameters = {name: rest.pop(name) for name in self._parameter_names if name in rest}
+        parameters = {name: rest.pop(name) for name in self._parameters if name in rest}
         if rest:
             raise TypeError(f"{self.signature} has no argument {', '.join(rest)}")
         return _Call(given, self._complete(parameters), stream, _machine(machine))
@@ -201,17 +219,9 @@ class GeneratedFunction:
     def _scalars(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """As C values. TypeError for no number, OverflowError for one that its type does not hold."""
         found: dict[str, Any] = {}
-        for argument in self._interface.arguments:
-            if argument.pointer:
-                continue
-            value = given[argument.name]
-            try:
-                found[argument.name] = as_scalar(
-                    argument, index(value) if argument.type.is_integer else float(value)
-                )
-            except TypeError:
-                wanted = argument.type.value
-                raise TypeError(f"{argument.name} must be a number ({wanted}), not {value!r}") from None
+        for argument in self._arguments:
+            if not argument.pointer:
+                found[argument.name] = _scalar(argument, given[argument.name])
         return found
 
     def _view(
@@ -223,8 +233,10 @@ class GeneratedFunction:
             view = memory.view(data, stream)
         except NoViewError as error:
             raise TypeError(f"{name} ({type(data).__name__}) {error}") from error
-        if view.dtype != wanted:
-            raise TypeError(f"{name} must have elements of {wanted}, not {view.dtype}")
+        if view.dtype != np.dtype(wanted):
+            raise TypeError(f"{name} must have elements of {wanted}, not {view.dtype.str} ({view.dtype})")
+        if view.address % argument.type.size_bytes:
+            raise TypeError(f"{name} begins at no multiple of {argument.type.size_bytes} bytes; pass a copy")
         if not view.contiguous:
             raise TypeError(f"{name} must be contiguous in the order of C; pass a contiguous copy")
         if not (argument.const or view.writable):
@@ -237,38 +249,27 @@ class GeneratedFunction:
 
     # --- calls -------------------------------------------------------------------------------------------
 
-    def _params(self, values: Mapping[str, int]) -> ctypes.Structure:
-        return params(self._interface, {name: index(value) for name, value in values.items()})
+    def _function(self, name: str) -> Any:
+        """LoadError where the library lacks it."""
+        try:
+            return getattr(self._library(), f"{self.__name__}_{name}")
+        except AttributeError as error:
+            raise LoadError(f"{error}: manifest and kernels are not of one generation") from error
 
-    def _choose(
-        self, machine: Mapping[str, int] | None, passed: Sequence[Any], parameters: Mapping[str, int] | None
-    ) -> tuple[int, Choice, dict[str, int]]:
-        choice, found = Choice(), params_type(self._interface)()
-        limits = None if machine is None else machine_array(machine)
-        given = None if parameters is None else self._params(parameters)
-        status = getattr(self._library(), f"{self.__name__}_choose")(
-            None if limits is None else ctypes.byref(limits),
-            *passed,
-            None if given is None else ctypes.byref(given),
-            ctypes.byref(found),
-            ctypes.byref(choice),
-        )
-        return status, choice, {name: int(getattr(found, name)) for name in self._parameter_names}
+    def _params(self, values: Mapping[str, Any]) -> ctypes.Structure:
+        found = {name: _scalar(self._parameters[name], value).value for name, value in values.items()}
+        return self._params_type(**found)
 
-    def _demand(self, status: int, choice: Choice, call: _Call, passed: Sequence[Any]) -> None:
+    def _demand(self, status: int, choice: Choice) -> None:
         """LaunchError for a status that is not that of success."""
         if status == 0:
             return
         constraint = (choice.constraint or b"").decode()
-        words = STATUS.get(status, f"status {status}")
-        message = f"{self.__name__}: {words}: {constraint}"
+        message = f"{self.__name__}: {STATUS.get(status, f'status {status}')}: {constraint}"
         if (choice.needed, choice.available) != (0, 0) and status != CUDA_ERROR:
             message += f" (needed: {choice.needed}, available: {choice.available})"
-        if call.parameters is not None and status in (NO_VARIANT, LIMIT):
-            other, _, chosen = self._choose(call.machine, passed, None)
-            if other == 0:
-                said = ", ".join(f"{name} = {value}" for name, value in chosen.items())
-                message += f"; without parameters it is called with {said}"
+        if status in (NO_VARIANT, LIMIT):
+            message += "; without program parameters feasible ones are chosen"
         raise LaunchError(
             message,
             status=status,
@@ -303,16 +304,44 @@ def _bytes(argument: Argument, view: View) -> int:
     return math.prod(view.shape) * argument.type.size_bytes
 
 
-def _machine(machine: str | Mapping[str, int] | None) -> Mapping[str, int] | None:
-    """ValueError for values that are not those of all machine parameters and speeds."""
+def _scalar(argument: Argument, value: Any) -> Any:
+    """As C has it. TypeError for no number, OverflowError for one that its type does not hold."""
+    wanted = argument.type.value
+    if isinstance(value, str | bytes):
+        raise TypeError(f"{argument.name} must be a number ({wanted}), not {value!r}")
+    try:
+        number = index(value) if argument.type.is_integer else float(value)
+        converted = as_scalar(argument, number)
+    except OverflowError as error:
+        raise OverflowError(f"{argument.name} = {value!r} does not fit into {wanted}") from error
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{argument.name} must be a number ({wanted}), not {value!r}") from error
+    if math.isfinite(number) and not math.isfinite(converted.value):
+        raise OverflowError(f"{argument.name} = {value!r} does not fit into {wanted}")
+    return converted
+
+
+def _machine(machine: Any) -> Mapping[str, int] | None:
+    """ValueError for a device that is not known, and for values that are not those of a machine."""
     if machine is None:
         return None
-    if isinstance(machine, str):
-        return load_device(machine).machine()
-    missing = [name for name in MACHINE_NUMBERS if name not in machine]
-    unknown = [name for name in machine if name not in MACHINE_NUMBERS]
+    if isinstance(machine, str | Path):
+        return _described_machine(str(machine))
+    if not isinstance(machine, Mapping):
+        raise TypeError(f"a machine is the name of a device, a file, or numbers by name, not {machine!r}")
+    found = cast(Mapping[str, Any], machine)
+    missing = [name for name in MACHINE_NUMBERS if name not in found]
+    unknown = [name for name in found if name not in MACHINE_NUMBERS]
     if missing or unknown:
         told = [f"misses {', '.join(missing)}"] if missing else []
         told += [f"has {', '.join(unknown)}, which is no parameter of machines"] if unknown else []
         raise ValueError(f"the machine {' and '.join(told)}")
-    return machine
+    return {name: _scalar(Argument(name, ScalarType.LONG), value).value for name, value in found.items()}
+
+
+@lru_cache(maxsize=32)
+def _described_machine(machine: str) -> Mapping[str, int]:
+    try:
+        return load_device(machine).machine()
+    except CompileError as error:
+        raise ValueError(str(error)) from error

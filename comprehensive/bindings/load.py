@@ -12,8 +12,10 @@ chooses as in C.  Device, streams and arrays come through cuda-core.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
 from comprehensive.bindings.described import Described, described
@@ -28,30 +30,39 @@ from comprehensive.toolchain.shared_objects import Build, build, cpu_command, gp
 
 
 class Module:
-    """Functions by name, as attributes and in ``functions``."""
+    """Functions by name: ``module.matmul`` and ``module["matmul"]``."""
 
     def __init__(self, functions: Mapping[str, GeneratedFunction]) -> None:
-        self.functions = MappingProxyType(dict(functions))
+        self._functions = MappingProxyType(dict(functions))
+
+    def __getitem__(self, name: str) -> GeneratedFunction:
+        return self._functions[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
 
     def __getattr__(self, name: str) -> GeneratedFunction:
-        try:
-            return self.functions[name]
-        except KeyError:
-            known = ", ".join(self.functions)
-            raise AttributeError(f"there is no function {name}; there are {known}") from None
+        if name.startswith("_") or name not in self._functions:
+            known = ", ".join(vars(self).get("_functions", ()))
+            raise AttributeError(f"there is no function {name}; there are {known}")
+        return self._functions[name]
 
     def __dir__(self) -> Iterator[str]:
-        return iter(["functions", *self.functions])
+        return iter(self._functions)
 
     def __repr__(self) -> str:
-        return f"<generated functions {', '.join(f.signature for f in self.functions.values())}>"
+        return f"<generated functions {', '.join(f.signature for f in self._functions.values())}>"
 
 
-def load(manifest: str | Path, *, device: str = "gpu", cuda_path: str | None = None) -> Module:
+def load(
+    manifest: str | Path, *, device: str = "gpu", cuda_path: str | None = None, options: Sequence[str] = ()
+) -> Module:
     """The functions of a manifest, compiled for the current GPU; for other ones when they are first called there.
 
     ``device`` may be ``cpu``: the same code on this machine's processor, on numpy arrays, to try out and to choose for
-    machines that are not there.  ``cuda_path`` is the only place where nvcc is looked for, if it is given.
+    machines that are not there.  ``cuda_path`` is the only place where nvcc is looked for, if it is given; ``options``
+    are passed to the compiler (``-fmad=false``, ``-I`` of headers that the program includes).  What is compiled is kept
+    in ``$COMPREHENSIVE_CACHE``, else in the user's cache directory, else for this process.
 
     Raises LoadError for a manifest that cannot be used, without compiler, without cuda-core (extra ``gpu``) or GPU.
     """
@@ -59,9 +70,9 @@ def load(manifest: str | Path, *, device: str = "gpu", cuda_path: str | None = N
     match device:
         case "gpu":
             memory = DeviceMemory()
-            return _module(found, _ForGpus(found, memory, cuda_path), memory)
+            return _module(found, _ForGpus(found, memory, cuda_path, options), memory)
         case "cpu":
-            library = _for_processor(found)
+            library = _for_processor(found, options)
             return _module(found, lambda: library, ProcessorMemory())
         case _:
             raise LoadError(f"there is no device '{device}': give gpu or cpu")
@@ -75,10 +86,13 @@ def _module(found: Described, library: Callable[[], ctypes.CDLL], memory: Memory
 class _ForGpus:
     """The library for the current GPU; one for each architecture."""
 
-    def __init__(self, found: Described, memory: DeviceMemory, cuda_path: str | None) -> None:
+    def __init__(
+        self, found: Described, memory: DeviceMemory, cuda_path: str | None, options: Sequence[str]
+    ) -> None:
         self._found = found
         self._memory = memory
         self._cuda_path = cuda_path
+        self._options = options
         self._opened: dict[str, ctypes.CDLL] = {}
 
     def __call__(self) -> ctypes.CDLL:
@@ -89,23 +103,43 @@ class _ForGpus:
                 raise LoadError(
                     f"generated functions are compiled with nvcc\n{nvcc.explain()}\nhelp: {nvcc.help}"
                 )
-            self._opened[arch] = _opened(self._found, gpu_command(nvcc.path, arch))
+            self._opened[arch] = _opened(self._found, gpu_command(nvcc.path, arch, *self._options))
         return self._opened[arch]
 
 
-def _for_processor(found: Described) -> ctypes.CDLL:
+def _for_processor(found: Described, options: Sequence[str]) -> ctypes.CDLL:
     compiler = find_cxx_compiler()
     if compiler is None:
         raise LoadError("there is no C++ compiler: install g++, or set CXX")
-    return _opened(found, cpu_command(compiler), shim())
+    return _opened(found, cpu_command(compiler, *options), shim())
 
 
 def _opened(found: Described, command: tuple[str, ...], *more: tuple[str, str]) -> ctypes.CDLL:
-    directory = str(default_directory() / "loaded")
+    job = Build(str(_writable(default_directory() / "loaded")), (*found.texts, *more), found.kernels, command)
     try:
-        library = build(Build(directory, (*found.texts, *more), found.kernels, command))
+        library = build(job)
         if library.path is None:
             raise LoadError(f"{command[0]} rejects {found.kernels}: {library.errors}")
-        return ctypes.CDLL(library.path)
+        try:
+            return ctypes.CDLL(library.path)
+        except OSError:
+            Path(library.path).unlink()  # one that is damaged is made again
+            again = build(job).path
+            return ctypes.CDLL(str(again))
     except (ToolError, OSError) as error:
         raise LoadError(f"{found.kernels} cannot be compiled or loaded: {error}") from error
+
+
+def _writable(directory: Path) -> Path:
+    """The directory, or one of this process where that cannot be written."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=directory):
+            return directory
+    except OSError:
+        return Path(_own_directory().name)
+
+
+@cache
+def _own_directory() -> TemporaryDirectory[str]:
+    return TemporaryDirectory(prefix="comprehensive-")

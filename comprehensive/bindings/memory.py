@@ -24,10 +24,10 @@ LEGACY_STREAM = 1
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Data that ``owner`` keeps alive; ``dtype`` is the name of numpy, ``shape`` in elements."""
+    """Data that ``owner`` keeps alive; ``dtype`` is numpy's, ``shape`` in elements."""
 
     address: int
-    dtype: str
+    dtype: np.dtype[Any]
     shape: tuple[int, ...]
     contiguous: bool
     writable: bool
@@ -62,7 +62,7 @@ class ProcessorMemory:
         array = self._array(data)
         return View(
             array.ctypes.data,
-            array.dtype.name,
+            array.dtype,
             array.shape,
             array.flags.c_contiguous,
             array.flags.writeable,
@@ -125,7 +125,8 @@ class DeviceMemory:
     def view(self, data: object, stream: int) -> View:
         try:
             found = self._view(data, stream_ptr=stream)
-        except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
+            shape, dtype, strides = tuple(found.shape), found.dtype, found.strides
+        except Exception as error:  # of the library that has the data, of cuda-core, and of the driver
             raise NoViewError(
                 f"has neither DLPack nor __cuda_array_interface__ that can be used: {error}"
             ) from error
@@ -134,12 +135,11 @@ class DeviceMemory:
             raise NoViewError("is not in the memory of a GPU")
         if found.device_id not in (number, -1):
             raise NoViewError(f"is on GPU {found.device_id}, and the current one is {number}")
-        shape, dtype = tuple(found.shape), found.dtype
         return View(
             int(found.ptr),
-            "unknown" if dtype is None else dtype.name,
+            np.dtype(dtype),
             shape,
-            _is_contiguous(shape, found.strides),
+            _is_contiguous(shape, strides),
             not found.readonly,
             found,
         )

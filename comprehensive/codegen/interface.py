@@ -97,7 +97,7 @@ def interface(plan: FunctionPlan) -> Interface:
         for parameter in function.parameters
     )
     has_tiles = any(region.tilings for region in plan.regions)
-    return Interface(function.name, everything, program, fresh("tile", program) if has_tiles else None)
+    return Interface(function.name, everything, program, fresh("tile", frozenset(own)) if has_tiles else None)
 
 
 def fresh(name: str, taken: frozenset[str]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from comprehensive.codegen.plan import MeasuredMachine, ProgramPlan
 from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
-from comprehensive.machine.device import Device
+from comprehensive.machine.device import Device, load_device
 from comprehensive.machine.speeds import SPEEDS
 
 
@@ -30,9 +30,11 @@ def with_machines(plan: ProgramPlan, devices: Sequence[Device]) -> ProgramPlan:
 
 
 def _machine(device: Device) -> MeasuredMachine:
-    """What the file and its bases say; a device tells its number of multiprocessors itself."""
-    known = [name for name in SPEEDS if name in device.speeds and name != "multiprocessors"]
-    return MeasuredMachine(device.name, tuple((name, device.speeds[name]) for name in known))
+    """What is said of it beyond its architecture; a device tells its number of multiprocessors itself."""
+    common = load_device(device.arch).speeds
+    known = [name for name in SPEEDS if device.speeds.get(name, common.get(name)) != common.get(name)]
+    measured = tuple((name, device.speeds[name]) for name in known if name != "multiprocessors")
+    return MeasuredMachine(device.name, measured)
 
 
 def _refused(message: str, help: str) -> CommandLineError:

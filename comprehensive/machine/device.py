@@ -15,6 +15,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -137,9 +138,22 @@ def load_device(name_or_path: str | Path) -> Device:
     Raises CommandLineError for an unknown name, CompileError for an unreadable file, text that is not TOML, an
     unknown base, and for fields that are missing, unknown or of the wrong type.
     """
-    path = _locate(name_or_path, None)
+    return _read_device(Path(name_or_path)) if _is_path(name_or_path) else _named_device(str(name_or_path))
+
+
+@cache
+def _named_device(name: str) -> Device:
+    """Files of the table are read once; those that a user names may change."""
+    return _read_device(_locate(name, None))
+
+
+def _read_device(path: Path) -> Device:
     values = _with_base(path, ())
     return Device(**{key: value for key, (value, _) in values.items()})
+
+
+def _is_path(name_or_path: str | Path) -> bool:
+    return isinstance(name_or_path, Path) or name_or_path.endswith(".toml")
 
 
 def _by_age(name: str) -> tuple[bool, int, str]:
@@ -149,7 +163,7 @@ def _by_age(name: str) -> tuple[bool, int, str]:
 
 def _locate(name_or_path: str | Path, mention: Span | None) -> Path:
     text = str(name_or_path)
-    if isinstance(name_or_path, Path) or text.endswith(".toml"):
+    if _is_path(name_or_path):
         return Path(text)
     known = device_names()
     paths = [spec_directory() / "machines" / f"{name}.toml" for name in known]
@@ -283,8 +297,8 @@ def _speeds(file: SourceFile, table: dict[str, int]) -> dict[str, int]:
                 _key_span(file, name),
                 f"correct its name; speeds are {', '.join(SPEEDS)}",
             )
-        if value < 1:
-            raise _wrong_type(file, name, "a positive integer")
+        if not 1 <= value < 1 << 62:
+            raise _wrong_type(file, name, "a positive integer of less than 63 bits")
     return table
 
 

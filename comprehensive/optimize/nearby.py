@@ -30,7 +30,7 @@ def nearby(
     bounds = lower_bounds(system.all_atoms)
     least = {name: bounds[name][0] if name in bounds else Fraction(0) for name in search.parameters}
     for given in ({**least, **{n: v for n, v in start.items() if n in least}}, least):
-        point = search.climbed(given)
+        point = search.climbed({name: _plain(value) for name, value in given.items()})
         if point is not None and system.holds(point):
             return point
     return None
@@ -99,11 +99,23 @@ class _Search:
         for name, lines in self.tops.items():
             top = Fraction(1)
             for slope, rest in lines:
-                falls = slope.evaluate(point)
-                if falls < 0:
-                    top = min(top, rest.evaluate(point) / -falls)
+                if slope.sign_at(point) < 0:
+                    top = min(top, rest.evaluate(point) / -slope.evaluate(point))
             point[name] = max(top, Fraction(0))
         return point
 
     def _missed(self, atoms: Sequence[Atom], point: Mapping[str, Scalar]) -> list[Atom]:
-        return [atom for atom in atoms if not (point.keys() >= set(atom.symbols) and atom.holds(point))]
+        return [atom for atom in atoms if not _holds(atom, point)]
+
+
+def _plain(value: Scalar) -> Scalar:
+    """An int where the value is one: arithmetic on fractions is slow."""
+    return int(value) if value.denominator == 1 else value
+
+
+def _holds(atom: Atom, point: Mapping[str, Scalar]) -> bool:
+    """False also where the point does not say."""
+    try:
+        return atom.holds(point)
+    except KeyError:
+        return False

@@ -33,7 +33,9 @@ from comprehensive.toolchain.host import Compiler
 BUILD_TIMEOUT_S = 300.0
 CALL_TIMEOUT_S = 120.0
 
-_FLAGS = ("-std=c++17", "-ffp-contract=off", "-g", "-Wno-unknown-pragmas")
+# Kernels run a few times on small data: the time to compile them is what a user waits for. Of debugging information
+# the lines are enough, which sanitizers name.
+_FLAGS = ("-std=c++17", "-ffp-contract=off", "-g1", "-Wno-unknown-pragmas")
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
 
 
@@ -118,10 +120,10 @@ def build(
     if sanitize:
         source, target = work / f"{stem}_driver.cpp", work / f"{stem}_driver"
         source.write_text(_driver_text(source_cu, interfaces))
-        flags += ["-O1", *_SANITIZERS]
+        flags += ["-O0", *_SANITIZERS]
     else:
         source, target = source_cu, work / f"lib{stem}_cpu.so"
-        flags += ["-O2", "-shared", "-fPIC"]
+        flags += ["-Og", "-shared", "-fPIC"]
     command = [*compiler.command, *flags, "-x", "c++", str(source), "-o", str(target)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_TIMEOUT_S, check=False)
     if done.returncode != 0:

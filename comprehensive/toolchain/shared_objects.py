@@ -58,10 +58,10 @@ def gpu_command(nvcc: Path, arch: str, *more: str) -> tuple[str, ...]:
     return (str(nvcc), "-O3", f"-arch={arch}", "-shared", "-Xcompiler=-fPIC", *more)
 
 
-def cpu_command(compiler: Compiler) -> tuple[str, ...]:
+def cpu_command(compiler: Compiler, *more: str) -> tuple[str, ...]:
     """For the stand-in of a device, whose text is :func:`shim`; registers are what they are."""
     flags = ("-std=c++17", "-O2", "-ffp-contract=off", "-Wno-unknown-pragmas", "-shared", "-fPIC")
-    return (*compiler.command, *flags, "-include", SHIM, "-x", "c++")
+    return (*compiler.command, *flags, *more, "-include", SHIM, "-x", "c++")
 
 
 def shim() -> tuple[str, str]:

@@ -10,20 +10,22 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from comprehensive import cli, driver
+from comprehensive import cli
 from comprehensive.data import spec_directory
 from comprehensive.driver import Compilation, Options
 from comprehensive.leaf_parameters import domain
 from comprehensive.optimize.tree import leaf_for
+from tests.compiled_specs import compiled
 from tests.schemas import schema_faults
 
+pytestmark = pytest.mark.xdist_group("jacobi1d")
 JACOBI = spec_directory() / "jacobi1d.mf"
 ESTIMATE = ("--registers", "estimate")
 
 
 @pytest.fixture(scope="module", name="compilation")
 def _compilation() -> Compilation:
-    return driver.compile_file(JACOBI, Options("estimate"))
+    return compiled("jacobi1d")
 
 
 @pytest.fixture(autouse=True)

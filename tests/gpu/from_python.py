@@ -69,14 +69,14 @@ def main(directory: Path) -> int:
         rng = np.random.default_rng(1)
         data = {name: _drawn(rng, shape, case.dtype) for name, shape in case.shapes.items()}
         expected = {name: array.copy() for name, array in data.items()}
-        on_cpu.functions[case.function](**case.scalars, **expected)
+        on_cpu[case.function](**case.scalars, **expected)
         for kind, moved, back in (
             ("torch", lambda a: torch.from_numpy(a.copy()).cuda(), lambda t: t.cpu().numpy()),
             ("cupy", cupy.asarray, cupy.asnumpy),
             ("interface", lambda a: OnlyInterface(cupy.asarray(a)), lambda o: cupy.asnumpy(o.array)),
         ):
             arrays = {name: moved(array) for name, array in data.items()}
-            launched = on_gpu.functions[case.function](**case.scalars, **arrays)
+            launched = on_gpu[case.function](**case.scalars, **arrays)
             torch.cuda.synchronize()
             wrong = [n for n, a in arrays.items() if not _agree(back(a), expected[n])]
             failures += bool(wrong)

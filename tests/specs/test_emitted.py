@@ -14,15 +14,13 @@ from benchmarks.gpu.cases import CASES, Launch
 from benchmarks.gpu.header import launcher
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import DiagnosticSink
-from comprehensive.driver import Options, compile_file
-from comprehensive.generate import outputs
 from comprehensive.loops.build import build
 from comprehensive.metafork.parse import parse
 from comprehensive.metafork.read import read_source
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
+from tests.compiled_specs import LITTLE_OPTIMIZATION, SPECS, texts
 
-SPECS = sorted(path.stem for path in spec_directory().glob("*.mf"))
 STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only")
 
 
@@ -31,8 +29,7 @@ def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """A directory with the outputs of one spec, and that spec's name as its own."""
     directory = tmp_path_factory.mktemp("out") / request.param
     directory.mkdir()
-    compilation = compile_file(spec_directory() / f"{request.param}.mf", Options(registers="estimate"))
-    for name, text in outputs(compilation).items():
+    for name, text in texts(request.param).items():
         (directory / name).write_text(text, encoding="utf-8")
     return directory
 
@@ -51,9 +48,21 @@ def test_header_compiles_without_a_warning(written: Path, language: str) -> None
 
 
 @pytest.mark.toolchain
-@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_120"])
-def test_nvcc_compiles_the_kernels_without_a_warning(written: Path, arch: str, nvcc: Tool) -> None:
-    flags = ("-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra")
+@pytest.mark.parametrize(
+    ("arch", "optimization"),
+    [
+        ("sm_90", ()),
+        ("sm_75", LITTLE_OPTIMIZATION),
+        ("sm_120", LITTLE_OPTIMIZATION),
+        pytest.param("sm_75", (), marks=pytest.mark.slow),
+        pytest.param("sm_120", (), marks=pytest.mark.slow),
+    ],
+    ids=["sm_90", "sm_75, little optimization", "sm_120, little optimization", "sm_75", "sm_120"],
+)
+def test_nvcc_compiles_the_kernels_without_a_warning(
+    written: Path, arch: str, optimization: tuple[str, ...], nvcc: Tool
+) -> None:
+    flags = ("-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra", *optimization)
     compiled = compile_cubin(nvcc, written / f"{written.name}.cu", arch, flags)
     assert compiled.warnings == ()
     manifest = json.loads((written / f"{written.name}.json").read_text(encoding="utf-8"))
@@ -84,18 +93,14 @@ def test_the_gpu_benchmark_gives_every_scalar_and_its_points_every_parameter(wri
             }
 
 
+@pytest.mark.xdist_group("matmul")
 def test_outputs_do_not_depend_on_the_hash_seed(tmp_path: Path) -> None:
-    texts: list[dict[str, bytes]] = []
-    for seed in ("1", "77"):
-        directory = tmp_path / seed
-        subprocess.run(
-            [
-                *(sys.executable, "-m", "comprehensive", "gen", "--registers", "estimate"),
-                *(str(spec_directory() / "matmul.mf"), "-o", str(directory)),
-            ],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            check=True,
-            capture_output=True,
-        )
-        texts.append({path.name: path.read_bytes() for path in directory.iterdir()})
-    assert texts[0] == texts[1]
+    """Those of this process, whose seed is another one."""
+    command = [sys.executable, "-m", "comprehensive", "gen", "--registers", "estimate"]
+    subprocess.run(
+        [*command, str(spec_directory() / "matmul.mf"), "-o", str(tmp_path)],
+        env={**os.environ, "PYTHONHASHSEED": "1" if os.environ.get("PYTHONHASHSEED") == "77" else "77"},
+        check=True,
+        capture_output=True,
+    )
+    assert {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == texts("matmul")

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from comprehensive import generate
+from comprehensive.data import spec_directory
 from comprehensive.driver import Options, compile_file
 from comprehensive.toolchain.nvcc import Tool
-from tests.specs.test_soundness import compiled, spec_directory
+from tests.compiled_specs import compiled
 
 
 def manifest_of(spec: str, directory: Path, options: Options) -> Any:
-    compilation = compile_file(spec_directory() / f"{spec}.mf", Options("estimate"))
-    generate.write(compilation, directory, options)
+    generate.write(compiled(spec), directory, options)
     return json.loads((directory / f"{spec}.json").read_text(encoding="utf-8"))
 
 

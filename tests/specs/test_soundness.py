@@ -6,36 +6,20 @@ backwards), and Definition 2; on parameters that divide nothing, granularity 1, 
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
 from comprehensive.data import spec_directory
-from comprehensive.driver import Compilation, Options, compile_file, problem_of
+from comprehensive.driver import compile_file, problem_of
 from comprehensive.generate import outputs
 from comprehensive.optimize.definition2 import constraint_soundness, coverage, optimality
-from comprehensive.soundness.emulated import build, run_leaves
+from comprehensive.soundness.emulated import run_leaves
 from comprehensive.soundness.interpreted import disagreement
 from comprehensive.soundness.sampling import random_data, samples
-from comprehensive.toolchain.host import Compiler, find_c_compiler, find_cxx_compiler
+from tests.compiled_specs import OPTIONS, SPECS, BuiltSpecs, compiled, texts
 
-SPECS = sorted(path.stem for path in spec_directory().glob("*.mf"))
-OPTIONS = Options(registers="estimate")
 POINTS = 12
-
-
-@cache
-def compiled(spec: str) -> Compilation:
-    return compile_file(spec_directory() / f"{spec}.mf", OPTIONS)
-
-
-def compilers() -> tuple[Compiler, Compiler]:
-    c, cxx = find_c_compiler(), find_cxx_compiler()
-    if c is None or cxx is None:
-        pytest.skip("no C or no C++ compiler on this machine")
-    return c, cxx
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -51,21 +35,17 @@ def test_interpreter_gives_the_same_on_every_leaf_as_on_the_source(spec: str) ->
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_emitted_kernels_on_the_cpu_equal_the_serial_c_on_every_leaf(spec: str, tmp_path: Path) -> None:
-    c, cxx = compilers()
-    compilation = compiled(spec)
-    built = build(compilation, outputs(compilation), tmp_path, c=c, cxx=cxx)
-    for leaf in run_leaves(compilation, built, POINTS, seed=11):
+def test_emitted_kernels_on_the_cpu_equal_the_serial_c_on_every_leaf(
+    spec: str, executables: BuiltSpecs
+) -> None:
+    for leaf in run_leaves(compiled(spec), executables(spec), POINTS, seed=11):
         assert leaf.failures == (), f"{leaf.region} leaf {leaf.leaf}"
         assert leaf.runs == POINTS, f"{leaf.region} leaf {leaf.leaf} was reached {leaf.runs} times only"
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_no_leaf_touches_memory_that_it_does_not_own(spec: str, tmp_path: Path) -> None:
-    c, cxx = compilers()
-    compilation = compiled(spec)
-    built = build(compilation, outputs(compilation), tmp_path, c=c, cxx=cxx, sanitize=True)
-    for leaf in run_leaves(compilation, built, 3, seed=5):
+def test_no_leaf_touches_memory_that_it_does_not_own(spec: str, executables: BuiltSpecs) -> None:
+    for leaf in run_leaves(compiled(spec), executables(spec, sanitize=True), 3, seed=5):
         assert leaf.failures == (), f"{leaf.region} leaf {leaf.leaf}"
         assert leaf.runs == 3
 
@@ -99,5 +79,5 @@ def test_footprints_of_the_trees_are_the_published_ones() -> None:
 
 
 def test_growing_a_tree_twice_gives_the_same_tree() -> None:
-    first, second = (compile_file(spec_directory() / "jacobi1d.mf", OPTIONS) for _ in range(2))
-    assert outputs(first) == outputs(second)
+    again = compile_file(spec_directory() / "jacobi1d.mf", OPTIONS)
+    assert outputs(again) == texts("jacobi1d")

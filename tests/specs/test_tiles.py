@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import islice, product
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -12,16 +11,15 @@ import numpy as np
 import pytest
 
 from comprehensive.codegen.interface import interface
-from comprehensive.generate import outputs
 from comprehensive.loops.interpreter import DTYPES
 from comprehensive.loops.ir import Role, Variant
 from comprehensive.metafork.ast import IntLiteral
 from comprehensive.optimize.tree import Tree
 from comprehensive.soundness.difference import first_difference
-from comprehensive.soundness.emulated import build
+from comprehensive.soundness.emulated import Executables
 from comprehensive.soundness.interpreted import disagreement
 from comprehensive.soundness.sampling import random_data, samples
-from tests.specs.test_soundness import SPECS, compiled, compilers
+from tests.compiled_specs import SPECS, BuiltSpecs, compiled
 
 # Larger than a tile in every direction, dividing nothing, and barely: both kinds of tiles occur.
 SIZES: dict[str, list[dict[str, int | float]]] = {
@@ -90,25 +88,24 @@ def with_sizes(variant: Variant, sizes: dict[str, int]) -> Any:
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_tiles_on_the_cpu_equal_the_serial_c_inside_and_at_the_edges(spec: str, tmp_path: Path) -> None:
-    compare_tiles(spec, tmp_path, SIZES[spec], sanitize=False)
+def test_tiles_on_the_cpu_equal_the_serial_c_inside_and_at_the_edges(
+    spec: str, executables: BuiltSpecs
+) -> None:
+    compare_tiles(spec, executables(spec), SIZES[spec])
 
 
 # One of each shape of kernel: reductions, turned stores, streams and sweeps of one, two and three coordinates.
 @pytest.mark.parametrize(
     "spec", ["matmul", "matvec", "transpose", "reverse", "heat3d", "jacobi1d", "jacobi2d"]
 )
-def test_no_tile_touches_memory_that_it_does_not_own(spec: str, tmp_path: Path) -> None:
-    compare_tiles(spec, tmp_path, SIZES[spec][-1:], sanitize=True)
+def test_no_tile_touches_memory_that_it_does_not_own(spec: str, executables: BuiltSpecs) -> None:
+    compare_tiles(spec, executables(spec, sanitize=True), SIZES[spec][-1:])
 
 
-def compare_tiles(spec: str, work: Path, sizes: list[dict[str, int | float]], *, sanitize: bool) -> None:
-    c, cxx = compilers()
-    compilation = compiled(spec)
-    (plan,) = compilation.plan.functions
+def compare_tiles(spec: str, built: Executables, sizes: list[dict[str, int | float]]) -> None:
+    (plan,) = compiled(spec).plan.functions
     host = interface(plan)
     assert host.tile is not None
-    built = build(compilation, outputs(compilation), work, c=c, cxx=cxx, sanitize=sanitize)
     last = plan.regions[-1]
     numbers = range(1, last.tile_of(last.numbers[-1]) + 1)
     swept: set[int] = set()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 from benchmarks.gpu.occupancy import THREADS, Kernel, Point, build, expected, kernels, report, sizes
 from comprehensive.machine.device import load_device
+from comprehensive.toolchain.nvcc import Tool
 
 ROOT = Path(__file__).resolve().parents[3]
 H100 = load_device("sm_90")
@@ -53,6 +53,6 @@ def test_it_needs_nothing_but_the_standard_library() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not on PATH")
-def test_nvcc_compiles_the_kernels(tmp_path: Path) -> None:
-    assert build(tmp_path, "nvcc", "sm_90").stat().st_size > 0
+@pytest.mark.toolchain
+def test_nvcc_compiles_the_kernels(nvcc: Tool, tmp_path: Path) -> None:
+    assert build(tmp_path, str(nvcc.path), "sm_90").stat().st_size > 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,6 @@ import pytest
 import comprehensive
 from comprehensive.bindings.load import Module
 from comprehensive.bindings.memory import NoViewError, ProcessorMemory, _is_contiguous
-from comprehensive.diagnostics import CommandLineError
 from comprehensive.driver import Options, compile_file
 from comprehensive.generate import write
 from comprehensive.machine.device import load_device
@@ -70,6 +71,10 @@ def matrices(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(n)
     a, b = (rng.random((n, n), dtype=np.float32) for _ in range(2))
     return a, b, np.zeros((n, n), np.float32)
+
+
+def h200() -> dict[str, int]:
+    return dict(load_device("h200").machine())
 
 
 class Borrowed:
@@ -139,10 +144,6 @@ def test_the_choice_moves_with_size_and_machine(module: Module) -> None:
     assert module.matmul.choose(64, machine=tiny, B0=4, ub1=4, s=2).leaf != roomy.leaf
 
 
-def h200() -> dict[str, int]:
-    return dict(load_device("h200").machine())
-
-
 def test_where_data_begins_counts(module: Module) -> None:
     a, b, _ = matrices(64)
     shifted = np.zeros(64 * 64 + 1, np.float32)[1:].reshape(64, 64)
@@ -170,7 +171,7 @@ def test_a_flat_array_serves_as_a_matrix(calm: Any) -> None:
 
 def test_modules_tell_what_is_in_them(module: Module) -> None:
     assert "matmul(int n, const float *a, const float *b, float *c, *, B0, ub1, s, tile)" in repr(module)
-    assert dir(module) == ["functions", "matmul"]
+    assert dir(module) == ["matmul"]
 
 
 def test_what_was_compiled_once_is_not_compiled_again(
@@ -202,6 +203,10 @@ def read_only() -> np.ndarray:
     return array
 
 
+def unaligned() -> np.ndarray:
+    return np.frombuffer(bytearray(8 * 8 * 4 + 1), np.uint8)[1:].view(np.float32).reshape(8, 8)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
@@ -212,7 +217,7 @@ def read_only() -> np.ndarray:
         ),
         (call_with(c=np.zeros((8, 9), np.float32)), ValueError, "c has 8 x 9 elements"),
         (call_with(c=np.zeros(63, np.float32)), ValueError, "c has 63 elements"),
-        (call_with(a=np.zeros((8, 8))), TypeError, "a must have elements of float32, not float64"),
+        (call_with(a=np.zeros((8, 8))), TypeError, "a must have elements of float32, not <f8"),
         (call_with(a=np.zeros((8, 16), np.float32)[:, ::2]), TypeError, "a must be contiguous"),
         (call_with(c=read_only()), TypeError, "read-only"),
         (call_with(a=[1.0]), TypeError, r"a \(list\) is no array"),
@@ -222,8 +227,15 @@ def read_only() -> np.ndarray:
         (call_with(d=1), TypeError, "has no argument d"),
         (call_with(B0=4), TypeError, "give ub1, s, too"),
         (call_with(stream=1), TypeError, "no streams on the processor"),
-        (call_with(machine="h300"), CommandLineError, "not known"),
+        (call_with(machine="h300"), ValueError, "not known"),
         (call_with(machine={"Z_B": 1}), ValueError, "the machine misses R_B"),
+        (call_with(machine={**h200(), "T_B": 1 << 64}), OverflowError, "T_B = .* does not fit into long"),
+        (call_with(machine=3), TypeError, "a machine is the name of a device"),
+        (call_with(a=np.zeros((8, 8), ">f4")), TypeError, "a must have elements of float32, not >f4"),
+        (call_with(a=unaligned()), TypeError, "a begins at no multiple of 4 bytes"),
+        (call_with(n="8"), TypeError, "n must be a number"),
+        (call_with(B0=1.5, ub1=1, s=1), TypeError, "B0 must be a number"),
+        (call_with(B0=1, ub1=1, s=1, tile=1 << 40), OverflowError, "tile = .* does not fit into int"),
     ],
 )
 def test_a_wrong_argument_is_named(
@@ -271,7 +283,7 @@ def test_infeasible_parameters_name_the_condition_and_what_would_do(module: Modu
         module.matmul(64, a, b, c, B0=64, ub1=64, s=1)
     assert (raised.value.status, raised.value.needed, raised.value.available) == (1, 4096, 1024)
     assert raised.value.constraint == "B0*ub1 <= T_B"
-    assert "without parameters it is called with B0 = " in str(raised.value)
+    assert "without program parameters feasible ones are chosen" in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -359,6 +371,124 @@ def test_unknown_device_and_missing_compilers(
 def test_without_cuda_core_or_a_gpu_one_is_told_what_to_do(written: Path) -> None:
     said = refused(written / "matmul.json", "gpu")
     assert "load(..., device='cpu')" in said
+
+
+ODD = """
+void sq(long n, unsigned u, const unsigned char x[n * n], unsigned char y[n], int B)
+{ meta_schedule block(B) { meta_for (int i = 0; i < n; i++) y[i] = x[i] + u; } }
+
+void self(int tile, double self, const double x[tile], double y[tile], int B)
+{ meta_schedule block(B) { meta_for (int i = 0; i < tile; i++) y[i] = self * x[i]; } }
+
+static int turn = 0;
+
+void functions(int n, const float x[n], float y[n], int B)
+{
+  turn = turn + 1;
+  meta_schedule block(B) { meta_for (int i = 0; i < n; i++) y[i] = x[i] + 1.0f; }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("odd names ü")
+    options = Options(registers="estimate")
+    (out / "odd.mf").write_text(ODD)
+    write(compile_file(out / "odd.mf", options), out, options)
+    return out / "odd.json"
+
+
+def test_dimensions_have_the_types_of_c(odd: Path) -> None:
+    module = comprehensive.load(odd, device="cpu")
+    assert module.sq.choose(50000, 8).leaf >= 0
+    x, y = np.arange(9, dtype=np.uint8), np.zeros(8, np.uint8)
+    module.sq(3, 8, x, y)
+    assert y.tolist() == [8, 9, 10, 0, 0, 0, 0, 0]
+    with pytest.raises(ValueError, match="x has 9 elements where 8999937424 are needed"):
+        module.sq(94868, 8, x, y)
+
+
+def test_names_that_python_or_the_bindings_have_serve_as_well(odd: Path) -> None:
+    module = comprehensive.load(odd, device="cpu")
+    x, y = np.arange(5.0), np.zeros(5)
+    module.self(tile=5, self=2.0, x=x, y=y)
+    assert y.tolist() == [0, 2, 4, 6, 8]
+    assert "tile_" in module.self.signature
+    module["functions"](5, x.astype(np.float32), np.zeros(5, np.float32))
+    assert list(module) == ["sq", "self", "functions"]
+    with pytest.raises(AttributeError):
+        copy.copy(module).missing  # noqa: B018
+
+
+def test_a_manifest_whose_kernels_lack_a_function_is_refused(odd: Path, tmp_path: Path) -> None:
+    for name in ("odd.h", "odd.cu"):
+        (tmp_path / name).write_bytes((odd.parent / name).read_bytes())
+    document = json.loads(odd.read_text())
+    document["functions"][0]["name"] = "other"
+    (tmp_path / "odd.json").write_text(json.dumps(document))
+    assert "not of one generation" in refused(tmp_path / "odd.json")
+    document["functions"][0]["arguments"][2]["dims"] = ["n +"]
+    (tmp_path / "odd.json").write_text(json.dumps(document))
+    assert "damaged" in refused(tmp_path / "odd.json")
+
+
+def test_choosing_and_calling_agree_where_only_the_device_sets_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = Options(registers="estimate")
+    write(compile_file(SPECS / "heat3d.mf", options), tmp_path, options)
+    heat = comprehensive.load(tmp_path / "heat3d.json", device="cpu").heat3d
+    grids = [np.zeros((140, 140, 140), np.float32) for _ in range(2)]
+    parameters = {"B0": 128, "B1": 1, "B2": 1}
+    for call in (
+        lambda: heat(1, 140, 0.1, *grids, **parameters),
+        lambda: heat.choose(1, 140, 0.1, **parameters),
+    ):
+        with pytest.raises(comprehensive.LaunchError, match=r"threads along z .needed: 128, available: 64"):
+            call()
+
+
+def test_several_threads_call_at_once(module: Module) -> None:
+    def product(n: int) -> bool:
+        a, b, c = matrices(n)
+        module.matmul(n, a, b, c)
+        return bool(np.allclose(c, a @ b, rtol=1e-4))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(product, (20, 21, 22, 23, 24, 25)))
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(
+    written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("COMPREHENSIVE_CACHE", str(tmp_path / "file" / "cache"))
+    assert comprehensive.load(written / "calm.json", device="cpu").calm.choose(8, 3, 0.5).leaf >= 0
+
+
+def test_a_damaged_library_is_made_again(
+    written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPREHENSIVE_CACHE", str(tmp_path / "cache"))
+    code = (
+        "import comprehensive, sys; "
+        "print(comprehensive.load(sys.argv[1], device='cpu').calm.choose(8, 3, 0.5).leaf)"
+    )
+
+    def run() -> str:
+        command = [sys.executable, "-c", code, str(written / "calm.json")]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    before = run()
+    (library,) = (tmp_path / "cache").rglob("library.so")
+    library.write_bytes(b"")
+    assert run() == before
+
+
+def test_options_go_to_the_compiler(written: Path) -> None:
+    with pytest.raises(comprehensive.LoadError, match=r"rejects calm\.cu"):
+        comprehensive.load(written / "calm.json", device="cpu", options=["-include", "missing.h"])
 
 
 # --- parts ---------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
 from comprehensive.diagnostics import CompileError
 from comprehensive.loops.ir import Role, Scalar
 from comprehensive.metafork.ast import Function, Parameter, ScalarType
+from comprehensive.toolchain.nvcc import Tool
 from tests.unit.codegen.compiled import WARNINGS, Selection, compile_text
 from tests.unit.codegen.plans import KERNELS, SYMBOLS, copy_plan, smooth_plan, with_systems
 
@@ -170,13 +170,13 @@ def test_quotient_in_a_system_is_computed_from_its_names(tmp_path: Path) -> None
 
 
 @pytest.mark.toolchain
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not on the PATH")
-def test_nvcc_compiles_the_source_without_a_warning(tmp_path: Path) -> None:
+def test_nvcc_compiles_the_source_without_a_warning(nvcc: Tool, tmp_path: Path) -> None:
     for plan in (smooth_plan(), copy_plan()):
         (tmp_path / f"{plan.stem}.h").write_text(header_text(plan, "0.1.0"))
         (tmp_path / f"{plan.stem}.cu").write_text(source_text(plan, KERNELS, "0.1.0"))
     codes = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 90, 120)]
-    command = ["nvcc", "-std=c++17", *codes, "-Xcompiler", "-Wall,-Wextra", "-c", "smooth.cu", "copy2.cu"]
+    flags = ["-std=c++17", *codes, "-Xcompiler", "-Wall,-Wextra", "-c"]
+    command = [nvcc.path, *flags, "smooth.cu", "copy2.cu"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout + done.stderr == ""

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from comprehensive.codegen.interface import interface
-from comprehensive.generate import outputs
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.soundness.emulated import build
 from comprehensive.strategies.reassociate import reassociate
@@ -17,7 +16,7 @@ from comprehensive.strategies.register_tile import register_tile
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool
 from comprehensive.verification import to_text, verify
-from tests.unit.codegen.tile_runs import compilation_of, run_all, warnings_of
+from tests.unit.codegen.tile_runs import compilation_of, run_all, texts_of, warnings_of
 
 LINE = """void f(int m, int n, {parameters}, int B0)
 {{
@@ -80,7 +79,7 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
-    assert compilation_of(source, tmp_path, reassociate=True).reassociated
+    assert compilation_of(source, reassociate=True).reassociated
     assert run_all(source, arrays, RUNS, tmp_path, reassociate=True) == set()
 
 
@@ -88,36 +87,36 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
     "step",
     ["s += 0.1f * a[i][l]", "s += a[i][l] / (x[l] * x[l] + 1)", "s *= 1 + 0.01f * a[i][l]"],
 )
-def test_check_allows_for_rounding(tmp_path: Path, step: str) -> None:
+def test_check_allows_for_rounding(step: str) -> None:
     source = LINE.format(
         parameters="float a[m][n], float x[n], float y[m]",
         body=f"float s = 1; for (int l = 0; l < n; l++) {step}; y[i] = s;",
     )
-    compilation = compilation_of(source, tmp_path, reassociate=True)
+    compilation = compilation_of(source, reassociate=True)
     assert compilation.reassociated
     report = verify(compilation, points=4, run=True)
     assert report.holds, to_text(report)
     assert "within rounding" in to_text(report)
 
 
-def test_header_and_manifest_say_so(tmp_path: Path) -> None:
+def test_header_and_manifest_say_so() -> None:
     for asked in (False, True):
-        made = outputs(compilation_of(MATVEC, tmp_path, reassociate=asked))
+        made = texts_of(MATVEC, reassociate=asked)
         assert ("in another order" in made["f.h"]) is asked
         tile = json.loads(made["f.json"])["functions"][0]["regions"][0]["tile"]
         assert tile["reassociated"] is asked
 
 
-def test_without_being_asked_sums_keep_their_order(tmp_path: Path) -> None:
-    assert not compilation_of(MATVEC, tmp_path).reassociated
+def test_without_being_asked_sums_keep_their_order() -> None:
+    assert not compilation_of(MATVEC).reassociated
 
 
 def test_the_order_is_another_one_and_always_the_same(tmp_path: Path) -> None:
     c, cxx = find_c_compiler(), find_cxx_compiler()
     if c is None or cxx is None:
         pytest.skip("no C or no C++ compiler on this machine")
-    compilation = compilation_of(MATVEC, tmp_path, reassociate=True)
-    built = build(compilation, outputs(compilation), tmp_path / "work", c=c, cxx=cxx)
+    compilation = compilation_of(MATVEC, reassociate=True)
+    built = build(compilation, texts_of(MATVEC, reassociate=True), tmp_path / "work", c=c, cxx=cxx)
     (plan,) = compilation.plan.functions
     host = interface(plan)
     assert host.tile is not None
@@ -159,9 +158,9 @@ def test_the_order_is_another_one_and_always_the_same(tmp_path: Path) -> None:
         ("y[i] = 2;", "there is no serial loop"),
     ],
 )
-def test_what_is_more_than_a_sum_says_why(tmp_path: Path, body: str, reason: str) -> None:
+def test_what_is_more_than_a_sum_says_why(body: str, reason: str) -> None:
     source = LINE.format(parameters="float a[m][n], float b[n][m], float y[m]", body=body)
-    compilation = compilation_of(source, tmp_path, reassociate=True)
+    compilation = compilation_of(source, reassociate=True)
     tiled = register_tile(compilation.nests[0])
     assert not isinstance(tiled, NotApplicable)
     found = reassociate(tiled.fragment)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from comprehensive.codegen.source_lines import GENERATED_LINE, resolved, source_line
-from comprehensive.driver import Options, compile_file
-from comprehensive.generate import outputs
-
-SPECS = sorted((Path(__file__).parents[3] / "specs").glob("*.mf"))
+from comprehensive.data import spec_directory
+from tests.compiled_specs import SPECS, texts
 
 
 def places(text: str, own: str) -> list[tuple[str, str, int]]:
@@ -48,15 +45,14 @@ def test_marks_become_directives_only_where_counting_on_would_be_wrong() -> None
     ]
 
 
-@pytest.mark.parametrize("path", SPECS, ids=lambda p: p.stem)
-def test_generated_lines_have_their_own_number_and_source_lines_that_of_their_statement(path: Path) -> None:
-    compilation = compile_file(path, Options(registers="estimate"))
-    emitted = outputs(compilation)[f"{path.stem}.cu"]
+@pytest.mark.parametrize("spec", SPECS)
+def test_generated_lines_have_their_own_number_and_source_lines_that_of_their_statement(spec: str) -> None:
+    emitted = texts(spec)[f"{spec}.cu"]
     assert "\x01" not in emitted
     physical = emitted.splitlines()
-    source = path.read_text().splitlines()
-    for shown, file, line in places(emitted, f"{path.stem}.cu"):
-        if file == f"{path.stem}.cu":
+    source = (spec_directory() / f"{spec}.mf").read_text().splitlines()
+    for shown, file, line in places(emitted, f"{spec}.cu"):
+        if file == f"{spec}.cu":
             assert physical[line - 1] == shown
         elif declared := re.match(r" *(?:int|float) (\w+) = ", shown):
             # A definition keeps its name on its line, unless a strategy has made it.

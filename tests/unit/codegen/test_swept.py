@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from comprehensive.codegen.interface import interface
-from comprehensive.generate import outputs
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import build
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool
-from tests.unit.codegen.tile_runs import compilation_of, warnings_of
+from tests.unit.codegen.tile_runs import compilation_of, texts_of, warnings_of
 
 GRIDS = "float a[n][n], float b[n][n]"
 
@@ -150,13 +149,13 @@ def test_several_sweeps_at_once_are_those_of_the_source(name: str, tmp_path: Pat
     if c is None or cxx is None:
         pytest.skip("no C or no C++ compiler on this machine")
     source, arrays = CASES[name]
-    compilation = compilation_of(source, tmp_path)
+    compilation = compilation_of(source)
     (plan,) = compilation.plan.functions
     host = interface(plan)
     region = plan.regions[-1]
     assert host.tile is not None
     assert region.time is not None, compilation.time_tiles
-    built = build(compilation, outputs(compilation), tmp_path / "work", c=c, cxx=cxx)
+    built = build(compilation, texts_of(source), tmp_path / "work", c=c, cxx=cxx)
     random = np.random.RandomState(1)
     largest = N2 if "B1" in source else N1
     ran: set[int] = set()
@@ -286,9 +285,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_has_no_time_tile_says_why(name: str, tmp_path: Path) -> None:
+def test_what_has_no_time_tile_says_why(name: str) -> None:
     source, reason = REFUSED[name]
-    compilation = compilation_of(source, tmp_path)
+    compilation = compilation_of(source)
     for tile in compilation.time_tiles:
         assert isinstance(tile, NotApplicable)
         assert reason in tile.reason

@@ -203,9 +203,9 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
         ("int t = a[i][0]; for (int l = 0; l < k; l++) c[i][t - t] += a[i][l];", "is computed by the point"),
     ],
 )
-def test_what_has_no_tile_says_why(tmp_path: Path, body: str, reason: str) -> None:
+def test_what_has_no_tile_says_why(body: str, reason: str) -> None:
     source = PLANE.format(parameters="float a[m][k], float c[m][n]", body=body)
-    compilation = compilation_of(source, tmp_path)
+    compilation = compilation_of(source)
     (tile,) = compilation.tiles
     assert isinstance(tile, NotApplicable)
     assert reason in tile.reason

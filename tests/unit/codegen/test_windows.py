@@ -204,7 +204,7 @@ def has_windows(compilation: Compilation) -> bool:
 @pytest.mark.parametrize("name", CASES)
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
-    compilation = compilation_of(source, tmp_path)
+    compilation = compilation_of(source)
     assert has_windows(compilation)
     assert ("for (int row = 0;" in outputs(compilation)["f.cu"]) == (name in MARCHING)
     runs = [run for run in RUNS if not name.startswith("a cube") or run["m"] < M]
@@ -225,9 +225,9 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
         "b[i][j] = a[i][2*j-1] + a[i][2*j+1];",  # nor read
     ],
 )
-def test_what_has_no_windows(tmp_path: Path, body: str) -> None:
+def test_what_has_no_windows(body: str) -> None:
     source = PLANE.format(parameters="float a[3*m][2*n+9], float b[m][2*n], float c[m][n]", body=body)
-    compilation = compilation_of(source, tmp_path)
+    compilation = compilation_of(source)
     assert compilation.plan.functions[0].regions[0].tile is not None
     assert not has_windows(compilation)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -16,21 +18,30 @@ from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import build
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
+from tests.compiled_specs import LITTLE_OPTIMIZATION
 
 
-def compilation_of(source: str, directory: Path, *, reassociate: bool = False) -> Compilation:
-    path = directory / "f.mf"
-    path.write_text(source, encoding="utf-8")
-    return compile_file(path, Options(registers="estimate", reassociate=reassociate))
+# A source is run and compiled for a device; `conftest.py` gives both tests to one worker, one after the other.
+@lru_cache(maxsize=8)
+def compilation_of(source: str, *, reassociate: bool = False) -> Compilation:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "f.mf"
+        path.write_text(source, encoding="utf-8")
+        return compile_file(path, Options(registers="estimate", reassociate=reassociate))
+
+
+@lru_cache(maxsize=8)
+def texts_of(source: str, *, reassociate: bool = False) -> Mapping[str, str]:
+    """What `gen` writes."""
+    return outputs(compilation_of(source, reassociate=reassociate))
 
 
 def warnings_of(source: str, directory: Path, nvcc: Tool, *, reassociate: bool = False) -> tuple[str, ...]:
     """What nvcc has to say of the generated code; they are errors."""
-    for file, text in outputs(compilation_of(source, directory, reassociate=reassociate)).items():
+    for file, text in texts_of(source, reassociate=reassociate).items():
         (directory / file).write_text(text, encoding="utf-8")
-    return tuple(
-        map(str, compile_cubin(nvcc, directory / "f.cu", "sm_90", ("-Werror", "all-warnings")).warnings)
-    )
+    flags = ("-Werror", "all-warnings", *LITTLE_OPTIMIZATION)
+    return compile_cubin(nvcc, directory / "f.cu", "sm_90", flags).warnings
 
 
 def run_all(
@@ -49,13 +60,14 @@ def run_all(
     c, cxx = find_c_compiler(), find_cxx_compiler()
     if c is None or cxx is None:
         pytest.skip("no C or no C++ compiler on this machine")
-    compilation = compilation_of(source, directory, reassociate=reassociate)
+    compilation = compilation_of(source, reassociate=reassociate)
     (plan,) = compilation.plan.functions
     (region,) = plan.regions
     assert region.tile is not None, compilation.tiles
     host = interface(plan)
     assert host.tile is not None
-    built = build(compilation, outputs(compilation), directory / "work", c=c, cxx=cxx)
+    texts = texts_of(source, reassociate=reassociate)
+    built = build(compilation, texts, directory / "work", c=c, cxx=cxx)
     random = np.random.RandomState(1)
     refused: set[tuple[int, str]] = set()
     for number in range(1, len(region.tile.instances) + 1):

@@ -14,20 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comprehensive.codegen.dispatch import dispatch
-from comprehensive.codegen.host import header_text
 from comprehensive.codegen.interface import interface
 from comprehensive.codegen.plan import RegionPlan
 from comprehensive.codegen.tile_view import tile_costs
-from comprehensive.driver import Options, compile_file
 from comprehensive.loops.interpreter import scalar_values
 from comprehensive.machine.cost import SATURATED
 from comprehensive.machine.device import device_names, load_device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS
 from comprehensive.model.choice import candidates, chosen
+from tests.compiled_specs import compiled, texts
 from tests.unit.codegen.compiled import WARNINGS, compile_text
 
-SPECS = Path(__file__).resolve().parents[3] / "specs"
 NAMES = (
     "matmul",
     "gemm",
@@ -74,14 +72,14 @@ def _machine(machine: Mapping[str, int]) -> ctypes.Array[ctypes.c_longlong]:
 
 
 @cache
-def header(spec: str) -> Header:
-    compilation = compile_file(SPECS / f"{spec}.mf", Options(registers="estimate"))
+def header_of(spec: str) -> Header:
+    compilation = compiled(spec)
     function = compilation.plan.functions[0]
     region = function.regions[0]
     costs = tile_costs(region, dispatch(region, interface(function)))
     assert costs is not None
     folder = Path(mkdtemp())
-    (folder / f"{spec}.h").write_text(header_text(compilation.plan, "0.1.0"))
+    (folder / f"{spec}.h").write_text(texts(spec)[f"{spec}.h"])
     declared = "".join(f"{a.declaration}, " for a in costs.sizes)
     passed = "".join(f"{a.name}, " for a in costs.sizes)
     text = f"""#include "{spec}.h"
@@ -127,18 +125,18 @@ def arguments(draw: st.DrawFn, region: RegionPlan) -> dict[str, int]:
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
 def test_header_and_python_find_the_same_costs_and_the_same_tile(spec: str, data: st.DataObject) -> None:
-    compiled = header(spec)
+    header = header_of(spec)
     machine = data.draw(machines())
-    values = data.draw(arguments(compiled.region))
+    values = data.draw(arguments(header.region))
     left = data.draw(st.integers(1, 60))
     addresses = {
-        a.name: data.draw(st.sampled_from((0, 0, 0, 4, 8))) for a in compiled.region.tilings[0].nest.arrays
+        a.name: data.draw(st.sampled_from((0, 0, 0, 4, 8))) for a in header.region.tilings[0].nest.arrays
     }
-    found = candidates(compiled.region, machine, values, addresses=addresses, sweeps_left=left)
+    found = candidates(header.region, machine, values, addresses=addresses, sweeps_left=left)
     together = max((c.together for c in found), default=0)
     for candidate in found:
         cycles = SATURATED if candidate.cost is None else candidate.cost.cycles
-        assert compiled.cost(candidate.number, machine, values, together, candidate.sweeps) == cycles
+        assert header.cost(candidate.number, machine, values, together, candidate.sweeps) == cycles
     best = chosen(found, sweeps_left=left)
     expected = (0, 1) if best is None else (best.number, best.sweeps)
-    assert compiled.tile(machine, values, together, left) == expected
+    assert header.tile(machine, values, together, left) == expected

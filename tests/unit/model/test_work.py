@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.machine.cost import Launch, cost, resident_blocks
 from comprehensive.machine.device import load_device
 from comprehensive.machine.occupancy import occupancy
@@ -15,14 +12,10 @@ from comprehensive.model.accesses import Tally
 from comprehensive.model.integers import calculate
 from comprehensive.model.leaf_work import leaf_work
 from comprehensive.model.tile_work import tile_work
+from tests.compiled_specs import compiled
 
-SPECS = Path(__file__).resolve().parents[3] / "specs"
 ARITHMETIC_AND_ADDRESSES = 3
 """Instructions of an access: itself and two for its address."""
-
-
-def compiled(spec: str) -> Compilation:
-    return compile_file(SPECS / f"{spec}.mf", Options(registers="estimate"))
 
 
 def test_a_warp_that_reads_a_row_touches_four_sectors_of_one_line() -> None:
@@ -75,6 +68,7 @@ def test_a_region_waits_once_for_all_its_loads() -> None:
     assert tally.work().waits == 4
 
 
+@pytest.mark.xdist_group("gemm")
 def test_a_step_of_a_product_does_every_multiply_add_of_its_tile_once() -> None:
     """16 x 16 threads with 8 x 8 values each, 16 steps at a time: twice 128 * 16 elements come for 128 * 128 * 16."""
     compilation = compiled("gemm")
@@ -93,6 +87,7 @@ def test_a_step_of_a_product_does_every_multiply_add_of_its_tile_once() -> None:
     assert work.threads == 256
 
 
+@pytest.mark.xdist_group("jacobi2d")
 def test_a_stencil_reads_its_tile_with_a_halo_and_writes_its_tile() -> None:
     """32 x 4 threads, 2 rows each: 8 rows of 128 bytes that begin a line, a sector more at both ends, 2 rows more."""
     compilation = compiled("jacobi2d")
@@ -105,6 +100,7 @@ def test_a_stencil_reads_its_tile_with_a_halo_and_writes_its_tile() -> None:
     assert work.cut_once.waits == 2  # point by point
 
 
+@pytest.mark.xdist_group("jacobi1d")
 def test_sweeps_of_a_time_tile_stay_in_shared_memory() -> None:
     compilation = compiled("jacobi1d")
     region = compilation.plan.functions[0].regions[0]
@@ -115,6 +111,7 @@ def test_sweeps_of_a_time_tile_stay_in_shared_memory() -> None:
     assert work.shared_words == 2 * 256 * 4
 
 
+@pytest.mark.xdist_group("transpose")
 def test_a_leaf_counts_what_its_block_does() -> None:
     """A transposition without shared memory: rows in, columns out."""
     compilation = compiled("transpose")
@@ -128,6 +125,7 @@ def test_a_leaf_counts_what_its_block_does() -> None:
     assert work.once.wavefronts == 8 + 8 * 32
 
 
+@pytest.mark.xdist_group("gemm")
 @pytest.mark.parametrize("device", ["sm_80", "sm_90", "sm_120", "h200"])
 @pytest.mark.parametrize("sizes", [(16, 16, 8, 8, 16, 3, 2), (8, 16, 4, 4, 32, 3, 4), (8, 8, 4, 4, 16, 2, 8)])
 def test_resident_blocks_are_those_of_the_occupancy_calculator(device: str, sizes: tuple[int, ...]) -> None:
@@ -145,6 +143,7 @@ def test_resident_blocks_are_those_of_the_occupancy_calculator(device: str, size
     assert resident_blocks(load_device(device).machine(), work) == held.blocks_per_sm
 
 
+@pytest.mark.xdist_group("gemm")
 def test_more_blocks_never_cost_less() -> None:
     compilation = compiled("gemm")
     region = compilation.plan.functions[0].regions[0]

@@ -14,20 +14,22 @@ from comprehensive.cli import cli
 from comprehensive.codegen.interface import interface
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import CommandLineError
-from comprehensive.driver import Compilation, Options, compile_file
+from comprehensive.driver import Compilation
 from comprehensive.generate import source_texts
 from comprehensive.runtime.cpu import CpuLibrary, build
 from comprehensive.toolchain.host import find_cxx_compiler
 from comprehensive.tuning.baked import baked
 from comprehensive.tuning.winners import Winner
+from tests.compiled_specs import compiled
 
+pytestmark = pytest.mark.xdist_group("gemm")
 needs_compiler = pytest.mark.skipif(find_cxx_compiler() is None, reason="no C++ compiler")
 DEVICE = "cpu"
 
 
 @pytest.fixture(scope="module")
 def compilation() -> Compilation:
-    return compile_file(spec_directory() / "gemm.mf", Options(registers="estimate"))
+    return compiled("gemm")
 
 
 def winner(**changes: Any) -> Winner:

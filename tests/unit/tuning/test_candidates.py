@@ -8,8 +8,6 @@ import pytest
 
 from comprehensive.codegen.interface import interface
 from comprehensive.codegen.plan import FunctionPlan
-from comprehensive.data import spec_directory
-from comprehensive.driver import compile_file
 from comprehensive.loops.ir import Role
 from comprehensive.machine.device import load_device
 from comprehensive.machine.occupancy import register_cliffs
@@ -19,13 +17,14 @@ from comprehensive.soundness.sampling import all_scalars
 from comprehensive.tuning.candidates import admitted, candidates, capped, points, tile_of
 from comprehensive.tuning.expected_order import by_expected_cost
 from comprehensive.tuning.problems import problem, scaled_names, size_names
-from tests.unit.tuning.programs import OPTIONS, PAIRS, compiled
+from tests import compiled_specs
+from tests.unit.tuning.programs import PAIRS, compiled
 
 H200 = load_device("h200")
 
 
 def spec(name: str) -> FunctionPlan:
-    (plan,) = compile_file(spec_directory() / f"{name}.mf", OPTIONS).plan.functions
+    (plan,) = compiled_specs.compiled(name).plan.functions
     return plan
 
 
@@ -34,6 +33,7 @@ def matmul() -> FunctionPlan:
     return spec("matmul")
 
 
+@pytest.mark.xdist_group("matmul")
 def test_every_tile_comes_first_and_once_then_leaves_of_about_256_threads(matmul: FunctionPlan) -> None:
     sizes = {"n": 1024}
     posed = problem(matmul, sizes, points(matmul, {}), {})
@@ -53,6 +53,7 @@ def test_every_tile_comes_first_and_once_then_leaves_of_about_256_threads(matmul
     assert len(set(found)) == len(found)
 
 
+@pytest.mark.xdist_group("matmul")
 def test_leaves_are_those_that_asserts_and_systems_admit_and_no_fewer(matmul: FunctionPlan) -> None:
     sizes = {"n": 1024}
     found = {
@@ -122,10 +123,10 @@ def test_asserts_decide_on_the_baseline(tmp_path: Path) -> None:
     assert problem(plan, {"n": 100}, points(plan, {}), {}).baseline == {"B": 32}
 
 
+@pytest.mark.xdist_group("gemm")
 def test_candidates_come_in_the_order_that_the_model_expects() -> None:
     """A product of 1024: tiles before leaves, and the tile that the launcher takes first."""
-    compilation = compile_file(spec_directory() / "gemm.mf", OPTIONS)
-    (plan,) = compilation.plan.functions
+    plan = spec("gemm")
     device = load_device("h200")
     sizes = {"m": 1024, "n": 1024, "k": 1024}
     every = candidates(plan, sizes, {"B0": 1, "B1": 1}, {}, device)

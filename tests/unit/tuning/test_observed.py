@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from comprehensive.codegen.interface import interface
-from comprehensive.data import spec_directory
 from comprehensive.diagnostics import SourceFile
-from comprehensive.driver import Compilation, Options, compile_file
+from comprehensive.driver import Compilation
 from comprehensive.generate import source_texts
 from comprehensive.runtime.cpu import CpuLibrary, build
 from comprehensive.toolchain.host import find_cxx_compiler
@@ -18,7 +17,9 @@ from comprehensive.tuning.candidates import Candidate
 from comprehensive.tuning.observations import read_log
 from comprehensive.tuning.store import Observation, Result, Store, Subject
 from comprehensive.tuning.winners import FEWEST_OBSERVATIONS, winners
+from tests.compiled_specs import compiled
 
+pytestmark = pytest.mark.xdist_group("gemm")
 needs_compiler = pytest.mark.skipif(find_cxx_compiler() is None, reason="no C++ compiler")
 SIZES = (("m", 8), ("n", 12), ("k", 4))
 FIRST, SECOND = (("B0", 1), ("B1", 1), ("tile", 1)), (("B0", 4), ("B1", 8), ("tile", 0))
@@ -26,7 +27,7 @@ FIRST, SECOND = (("B0", 1), ("B1", 1), ("tile", 1)), (("B0", 4), ("B1", 8), ("ti
 
 @pytest.fixture(scope="module")
 def compilation() -> Compilation:
-    return compile_file(spec_directory() / "gemm.mf", Options(registers="estimate"))
+    return compiled("gemm")
 
 
 def observing(compilation: Compilation, folder: Path) -> CpuLibrary:

@@ -1,0 +1,318 @@
+"""A body as analyses see it: names resolved, registers numbered, what each instruction defines and uses.
+
+In: a :class:`Function`.  Out: a :class:`Flow`; a step is an instruction with the position of its statement::
+
+    flow = flow_of(function)
+    flow.steps[3].defines, flow.steps[3].uses      # (7,), (2, 5): numbers of registers
+    flow.registers[7].name                         # "%r3"
+
+Names have scopes, which ``{ }`` of inline assembly open: a name stands for the innermost register of that name, and a
+label is known in its scope and in those within.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+from comprehensive.diagnostics import CompileError, Diagnostic, Severity, Span
+from comprehensive.ptx.body import token_start
+from comprehensive.ptx.module import Function, bytes_of
+from comprehensive.ptx.opcodes import Role
+from comprehensive.ptx.operands import SINK, Arguments, Name, Not, Operand
+from comprehensive.ptx.special_registers import special_register
+from comprehensive.ptx.statements import (
+    MADE,
+    Close,
+    Declaration,
+    Directive,
+    Instruction,
+    Label,
+    Open,
+    Statement,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """``type`` as declared, which does not say what is in it; ``scope`` is 0 for the function's own."""
+
+    number: int
+    name: str
+    type: str
+    scope: int
+
+    @property
+    def words(self) -> int:
+        """Registers of 32 bits that it takes; predicates have their own."""
+        return 0 if self.type == "pred" else max(1, bytes_of(self.type) // 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An instruction; ``position`` is that of its statement in the body.
+
+    With a guard definitions may not happen: what was in the register may stay.  ``targets`` are the steps that a branch
+    may go to; ``symbols`` are names that are no registers.
+    """
+
+    position: int
+    instruction: Instruction
+    defines: tuple[int, ...]
+    uses: tuple[int, ...]
+    guard: int | None
+    targets: tuple[int, ...]
+    symbols: tuple[str, ...]
+
+    @property
+    def is_conditional(self) -> bool:
+        return self.guard is not None
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """Uses and the guard."""
+        return self.uses if self.guard is None else (*self.uses, self.guard)
+
+
+@dataclass(frozen=True)
+class Flow:
+    """``labels`` are steps by position of the label's statement; a label at the end is one step behind the last."""
+
+    function: Function
+    registers: tuple[Register, ...]
+    steps: tuple[Step, ...]
+    labels: Mapping[int, int]
+
+    @cached_property
+    def names(self) -> Mapping[str, int]:
+        """Numbers of the function's own registers."""
+        return MappingProxyType({r.name: r.number for r in self.registers if r.scope == 0})
+
+    @cached_property
+    def step_at(self) -> Mapping[int, int]:
+        """Steps by position of their statement."""
+        return MappingProxyType({step.position: number for number, step in enumerate(self.steps)})
+
+
+def flow_of(function: Function) -> Flow:
+    """CompileError: CF1004 for a label that is there twice or not at all, CF1005 for an undeclared register."""
+    scopes = _Scopes(function)
+    steps: list[_Unresolved] = []
+    labels: dict[int, int] = {}
+    for position, statement in enumerate(function.body):
+        match statement:
+            case Instruction():
+                steps.append(scopes.resolve(position, statement))
+            case Label(name):
+                labels[position] = len(steps)
+                scopes.label(name, position, len(steps))
+            case Directive(name, text, label) if label is not None:
+                scopes.table(label, name, text)
+            case Declaration(".reg", text):
+                scopes.declare(text)
+            case Declaration(_, text):
+                scopes.variable(text)
+            case Open():
+                scopes.open()
+            case Close():
+                scopes.close()
+            case _:
+                pass
+    found = tuple(step.finished(scopes) for step in steps)
+    return Flow(function, tuple(scopes.registers), found, MappingProxyType(labels))
+
+
+@dataclass(slots=True)
+class _Scope:
+    number: int
+    outer: _Scope | None
+    registers: dict[str, int] = field(default_factory=dict[str, int])
+    families: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
+    """``%r<5>``: how many, and of which type."""
+    variables: set[str] = field(default_factory=set[str])
+    labels: dict[str, int] = field(default_factory=dict[str, int])
+    tables: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+
+@dataclass(frozen=True, slots=True)
+class _Unresolved:
+    """A step whose labels may stand further down."""
+
+    step: Step
+    scope: _Scope
+    labels: tuple[str, ...]
+
+    def finished(self, scopes: _Scopes) -> Step:
+        if not self.labels:
+            return self.step
+        step = self.step
+        targets = tuple(scopes.target(name, self.scope, step.position) for name in self.labels)
+        return Step(
+            step.position, step.instruction, step.defines, step.uses, step.guard, targets, step.symbols
+        )
+
+
+_FAMILY = re.compile(r"([%$\w]+?)\s*<\s*(\d+)\s*>")
+_MEMBER = re.compile(r"(.*?)(0|[1-9]\d*)")
+_SCALAR = re.compile(r"(?:\.v[248]\s*)?\.(\w+)\s+(.*)", re.DOTALL)
+_DEFINED = frozenset({Role.DEF, Role.DEF_USE})
+
+
+class _Scopes:
+    """What names mean where a statement stands."""
+
+    def __init__(self, function: Function) -> None:
+        self._function = function
+        self._scope = _Scope(0, None)
+        self._count = 1
+        self.registers: list[Register] = []
+        for parameter in (*function.returns, *function.parameters):
+            if parameter.is_register:
+                self._new(self._scope, parameter.name, parameter.type)
+            else:
+                self._scope.variables.add(parameter.name)
+
+    def open(self) -> None:
+        self._scope = _Scope(self._count, self._scope)
+        self._count += 1
+
+    def close(self) -> None:
+        self._scope = self._scope.outer or self._scope
+
+    def declare(self, text: str) -> None:
+        found = _SCALAR.match(text)
+        if found is None:
+            return
+        for part in found[2].split(","):
+            family = _FAMILY.fullmatch(part.strip())
+            if family:
+                self._scope.families[family[1]] = (int(family[2]), found[1])
+            else:
+                self._new(self._scope, part.strip(), found[1])
+
+    def variable(self, text: str) -> None:
+        head = text.split("=")[0]
+        self._scope.variables.update(re.findall(r"(?<![.\w%$])[A-Za-z_$%][\w$]*", head))
+
+    def table(self, label: str, name: str, text: str) -> None:
+        if name == ".branchtargets":
+            self._scope.tables[label] = tuple(part.strip() for part in text.split(","))
+        self._scope.variables.add(label)
+
+    def label(self, name: str, position: int, step: int) -> None:
+        if name in self._scope.labels:
+            raise self._error("CF1004", f"label '{name}' is there twice", position, "rename one of them")
+        self._scope.labels[name] = step
+
+    def target(self, name: str, scope: _Scope, position: int) -> int:
+        for each in _outwards(scope):
+            if name in each.labels:
+                return each.labels[name]
+        raise self._error("CF1004", f"there is no label '{name}'", position, "see that the file is whole")
+
+    def resolve(self, position: int, instruction: Instruction) -> _Unresolved:
+        operands = instruction.operands
+        defines: list[int] = []
+        uses: list[int] = []
+        symbols: list[str] = []
+        labels: list[str] = []
+        for operand, role in zip(operands, _roles(instruction), strict=True):
+            if role in (Role.LABEL, Role.TARGETS):
+                labels += self._labels(operand)
+                continue
+            for name in operand.names:
+                number = self._lookup(name)
+                if number is None:
+                    self._demand_symbol(name, position)
+                    symbols.append(name)
+                    continue
+                if role in _DEFINED:
+                    defines.append(number)
+                if role is not Role.DEF:
+                    uses.append(number)
+        guard = None if instruction.guard is None else self._guard(instruction.guard, position)
+        step = Step(position, instruction, tuple(defines), tuple(uses), guard, (), tuple(symbols))
+        return _Unresolved(step, self._scope, tuple(labels))
+
+    def _labels(self, operand: Operand) -> Iterable[str]:
+        for name in operand.names:
+            for scope in _outwards(self._scope):
+                if name in scope.tables:
+                    yield from scope.tables[name]
+                    break
+            else:
+                yield name
+
+    def _guard(self, guard: Name | Not, position: int) -> int:
+        (name,) = guard.names
+        number = self._lookup(name)
+        if number is None:
+            raise self._undeclared(name, position)
+        return number
+
+    def _lookup(self, name: str) -> int | None:
+        for scope in _outwards(self._scope):
+            found = scope.registers.get(name)
+            if found is not None:
+                return found
+            if scope.families:
+                member = _MEMBER.fullmatch(name)
+                if member and member[1] in scope.families:
+                    count, type_ = scope.families[member[1]]
+                    if int(member[2]) < count:
+                        return self._new(scope, name, type_)
+            if name in scope.variables:
+                return None
+        whole, dot, _ = name.rpartition(".")  # a part of a register: %r1.b0, %v.x
+        return self._lookup(whole) if dot and special_register(name) is None else None
+
+    def _new(self, scope: _Scope, name: str, type_: str) -> int:
+        number = scope.registers[name] = len(self.registers)
+        self.registers.append(Register(number, name, type_, scope.number))
+        return number
+
+    def _demand_symbol(self, name: str, position: int) -> None:
+        """Names with a percent sign are registers, unless they are declared otherwise."""
+        if not name.startswith("%") or special_register(name) is not None or name == SINK:
+            return
+        if any(name in scope.variables for scope in _outwards(self._scope)):
+            return
+        raise self._undeclared(name, position)
+
+    def _undeclared(self, name: str, position: int) -> CompileError:
+        help = "declare it with .reg, or see that the file is whole"
+        return self._error("CF1005", f"register '{name}' is not declared", position, help)
+
+    def _error(self, code: str, message: str, position: int, help: str) -> CompileError:
+        statement = self._function.body[position]
+        return CompileError(
+            (Diagnostic(Severity.ERROR, code, message, _span(self._function, statement), help=help),)
+        )
+
+
+def _roles(instruction: Instruction) -> tuple[Role, ...]:
+    operands = instruction.operands
+    if instruction.opcode.base != "call":
+        return instruction.opcode.roles(len(operands))
+    return instruction.opcode.roles(len(operands), returns=isinstance(operands[0], Arguments))
+
+
+def _outwards(scope: _Scope | None) -> Iterator[_Scope]:
+    while scope is not None:
+        yield scope
+        scope = scope.outer
+
+
+def _span(function: Function, statement: Statement) -> Span | None:
+    """None for a statement that a pass has made."""
+    if statement.end == MADE:
+        return None
+    return Span(function.file, token_start(function.file, statement), statement.end)
+
+
+def registers_in(operands: Sequence[Operand]) -> tuple[str, ...]:
+    """All names in operands, in order."""
+    return tuple(name for operand in operands for name in operand.names)
