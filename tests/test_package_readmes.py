@@ -24,11 +24,11 @@ def test_the_table_of_a_package_names_exactly_its_files(folder: Path) -> None:
 
 def codes_used(folder: Path) -> set[str]:
     text = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.py"))
-    return set(re.findall(r'"(CF0\d{3})"', text))
+    return set(re.findall(r'"(CF\d{4})"', text))
 
 
 def codes_listed(readme: Path) -> list[str]:
-    return re.findall(r"^\| (CF0\d{3}) ", readme.read_text(encoding="utf-8"), re.MULTILINE)
+    return re.findall(r"^\| (CF\d{4}) ", readme.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

@@ -13,6 +13,7 @@ from typing import Any
 from comprehensive import __version__
 from comprehensive.toolchain.find import Found, find_tool
 from comprehensive.toolchain.host import Compiler, find_c_compiler, find_cxx_compiler
+from comprehensive.toolchain.jitlink import find_jitlink, load_jitlink
 from comprehensive.toolchain.nvcc import load_tool
 from comprehensive.toolchain.process import ToolError
 
@@ -37,14 +38,14 @@ class Examined:
 
 
 def examine(cuda_path: str | None) -> tuple[Examined, ...]:
-    """Python packages, host compilers and CUDA tools, in this order."""
+    """Python packages, host compilers, CUDA tools and libraries, in this order."""
     packages = [_package(name) for name in PACKAGES]
     compilers = [
         _compiler("C compiler", find_c_compiler(), "the serial reference of `check` and `demo`"),
         _compiler("C++ compiler", find_cxx_compiler(), "running generated kernels on the CPU"),
     ]
     tools = [_tool(name, purpose, cuda_path) for name, purpose in CUDA_TOOLS.items()]
-    return (*packages, *compilers, *tools)
+    return (*packages, *compilers, *tools, _jitlink(cuda_path))
 
 
 def _package(name: str) -> Examined:
@@ -68,6 +69,18 @@ def _tool(name: str, purpose: str, cuda_path: str | None) -> Examined:
         return Examined(name, str(found.path), load_tool(found).version, steps, purpose)
     except ToolError as error:
         return Examined(name, None, None, (*steps, f"it does not run: {error}"), purpose)
+
+
+def _jitlink(cuda_path: str | None) -> Examined:
+    purpose = "assembling PTX in process (extra 'jitlink')"
+    found = find_jitlink(cuda_path)
+    steps = tuple(str(step) for step in found.steps)
+    try:
+        library = load_jitlink(found)
+    except ToolError as error:
+        problem = (f"it cannot be used: {error}",) if isinstance(found, Found) else ()
+        return Examined("nvJitLink", None, None, (*steps, *problem), purpose)
+    return Examined("nvJitLink", str(library.path), library.version, steps, purpose)
 
 
 def to_text(examined: tuple[Examined, ...]) -> str:

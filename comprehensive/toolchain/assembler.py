@@ -10,7 +10,6 @@ differs where kernels call functions, those behind a division or a square root i
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from typing import Protocol
 
 from comprehensive.toolchain.cache import Cache
 from comprehensive.toolchain.compiled import Compiled
+from comprehensive.toolchain.cubin import code_of
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.jitlink import JitLink, find_jitlink, load_jitlink
 from comprehensive.toolchain.nvcc import Tool, assemble, load_tool
@@ -78,9 +78,7 @@ def functions_called(linked: Compiled) -> tuple[str, ...]:
     All kernels of ``specs/`` for sm_80 and sm_90 and five others, with and without ``-maxrregcount=32``, 506 in all, by
     13.0.88: 11 took other registers or spills than with ptxas, each of them beside such a function.
     """
-    # Each function has a section of its own, whose name is in the table of names.
-    names = {name.decode() for name in re.findall(rb"\0\.text\.([^\0]+)", linked.output)}
-    return tuple(sorted(names - set(linked.usage)))
+    return tuple(sorted(set(code_of(linked.output)) - set(linked.usage)))
 
 
 def find_assembler(cuda_path: str | None = None, *, cache: Cache | None = None) -> Assembler:

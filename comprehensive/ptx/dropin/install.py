@@ -127,7 +127,7 @@ def _demand_ours(directory: Path, names: tuple[str, ...]) -> None:
         has = f" has {', '.join(strange)}," if strange else " is there,"
         message = f"{directory}{has} which comprehensive has not written"
         help = "name a directory that does not exist yet"
-        raise CommandLineError((Diagnostic(Severity.ERROR, "CF0591", message, None, help=help),))
+        raise CommandLineError((Diagnostic(Severity.ERROR, "CF1091", message, None, help=help),))
 
 
 def _record(directory: Path) -> dict[str, list[str] | str] | None:

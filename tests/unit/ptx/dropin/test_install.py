@@ -151,7 +151,7 @@ def test_the_command_installs(real: Toolkit, tmp_path: Path) -> None:
     (tmp_path / "mine/file").touch()
     result = command("--install", tmp_path / "mine", "--cuda-path", real.root)
     assert result.exit_code == 2
-    assert "[CF0591]" in result.stderr
+    assert "[CF1091]" in result.stderr
 
 
 def test_the_command_says_where_it_looked_for_nvcc(tmp_path: Path) -> None:
