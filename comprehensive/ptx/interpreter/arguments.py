@@ -80,7 +80,7 @@ def _scalar(number: int, argument: Argument, parameter: Parameter) -> bytes:
             return _scalar(number, int(argument), parameter)
         if argument.dtype.kind == "f" and is_float(parameter.type):
             return _scalar(number, float(argument), parameter)
-    elif isinstance(argument, bool | int | float) and parameter.type in DTYPES and parameter.bytes <= 8:
+    elif isinstance(argument, bool | int | float) and _takes(parameter, argument):
         # A parameter of bits takes a Python float as the float of its width.
         type_ = parameter.type
         if isinstance(argument, float):
@@ -97,6 +97,12 @@ def _scalar(number: int, argument: Argument, parameter: Parameter) -> bytes:
         f"argument {number} does not fit parameter '{parameter.name}', .{parameter.type} of {parameter.bytes} bytes",
         "give an array for a pointer, a number for a scalar, bytes of its size for a structure",
     )
+
+
+def _takes(parameter: Parameter, argument: float) -> bool:
+    if parameter.type not in DTYPES or parameter.bytes > 8:
+        return False
+    return not isinstance(argument, float) or parameter.type[0] not in "us"
 
 
 def copy_in(passed: Passed, memory: Memory) -> None:
