@@ -22,7 +22,7 @@ from comprehensive.ptx.interpreter.memory import Allocation
 from comprehensive.ptx.interpreter.registers import RegisterFile
 from comprehensive.ptx.interpreter.values import DTYPES, Array, Computation, callable_of, integer, literal
 from comprehensive.ptx.module import Function
-from comprehensive.ptx.operands import SINK, Address, Immediate, Name, Not, Operand, Sum
+from comprehensive.ptx.operands import SINK, Address, Expression, Immediate, Name, Not, Operand, Sum
 
 Action = Callable[[Lanes], None]
 """An instruction, ready to be executed for some lanes."""
@@ -68,7 +68,7 @@ class Binding:
             special = self.machine.specials.constant(operand.text)
             if special is not None:
                 return self._sized(special, type_)
-        if isinstance(operand, Immediate):
+        if isinstance(operand, Immediate) or (isinstance(operand, Expression) and not operand.names):
             return self._repeated(literal(operand.text, type_))
         address = self.address_of(operand)
         if address is None or type_ not in DTYPES:

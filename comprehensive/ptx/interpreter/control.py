@@ -169,11 +169,24 @@ def _mask(frame: Frame, step: Step) -> Array | None:
 
 
 def _guarded(frame: Frame, step: Step, shared: Shared) -> Action:
+    binding = Binding(frame, step)
     try:
-        return under_guard(Binding(frame, step), action_of(Binding(frame, step), shared))
+        return under_guard(binding, action_of(binding, shared))
     except Unsupported as error:
         error.step = step
         raise
+    except _OF_FORM:
+        raise _unknown_form(step) from None
+
+
+# What taking an instruction apart raises where it has other operands or types than were thought of.
+_OF_FORM = (IndexError, KeyError, StopIteration, ValueError)
+
+
+def _unknown_form(step: Step) -> Unsupported:
+    error = Unsupported(f"this form of '{step.instruction.opcode.text}'")
+    error.step = step
+    return error
 
 
 def under_guard(binding: Binding, action: Action) -> Action:
@@ -256,6 +269,8 @@ class _Ends:
         except Unsupported as error:
             error.step = step
             raise
+        except _OF_FORM:
+            raise _unknown_form(step) from None
         if truth is None:
             return finish
         scheduler, following = self._scheduler, self._next

@@ -54,7 +54,7 @@ class Linked:
 
 def link(module: Module, kernel: Function, memory: Memory, shared_bytes: int, limits: Limits) -> Linked:
     """Puts all variables into memory. CompileError (CF1011) for what the interpreter does not know."""
-    flows = _reached(module, kernel)
+    flows = reached(module, kernel)
     symbols: dict[str, Allocation] = {}
     for name in module.functions:
         symbols[name] = memory.spaces["code"].allocate(f"function '{name}'", 16, writable=False)
@@ -137,7 +137,7 @@ def span_of(function: Function, step: Step) -> Span | None:
 # --- which functions -----------------------------------------------------------------------------------------
 
 
-def _reached(module: Module, kernel: Function) -> dict[str, Flow]:
+def reached(module: Module, kernel: Function) -> dict[str, Flow]:
     """The kernel and every function whose name it, or what it reaches, or an initialiser of a variable, says."""
     in_variables = [
         name for variable in module.variables.values() for name in module.functions if name in variable.text
@@ -219,9 +219,21 @@ def _module_variables(
             continue
         begin += _allocated(found, symbols, memory, shared_bytes, 1)
     addresses = {name: (a.start, a.start + _generic(a)) for name, a in symbols.items()}
-    return [
-        (allocation, initial_bytes(variable, addresses)) for allocation, variable in begin if variable.initial
-    ]
+    return _initial(next(iter(flows.values())).function, begin, addresses)
+
+
+def _initial(
+    function: Function,
+    variables: Sequence[tuple[Allocation, Declared]],
+    addresses: dict[str, tuple[int, int]],
+) -> list[tuple[Allocation, bytes]]:
+    """The contents of variables that have an initialiser."""
+    try:
+        return [
+            (place, initial_bytes(variable, addresses)) for place, variable in variables if variable.initial
+        ]
+    except Unsupported as error:
+        raise unsupported(function, str(error), None) from None
 
 
 def _symbols(flow: Flow) -> set[str]:
@@ -283,7 +295,7 @@ def _variables_of_body(
                 scopes[-1] = dict(scopes[-1])
                 made = _allocated(variables, scopes[-1], memory, 0, copies)
                 known = {n: (a.start, a.start + _generic(a)) for n, a in {**symbols, **scopes[-1]}.items()}
-                initial += [(a, initial_bytes(v, known)) for a, v in made if v.initial]
+                initial += _initial(function, made, known)
             case Instruction():
                 found[position] = scopes[-1]
             case _:

@@ -8,9 +8,12 @@
 
 from __future__ import annotations
 
+import ast
+import operator
 import re
 import struct
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -76,6 +79,9 @@ def is_float(type_: str) -> bool:
     return type_[0] == "f" or type_ == "bf16"
 
 
+_PLAIN = re.compile(r"-?\.?\d[\w.]*(?:(?<=[eE])[+-]\d+)?")
+
+
 def literal(text: str, type_: str) -> Array:
     """The literal as a value of a type; an array without dimensions. An integer wraps around."""
     dtype = DTYPES[type_]
@@ -86,12 +92,50 @@ def literal(text: str, type_: str) -> Array:
         if wide == type_ or not is_float(type_):
             return bits.view(dtype) if bits.dtype.itemsize == dtype.itemsize else bits.astype(dtype)
         return np.array(struct.unpack(code, bytes.fromhex(bare[2:]))[0], dtype)
-    value = Immediate(text).value
+    value = Immediate(text).value if _PLAIN.fullmatch(text) else constant_expression(text)
     if type_ == "pred":
         return np.array(bool(value))
     if dtype.kind == "f":
         return np.array(value, dtype)
     return integer(int(value), type_)
+
+
+_OPERATORS: dict[type[ast.AST], Callable[..., int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    # Towards zero, as in C.
+    ast.Div: lambda a, b: int(Fraction(a, b)),
+    ast.Mod: lambda a, b: a - b * int(Fraction(a, b)),
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.Invert: operator.invert,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}
+
+
+def constant_expression(text: str) -> int:
+    """``(1 << 4) + 3``; ValueError for what has other operators or names."""
+    try:
+        return _evaluated(ast.parse(re.sub(r"(?<=\d)[uU]\b", "", text.strip()), mode="eval").body)
+    except SyntaxError:
+        raise ValueError(text) from None
+
+
+def _evaluated(node: ast.expr) -> int:
+    match node:
+        case ast.Constant(int(value)):
+            return value
+        case ast.BinOp(left, op, right) if type(op) in _OPERATORS:
+            return _OPERATORS[type(op)](_evaluated(left), _evaluated(right))
+        case ast.UnaryOp(op, operand) if type(op) in _OPERATORS:
+            return _OPERATORS[type(op)](_evaluated(operand))
+        case _:
+            raise ValueError(ast.unparse(node))
 
 
 def integer(value: int, type_: str) -> Array:

@@ -7,7 +7,7 @@ declared(".global", ".align 8 .u64 table[2] = {generic(x)+4, 7}")
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from comprehensive.ptx.interpreter.faults import Unsupported
 from comprehensive.ptx.interpreter.values import DTYPES, bytes_of_type, literal
@@ -21,6 +21,8 @@ class Value:
     number: int
     text: str = ""
     is_generic: bool = False
+    mask: int = 0
+    """Of an address the bits that are taken, moved to the lowest place; 0 for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +92,12 @@ def _one(text: str, space: str, type_: str, lanes: int, align: int) -> Declared:
 
 def _value(text: str) -> Value:
     text = text.strip()
+    masked = re.fullmatch(r"(0[xX][0-9A-Fa-f]+)\s*\((.*)\)", text)
+    if masked:
+        return replace(_value(masked[2]), mask=int(masked[1], 16))
     found = re.fullmatch(r"(generic\s*\(\s*)?([%$A-Za-z_][\w$]*)\s*\)?\s*(?:([+-])\s*(\d+))?", text)
     if found is None:
         return Value(None, 0, text)
-    if found[2] in ("mask",):
-        raise Unsupported("an initialiser with mask()")
     number = int(found[4] or 0)
     return Value(found[2], -number if found[3] == "-" else number, "", found[1] is not None)
 
@@ -105,10 +108,15 @@ def initial_bytes(variable: Declared, addresses: dict[str, tuple[int, int]]) -> 
     parts: list[bytes] = []
     for value in variable.initial:
         if value.symbol is None:
-            parts.append(literal(value.text, variable.type).astype(dtype).tobytes())
+            try:
+                parts.append(literal(value.text, variable.type).astype(dtype).tobytes())
+            except ValueError:
+                raise Unsupported(f"the value '{value.text}' in an initialiser") from None
             continue
         if value.symbol not in addresses:
             raise Unsupported(f"the address of '{value.symbol}' in an initialiser")
         address = addresses[value.symbol][1 if value.is_generic else 0] + value.number
+        if value.mask:
+            address = (address & value.mask) >> ((value.mask & -value.mask).bit_length() - 1)
         parts.append((address % (1 << 64)).to_bytes(8, "little")[: dtype.itemsize])
     return b"".join(parts)[: variable.size].ljust(variable.size, b"\0")

@@ -14,10 +14,10 @@ from comprehensive.ptx.module import Module, parse
 HEAD = ".version 9.0\n.target sm_90a\n.address_size 64\n"
 REGISTER = {8: "b16", 16: "b16", 32: "b32", 64: "b64"}
 THREAD = """
-    mov.u32 %tid, %tid.x;
+    mov.u32 %thread, %tid.x;
     mov.u32 %cta, %ctaid.x;
     mov.u32 %size, %ntid.x;
-    mad.lo.u32 %i, %cta, %size, %tid;
+    mad.lo.u32 %i, %cta, %size, %thread;
     cvt.u64.u32 %wide, %i;
 """
 
@@ -29,7 +29,7 @@ def module(body: str, parameters: Sequence[str] = (), before: str = "", register
 .visible .entry k({head})
 {{
     .reg .b32 %r<32>; .reg .b64 %rd<32>; .reg .f32 %f<16>; .reg .f64 %fd<16>; .reg .b16 %h<16>; .reg .pred %p<8>;
-    .reg .b32 %tid, %cta, %size, %i; .reg .b64 %wide; {registers}
+    .reg .b32 %thread, %cta, %size, %i; .reg .b64 %wide; {registers}
 {body}
 }}
 """

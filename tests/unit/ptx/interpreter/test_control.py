@@ -164,7 +164,7 @@ def test_threads_that_do_not_end_are_an_error() -> None:
 
 
 def test_results_do_not_depend_on_the_size_of_batches() -> None:
-    body = "    mov.u32 %r1, %ctaid.x; mad.lo.u32 %r0, %r1, 100, %tid;\n"
+    body = "    mov.u32 %r1, %ctaid.x; mad.lo.u32 %r0, %r1, 100, %thread;\n"
     wanted = [100 * b + t for b in range(5) for t in range(40)]
     assert result(body, block=40, grid=5) == wanted
     assert result(body, block=40, grid=5, lanes=64) == wanted

@@ -93,7 +93,7 @@ def test_generic_addresses_lead_to_every_space() -> None:
     mov.u64 %rd2, word; cvta.shared.u64 %rd2, %rd2;
     mov.u64 %rd3, mine; cvta.local.u64 %rd3, %rd3;
     mov.u64 %rd4, kept; cvta.global.u64 %rd4, %rd4;
-    mov.u32 %r5, %tid; setp.eq.u32 %p1, %r5, 0; selp.b64 %rd5, %rd2, %rd3, %p1;
+    mov.u32 %r5, %thread; setp.eq.u32 %p1, %r5, 0; selp.b64 %rd5, %rd2, %rd3, %p1;
     setp.eq.u32 %p2, %r5, 1; selp.b64 %rd5, %rd4, %rd5, %p2;
     add.u32 %r6, %r5, 50; st.u32 [%rd5], %r6; ld.u32 %r7, [%rd5];
     isspacep.shared %p3, %rd5; selp.u32 %r8, 1000, 0, %p3; add.u32 %r7, %r7, %r8;
@@ -178,7 +178,7 @@ def test_sums_of_floats_go_by_lane() -> None:
 
 
 COPY = """
-    mov.u32 %r1, tile; mad.lo.u32 %r1, %tid, 16, %r1; mad.lo.u64 %rd1, %wide, 16, %rd17;
+    mov.u32 %r1, tile; mad.lo.u32 %r1, %thread, 16, %r1; mad.lo.u64 %rd1, %wide, 16, %rd17;
     cp.async.cg.shared.global [%r1], [%rd1], 16{bytes};
     cp.async.commit_group;
     {wait}
@@ -277,7 +277,7 @@ def test_a_kernel_must_be_there() -> None:
 
 
 def test_a_trap_names_its_thread() -> None:
-    code, message = failing("    setp.eq.u32 %p1, %tid, 9; @%p1 trap;\n", [])
+    code, message = failing("    setp.eq.u32 %p1, %thread, 9; @%p1 trap;\n", [])
     assert (code, message) == ("CF1016", "kernel 'k': thread (9, 0, 0) of block (0, 0, 0) executes 'trap'")
 
 
@@ -301,12 +301,12 @@ EXTERNAL = """
 def test_printing_and_the_heap() -> None:
     body = """
     .local .align 8 .b8 arguments[16];
-    st.local.u32 [arguments], %tid; st.local.f64 [arguments+8], 0d3FF8000000000000;
+    st.local.u32 [arguments], %thread; st.local.f64 [arguments+8], 0d3FF8000000000000;
     mov.u64 %rd2, text; cvta.global.u64 %rd2, %rd2; mov.u64 %rd3, arguments; cvta.local.u64 %rd3, %rd3;
     { .param .b64 p0; .param .b64 p1; .param .b32 r;
       st.param.b64 [p0], %rd2; st.param.b64 [p1], %rd3; call (r), vprintf, (p0, p1); }
     { .param .b64 p; .param .b64 r; st.param.b64 [p], 12; call (r), malloc, (p); ld.param.b64 %rd4, [r]; }
-    st.u32 [%rd4], %tid; ld.u32 %r1, [%rd4+4]; ld.u32 %r0, [%rd4];
+    st.u32 [%rd4], %thread; ld.u32 %r1, [%rd4+4]; ld.u32 %r0, [%rd4];
     mad.lo.u64 %rd1, %wide, 4, %rd16; st.global.u32 [%rd1], %r0;
     { .param .b64 p; st.param.b64 [p], %rd4; call free, (p); }
 """

@@ -61,7 +61,7 @@ def test_shuffles(mode: str, values: list[int], distance: int, width: int) -> No
 
 def test_what_comes_from_a_thread_that_does_not_take_part_is_poison() -> None:
     body = """
-    mov.u32 %r0, 0; setp.ge.u32 %p1, %tid, 16;
+    mov.u32 %r0, 0; setp.ge.u32 %p1, %thread, 16;
     @!%p1 shfl.sync.idx.b32 %r0, %r1, 20, 31, 0xffff;
 """
     assert result(body, [1] * 64) == [0xFFFFFFFF] * 16 + [0] * 48
@@ -94,7 +94,7 @@ def test_votes_matches_and_reductions(values: list[int]) -> None:
 
 def test_threads_of_a_mask_wait_for_each_other() -> None:
     body = """
-    setp.lt.u32 %p1, %tid, 7;
+    setp.lt.u32 %p1, %thread, 7;
     @%p1 bra slow;
     vote.sync.ballot.b32 %r0, 1, 0xffffffff;
     bra done;
@@ -114,7 +114,7 @@ done:
 
 def test_a_thread_is_elected() -> None:
     body = """
-    mov.u32 %r0, 0; setp.lt.u32 %p1, %tid, 5; @%p1 bra done;
+    mov.u32 %r0, 0; setp.lt.u32 %p1, %thread, 5; @%p1 bra done;
     activemask.b32 %r2;
     elect.sync %r3|%p2, %r2;
     selp.u32 %r0, 100, 1, %p2; add.u32 %r0, %r0, %r3;
@@ -125,10 +125,10 @@ done:
 
 def test_a_barrier_lets_all_see_what_was_written_before() -> None:
     body = """
-    mov.u32 %r2, tile; mad.lo.u32 %r3, %tid, 4, %r2;
+    mov.u32 %r2, tile; mad.lo.u32 %r3, %thread, 4, %r2;
     st.shared.u32 [%r3], %r1;
     bar.sync 0;
-    sub.u32 %r4, 63, %tid; mad.lo.u32 %r3, %r4, 4, %r2;
+    sub.u32 %r4, 63, %thread; mad.lo.u32 %r3, %r4, 4, %r2;
     ld.shared.u32 %r0, [%r3];
 """
     out, values = np.zeros(64, np.uint32), np.arange(64, dtype=np.uint32)
@@ -138,7 +138,7 @@ def test_a_barrier_lets_all_see_what_was_written_before() -> None:
 
 def test_a_barrier_counts_those_who_say_yes() -> None:
     body = """
-    setp.lt.u32 %p1, %tid, 20; bar.red.popc.u32 %r0, 1, %p1;
+    setp.lt.u32 %p1, %thread, 20; bar.red.popc.u32 %r0, 1, %p1;
     barrier.red.or.pred %p2, 2, !%p1; @!%p2 mov.u32 %r0, 0;
 """
     assert result(body, [0] * 64) == [20] * 64
@@ -146,7 +146,7 @@ def test_a_barrier_counts_those_who_say_yes() -> None:
 
 def test_threads_arrive_and_others_wait() -> None:
     body = """
-    setp.lt.u32 %p1, %tid, 32; mov.u32 %r0, 0;
+    setp.lt.u32 %p1, %thread, 32; mov.u32 %r0, 0;
     @%p1 bra consumer;
     st.shared.u32 [word], 42; bar.arrive 3, 64; bra done;
 consumer:
@@ -162,10 +162,13 @@ done:
     ("body", "message"),
     [
         (
-            "setp.lt.u32 %p1, %tid, 5; @%p1 exit; bar.sync 0;",
+            "setp.lt.u32 %p1, %thread, 5; @%p1 exit; bar.sync 0;",
             "59 of 64 threads of the block have come, 5 have ended",
         ),
-        ("setp.lt.u32 %p1, %tid, 32; @%p1 bar.sync 1; bar.sync 2;", "waits for ever at barrier 1: 32 of 64"),
+        (
+            "setp.lt.u32 %p1, %thread, 32; @%p1 bar.sync 1; bar.sync 2;",
+            "waits for ever at barrier 1: 32 of 64",
+        ),
     ],
 )
 def test_a_barrier_that_not_all_reach_is_an_error(body: str, message: str) -> None:
@@ -178,15 +181,15 @@ def test_a_barrier_that_not_all_reach_is_an_error(body: str, message: str) -> No
 
 def test_a_barrier_in_memory_completes_its_phase() -> None:
     body = """
-    mov.u32 %r2, word; setp.ne.u32 %p1, %tid, 0;
+    mov.u32 %r2, word; setp.ne.u32 %p1, %thread, 0;
     @!%p1 mbarrier.init.shared.b64 [%r2], 64;
     bar.sync 0;
-    mad.lo.u32 %r3, %tid, 4, tile; st.shared.u32 [%r3], %tid;
+    mad.lo.u32 %r3, %thread, 4, tile; st.shared.u32 [%r3], %thread;
     mbarrier.arrive.shared.b64 %rd3, [%r2];
 again:
     mbarrier.try_wait.shared.b64 %p2, [%r2], %rd3;
     @!%p2 bra again;
-    sub.u32 %r4, 63, %tid; mad.lo.u32 %r3, %r4, 4, tile; ld.shared.u32 %r0, [%r3];
+    sub.u32 %r4, 63, %thread; mad.lo.u32 %r3, %r4, 4, tile; ld.shared.u32 %r0, [%r3];
 """
     out = np.zeros(64, np.uint32)
     before = ".shared .align 8 .b64 word;\n.shared .align 4 .b8 tile[256];\n"

@@ -1,0 +1,204 @@
+"""Compares the PTX interpreter with a device, bit for bit.
+
+    python3 -m tests.gpu.ptx_bits build/ptx-bits
+
+In: a directory that :mod:`tests.gpu.ptx_prepare` has written: PTX, inputs and the interpreter's results.  Needs a GPU,
+its driver, python3 and numpy, and ptxas where the driver is older than the PTX.  Out: a table; the exit status is 1
+if a kernel gives other bits, or fails.  Those with approximate instructions may differ: they are listed with the largest
+distance in units of the last place.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_UNSUPPORTED_PTX = 222
+_DYNAMIC_SHARED_BYTES = 8
+"""CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES."""
+_FLOATS = {"f16": ("i2", 5), "bf16": ("i2", 8), "f32": ("i4", 8), "f64": ("i8", 11)}
+"""Integers of the size, and the bits of the exponent."""
+
+
+class DriverError(Exception):
+    def __init__(self, call: str, code: int, words: str) -> None:
+        super().__init__(f"{call}: {words} ({code})")
+        self.code = code
+
+
+class Device:
+    """The first device, through the driver's library."""
+
+    def __init__(self) -> None:
+        self._cuda = ctypes.CDLL("libcuda.so.1")
+        self.check("cuInit", 0)
+        device, context = ctypes.c_int(), ctypes.c_void_p()
+        self.check("cuDeviceGet", ctypes.byref(device), 0)
+        name = ctypes.create_string_buffer(100)
+        self.check("cuDeviceGetName", name, 100, device)
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        self.check("cuDeviceGetAttribute", ctypes.byref(major), 75, device)
+        self.check("cuDeviceGetAttribute", ctypes.byref(minor), 76, device)
+        self.check("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+        self.check("cuCtxSetCurrent", context)
+        self.name, self.sm = name.value.decode(), 10 * major.value + minor.value
+
+    def check(self, call: str, *arguments: Any) -> None:
+        code = getattr(self._cuda, call)(*arguments)
+        if code:
+            words = ctypes.c_char_p()
+            self._cuda.cuGetErrorString(code, ctypes.byref(words))
+            raise DriverError(call, code, (words.value or b"?").decode())
+
+    def load(self, ptx: Path) -> ctypes.c_void_p:
+        """A module, by the driver or by ptxas where the driver is too old for the PTX."""
+        module = ctypes.c_void_p()
+        try:
+            self.check("cuModuleLoadData", ctypes.byref(module), ptx.read_bytes() + b"\0")
+        except DriverError as error:
+            if error.code != _UNSUPPORTED_PTX:
+                raise
+            with tempfile.TemporaryDirectory() as directory:
+                cubin = Path(directory) / "cubin"
+                subprocess.run(["ptxas", f"-arch=sm_{self.sm}", str(ptx), "-o", str(cubin)], check=True)
+                self.check("cuModuleLoadData", ctypes.byref(module), cubin.read_bytes())
+        return module
+
+    def run(self, ptx: Path, case: Mapping[str, Any], arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The arguments after the launch; those that are arrays in global memory are read back."""
+        module, function = self.load(ptx), ctypes.c_void_p()
+        pointers: list[ctypes.c_uint64] = []
+        try:
+            self.check("cuModuleGetFunction", ctypes.byref(function), module, case["kernel"].encode())
+            passed: list[Any] = []
+            for kind, array in zip(case["kinds"], arguments, strict=True):
+                if kind == "value":
+                    passed.append(ctypes.create_string_buffer(array.tobytes(), max(array.nbytes, 1)))
+                    continue
+                pointer = ctypes.c_uint64()
+                self.check("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(max(array.nbytes, 1)))
+                pointers.append(pointer)
+                passed.append(pointer)
+                self.check(
+                    "cuMemcpyHtoD_v2",
+                    pointer,
+                    array.ctypes.data_as(ctypes.c_void_p),
+                    ctypes.c_size_t(array.nbytes),
+                )
+            if case["smem_bytes"] > 48 * 1024:
+                self.check("cuFuncSetAttribute", function, _DYNAMIC_SHARED_BYTES, case["smem_bytes"])
+            packed = (ctypes.c_void_p * max(len(passed), 1))(*(ctypes.addressof(p) for p in passed))
+            self.check(
+                "cuLaunchKernel",
+                function,
+                *case["grid"],
+                *case["block"],
+                case["smem_bytes"],
+                None,
+                packed,
+                None,
+            )
+            self.check("cuCtxSynchronize")
+            results: list[np.ndarray] = []
+            for kind, array, place in zip(case["kinds"], arguments, _places(case["kinds"]), strict=True):
+                found = array.copy()
+                if kind == "array":
+                    target = found.ctypes.data_as(ctypes.c_void_p)
+                    self.check("cuMemcpyDtoH_v2", target, pointers[place], ctypes.c_size_t(found.nbytes))
+                results.append(found)
+            return results
+        finally:
+            for pointer in pointers:
+                self.check("cuMemFree_v2", pointer)
+            self.check("cuModuleUnload", module)
+
+
+def _places(kinds: Sequence[str]) -> list[int]:
+    """The number of each array among the arrays."""
+    return [sum(kind == "array" for kind in kinds[:position]) for position in range(len(kinds))]
+
+
+def distance(type_: str, left: np.ndarray, right: np.ndarray) -> int:
+    """The largest distance of two arrays in units of the last place; NaN is nothing but NaN."""
+    integer, exponent = _FLOATS[type_]
+    one, other = (array.view(integer).astype(object) for array in (left, right))
+    bits = 8 * np.dtype(integer).itemsize
+    infinity = ((1 << exponent) - 1) << (bits - 1 - exponent)
+    worst = 0
+    for a, b in zip(one.tolist(), other.tolist(), strict=True):
+        sizes = [value & ((1 << (bits - 1)) - 1) for value in (a, b)]
+        if all(size > infinity for size in sizes):
+            continue
+        if any(size > infinity for size in sizes):
+            return 1 << bits
+        places = [-size if value < 0 else size for value, size in zip((a, b), sizes, strict=True)]
+        worst = max(worst, abs(places[0] - places[1]))
+    return worst
+
+
+def compared(
+    case: Mapping[str, Any], wanted: Sequence[np.ndarray], found: Sequence[np.ndarray]
+) -> tuple[str, bool]:
+    """What is said of a case, and whether it is as it should be."""
+    said: list[str] = []
+    good = True
+    for position, type_ in enumerate(case["types"]):
+        if case["kinds"][position] != "array" or wanted[position].tobytes() == found[position].tobytes():
+            continue
+        left, right = wanted[position], found[position]
+        where = np.flatnonzero(left != right)
+        if len(where) == 0 and type_ in _FLOATS:
+            # Only what does not compare differs: NaN.
+            where = np.flatnonzero(left.view(_FLOATS[type_][0]) != right.view(_FLOATS[type_][0]))
+        word = f"argument {position}: {len(where)} of {len(left)} differ"
+        if case["approximate"]:
+            word += f", by {distance(type_, left, right)} ulp" if type_ in _FLOATS else ""
+        else:
+            first = int(where[0])
+            hexed = [array[first : first + 1].tobytes()[::-1].hex() for array in (left, right)]
+            word += f"; at {first} the interpreter has {hexed[0]}, the device {hexed[1]}"
+            if case.get("sources"):
+                inputs = [case["inputs"][p][first : first + 1].tobytes()[::-1].hex() for p in case["sources"]]
+                word += f" of {' '.join(inputs)}"
+            good = False
+        said.append(word)
+    return ("; ".join(said) or "equal"), good
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("directory", type=Path)
+    directory = parser.parse_args().directory
+    device = Device()
+    cases = json.loads((directory / "cases.json").read_text(encoding="utf-8"))
+    print(f"{device.name}, sm_{device.sm}: {len(cases)} kernels")
+    equal = approximate = wrong = 0
+    for case in cases:
+        name = f"{case['source']} {case['kernel']}"
+        with np.load(directory / case["data"]) as data:
+            inputs = [data[f"in{number}"] for number in range(len(case["kinds"]))]
+            wanted = [data[f"out{number}"] for number in range(len(case["kinds"]))]
+        try:
+            found = device.run(directory / case["ptx"], case, inputs)
+            said, good = compared({**case, "inputs": inputs}, wanted, found)
+        except (DriverError, subprocess.CalledProcessError) as error:
+            said, good = str(error), False
+        equal += said == "equal"
+        approximate += good and said != "equal"
+        wrong += not good
+        if said != "equal":
+            print(f"{'approximate' if good else 'WRONG':12} {name:50} {said}", flush=True)
+    print(f"{equal} equal, {approximate} approximate, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
