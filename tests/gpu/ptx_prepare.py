@@ -1,6 +1,9 @@
 """Writes what :mod:`tests.gpu.ptx_bits` compares on a machine with a GPU: PTX, inputs, and the interpreter's results.
 
     python -m tests.gpu.ptx_prepare -o build/ptx-bits
+    python -m tests.gpu.ptx_prepare -o build/ptx-passes -p 'memory-space,vectorize-accesses,pre,dce'
+
+With passes the device gets what they make of the PTX, and the interpreter what it was before.
 
 The kernels are those of the corpus that have runs and that the interpreter knows, compiled for architectures that the
 device can run, and one kernel for each form of the instructions in :mod:`tests.gpu.ptx_instructions`.
@@ -23,6 +26,7 @@ from comprehensive.ptx.interpreter import run
 from comprehensive.ptx.interpreter.approximations import is_approximate
 from comprehensive.ptx.interpreter.program import reached
 from comprehensive.ptx.module import Module, parse
+from comprehensive.ptx.pipeline import rewrite
 from tests.gpu.ptx_instructions import instruction_cases
 from tests.ptx.corpus import assemblies, compiled, sources
 from tests.ptx.runs import DTYPES, Buffer, Run, drawn, runs_of
@@ -52,6 +56,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "build" / "ptx-bits")
     parser.add_argument("--arch", action="append", help="of the PTX, instead of sm_75 and sm_90")
+    parser.add_argument("-p", "--passes", default="", help="over the PTX that the device gets")
     arguments = parser.parse_args()
     output: Path = arguments.output
     shutil.rmtree(output, ignore_errors=True)
@@ -62,6 +67,10 @@ def main() -> None:
             written.append(_written(case, output, len(written)))
         except CompileError as error:
             print(f"left out: {case.source} {case.kernel}: {error.diagnostics[0].message}")
+    if arguments.passes:
+        for ptx in sorted(output.rglob("*.ptx")):
+            text, _ = rewrite(ptx.read_bytes().decode(), arguments.passes, name=ptx.name)
+            ptx.write_bytes(text.encode())
     (output / "cases.json").write_text(json.dumps(written, indent=1), encoding="utf-8")
     print(f"{len(written)} kernels in {output}")
 

@@ -1,4 +1,4 @@
-"""The corpus, executed: both dialects of nvcc give the same bits, and what is easily said in numpy is what comes out."""
+"""The corpus, executed: both dialects of nvcc give the same bits, and what numpy says easily is what comes out."""
 
 from __future__ import annotations
 

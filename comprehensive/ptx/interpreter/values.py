@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import ast
-import operator
 import re
 import struct
 from collections.abc import Callable
@@ -100,21 +99,31 @@ def literal(text: str, type_: str) -> Array:
     return integer(int(value), type_)
 
 
-_OPERATORS: dict[type[ast.AST], Callable[..., int]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    # Towards zero, as in C.
-    ast.Div: lambda a, b: int(Fraction(a, b)),
-    ast.Mod: lambda a, b: a - b * int(Fraction(a, b)),
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-    ast.Invert: operator.invert,
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
+def _quotient(a: int, b: int) -> int:
+    """Towards zero, as in C."""
+    return int(Fraction(a, b))
+
+
+def _remainder(a: int, b: int) -> int:
+    return a - b * _quotient(a, b)
+
+
+_BINARY: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: int.__add__,
+    ast.Sub: int.__sub__,
+    ast.Mult: int.__mul__,
+    ast.Div: _quotient,
+    ast.Mod: _remainder,
+    ast.LShift: int.__lshift__,
+    ast.RShift: int.__rshift__,
+    ast.BitAnd: int.__and__,
+    ast.BitOr: int.__or__,
+    ast.BitXor: int.__xor__,
+}
+_UNARY: dict[type[ast.unaryop], Callable[[int], int]] = {
+    ast.Invert: int.__invert__,
+    ast.USub: int.__neg__,
+    ast.UAdd: int.__pos__,
 }
 
 
@@ -130,10 +139,10 @@ def _evaluated(node: ast.expr) -> int:
     match node:
         case ast.Constant(int(value)):
             return value
-        case ast.BinOp(left, op, right) if type(op) in _OPERATORS:
-            return _OPERATORS[type(op)](_evaluated(left), _evaluated(right))
-        case ast.UnaryOp(op, operand) if type(op) in _OPERATORS:
-            return _OPERATORS[type(op)](_evaluated(operand))
+        case ast.BinOp(left, op, right) if type(op) in _BINARY:
+            return _BINARY[type(op)](_evaluated(left), _evaluated(right))
+        case ast.UnaryOp(op, operand) if type(op) in _UNARY:
+            return _UNARY[type(op)](_evaluated(operand))
         case _:
             raise ValueError(ast.unparse(node))
 
