@@ -55,7 +55,8 @@ def rounded(mantissa: int, exponent: int, mode: str, *, sticky: bool = False) ->
 
 def fma(a: float, b: float, c: float, mode: str) -> float:
     if not all(map(math.isfinite, (a, b, c))):
-        return a * b + c if all(map(math.isfinite, (a, b))) else _product(a, b) + c
+        # A product of finite numbers is finite, whatever a double makes of it.
+        return c if math.isfinite(a) and math.isfinite(b) else _product(a, b) + c
     (ma, ea), (mb, eb), (mc, ec) = parts(a), parts(b), parts(c)
     mantissa, exponent = ma * mb, ea + eb
     if mantissa == 0 and mc == 0:

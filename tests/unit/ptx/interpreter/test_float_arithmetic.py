@@ -126,3 +126,10 @@ def test_pairs_are_computed_by_halves() -> None:
     assert computed(
         "fma.rn.bf16x2", 32, [(32, [bf_one << 16 | bf_two]), (32, [bf_two << 16 | bf_two]), (32, [0])]
     ) == [bf_two << 16 | 0x4080]
+
+
+@pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
+def test_a_product_beyond_the_largest_double_is_no_infinity(mode: str) -> None:
+    large, infinity = 0xFFEFFFFFFFFFFFFE, 0x7FF0000000000000
+    columns = [(64, [0x3FF0000000000001]), (64, [large]), (64, [infinity])]
+    assert computed(f"fma.{mode}.f64", 64, columns) == [infinity]
