@@ -1,6 +1,6 @@
 """The examples with estimated registers, compiled once a process.
 
-`tests/conftest.py` gives all tests of one example to the same worker of pytest-xdist.
+`tests/distribution.py` gives all tests of one example to the same worker of pytest-xdist.
 """
 
 from __future__ import annotations

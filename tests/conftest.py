@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from comprehensive.data import spec_directory
 from comprehensive.toolchain.find import Found, Missing, find_tool
 from comprehensive.toolchain.nvcc import Tool, load_tool
 
@@ -31,21 +31,6 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory):
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    _keep_examples_together(items)
-    _skip_without_tools(items)
-
-
-def _keep_examples_together(items: list[pytest.Item]) -> None:
-    """Gives tests of one example to one worker of pytest-xdist, so that it is compiled once."""
-    examples = {path.stem for path in spec_directory().glob("*.mf")}
-    for item in items:
-        parameters = item.callspec.params if hasattr(item, "callspec") else {}
-        for name, value in parameters.items():
-            if name == "nest_name" or (isinstance(value, str) and value in examples):
-                item.add_marker(pytest.mark.xdist_group(value))
-
-
-def _skip_without_tools(items: list[pytest.Item]) -> None:
     """Skips tests marked `toolchain` where the tool is missing, and says where it was looked for."""
     marked = [item for item in items if item.get_closest_marker("toolchain")]
     if not marked:
@@ -55,6 +40,14 @@ def _skip_without_tools(items: list[pytest.Item]) -> None:
         reason = "needs nvcc; " + "; ".join(str(step) for step in search.steps)
         for item in marked:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `-n`, tests that share what they compile run in one worker, unless `--dist` says otherwise."""
+    from tests.distribution import Together
+
+    return Together(config, log) if config.getoption("dist") == "load" else None
 
 
 def _tool(name: str) -> Tool:

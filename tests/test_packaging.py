@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("wheel")
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -18,7 +18,6 @@ from comprehensive.optimize.tree import leaf_for
 from tests.compiled_specs import compiled
 from tests.schemas import schema_faults
 
-pytestmark = pytest.mark.xdist_group("jacobi1d")
 JACOBI = spec_directory() / "jacobi1d.mf"
 ESTIMATE = ("--registers", "estimate")
 

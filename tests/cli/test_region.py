@@ -29,7 +29,6 @@ from tests.compiled_specs import compiled
 from tests.schemas import schema_faults
 from tests.unit.optimize.bits import BitCounter, BitStrategy, problem_of, zeros
 
-pytestmark = pytest.mark.xdist_group("jacobi1d")
 TRANSPOSE = str(spec_directory() / "transpose.mf")
 JACOBI = str(spec_directory() / "jacobi1d.mf")
 ESTIMATE = ("--registers", "estimate")

@@ -93,7 +93,6 @@ def test_the_gpu_benchmark_gives_every_scalar_and_its_points_every_parameter(wri
             }
 
 
-@pytest.mark.xdist_group("matmul")
 def test_outputs_do_not_depend_on_the_hash_seed(tmp_path: Path) -> None:
     """Those of this process, whose seed is another one."""
     command = [sys.executable, "-m", "comprehensive", "gen", "--registers", "estimate"]

@@ -21,7 +21,7 @@ from tests.unit.algebra.random_systems import FAMILIES, HIGH, LIMITS, LOW, rando
 from tests.unit.algebra.strategies import all_hold, first_point
 
 ROOT = Path(__file__).resolve().parents[3]
-FEW, MANY = 20, 1000
+FEW, MANY = 50, 1000
 BOX = range(LOW, HIGH + 1)
 
 
@@ -59,8 +59,10 @@ def test_no_verdict_contradicts_counting_or_z3_over_the_integers(family: str, nu
     for number in numbers:
         system = random_system(family, number)
         verdict = checked(system, solver)
-        # z3 can overrun its resources; that it has no answer in ten seconds proves nothing and fails nothing.
-        answer = smt.solve(system.all_atoms, system.symbols, smt.Limits(LIMITS.resources, seconds=10))
+        # z3 can overrun its resources; that it has no answer in that time proves nothing and fails nothing. Almost all
+        # systems take it some milliseconds.
+        seconds = 0.3 if numbers.stop <= FEW else 10
+        answer = smt.solve(system.all_atoms, system.symbols, smt.Limits(LIMITS.resources, seconds))
         if isinstance(verdict, Inconsistent):
             assert first_point(system.all_atoms, BOX) is None, (number, system)
             assert first_point(verdict.core, BOX) is None, (number, verdict.core)
@@ -72,7 +74,7 @@ def test_no_verdict_contradicts_counting_or_z3_over_the_integers(family: str, nu
 
 @pytest.mark.skipif("cvc5" not in available(), reason="needs cvc5, which is not installed here")
 @pytest.mark.parametrize("family", FAMILIES)
-@sized(FEW, MANY)
+@sized(FEW // 2, MANY)
 def test_cvc5_never_says_the_opposite(family: str, numbers: range) -> None:
     solver = PortfolioSolver(limits=LIMITS)
     systems = [random_system(family, number) for number in numbers]

@@ -26,7 +26,6 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> tuple[Selection, str]:
     return selection("matmul", tmp_path_factory.mktemp("matmul"))
 
 
-@pytest.mark.xdist_group("matmul")
 @pytest.mark.parametrize("n", SIZES)
 def test_blocks_of_a_product_leave_out_no_rest_of_its_size(n: int, product: tuple[Selection, str]) -> None:
     """The grid of specs/matmul.mf has floors: what B0 or ub1*s does not divide is not computed."""
@@ -37,7 +36,6 @@ def test_blocks_of_a_product_leave_out_no_rest_of_its_size(n: int, product: tupl
     assert n % (params["ub1"] * params["s"]) == 0
 
 
-@pytest.mark.xdist_group("transpose")
 def test_blocks_are_as_large_as_before_where_sizes_allow_that(tmp_path: Path) -> None:
     found, size = selection("transpose", tmp_path)
     status, params = found.defaults(load_device("h200").machine(), {size: 4096})

@@ -21,7 +21,7 @@ from comprehensive.toolchain.nvcc import Tool, compile_cubin
 from tests.compiled_specs import LITTLE_OPTIMIZATION
 
 
-# A source is run and compiled for a device; `conftest.py` gives both tests to one worker, one after the other.
+# A source is run and compiled for a device; `tests/distribution.py` gives both tests to one worker.
 @lru_cache(maxsize=8)
 def compilation_of(source: str, *, reassociate: bool = False) -> Compilation:
     with TemporaryDirectory() as folder:

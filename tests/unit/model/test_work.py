@@ -68,7 +68,6 @@ def test_a_region_waits_once_for_all_its_loads() -> None:
     assert tally.work().waits == 4
 
 
-@pytest.mark.xdist_group("gemm")
 def test_a_step_of_a_product_does_every_multiply_add_of_its_tile_once() -> None:
     """16 x 16 threads with 8 x 8 values each, 16 steps at a time: twice 128 * 16 elements come for 128 * 128 * 16."""
     compilation = compiled("gemm")
@@ -87,7 +86,6 @@ def test_a_step_of_a_product_does_every_multiply_add_of_its_tile_once() -> None:
     assert work.threads == 256
 
 
-@pytest.mark.xdist_group("jacobi2d")
 def test_a_stencil_reads_its_tile_with_a_halo_and_writes_its_tile() -> None:
     """32 x 4 threads, 2 rows each: 8 rows of 128 bytes that begin a line, a sector more at both ends, 2 rows more."""
     compilation = compiled("jacobi2d")
@@ -100,7 +98,6 @@ def test_a_stencil_reads_its_tile_with_a_halo_and_writes_its_tile() -> None:
     assert work.cut_once.waits == 2  # point by point
 
 
-@pytest.mark.xdist_group("jacobi1d")
 def test_sweeps_of_a_time_tile_stay_in_shared_memory() -> None:
     compilation = compiled("jacobi1d")
     region = compilation.plan.functions[0].regions[0]
@@ -111,7 +108,6 @@ def test_sweeps_of_a_time_tile_stay_in_shared_memory() -> None:
     assert work.shared_words == 2 * 256 * 4
 
 
-@pytest.mark.xdist_group("transpose")
 def test_a_leaf_counts_what_its_block_does() -> None:
     """A transposition without shared memory: rows in, columns out."""
     compilation = compiled("transpose")
@@ -125,7 +121,6 @@ def test_a_leaf_counts_what_its_block_does() -> None:
     assert work.once.wavefronts == 8 + 8 * 32
 
 
-@pytest.mark.xdist_group("gemm")
 @pytest.mark.parametrize("device", ["sm_80", "sm_90", "sm_120", "h200"])
 @pytest.mark.parametrize("sizes", [(16, 16, 8, 8, 16, 3, 2), (8, 16, 4, 4, 32, 3, 4), (8, 8, 4, 4, 16, 2, 8)])
 def test_resident_blocks_are_those_of_the_occupancy_calculator(device: str, sizes: tuple[int, ...]) -> None:
@@ -143,7 +138,6 @@ def test_resident_blocks_are_those_of_the_occupancy_calculator(device: str, size
     assert resident_blocks(load_device(device).machine(), work) == held.blocks_per_sm
 
 
-@pytest.mark.xdist_group("gemm")
 def test_more_blocks_never_cost_less() -> None:
     compilation = compiled("gemm")
     region = compilation.plan.functions[0].regions[0]

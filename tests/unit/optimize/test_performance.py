@@ -24,7 +24,6 @@ from tests.laws.nests import CORNERS, nests_of
 from tests.unit.codegen.compiled import Selection
 from tests.unit.counters.programs import SMOOTH, TRANSPOSED
 
-pytestmark = pytest.mark.xdist_group("performance")
 Point = dict[str, Scalar]
 SIZES = (1, 8, 16, 31, 32, 33, 100, 256, 512, 1024)
 

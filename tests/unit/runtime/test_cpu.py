@@ -17,10 +17,7 @@ from tests.unit.codegen.plans import KERNELS, copy_plan, smooth_plan, with_kerne
 
 OK, NO_VARIANT, PARAMETER, PRECONDITION, OVERFLOW, LIMIT, CUDA = range(7)
 COMPILER = find_cxx_compiler()
-pytestmark = [
-    pytest.mark.skipif(COMPILER is None, reason="no C++ compiler on the PATH"),
-    pytest.mark.xdist_group("shim"),
-]
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler on the PATH")
 
 MAX_BLOCK_X, MAX_GRID_Y, MAX_SHARED_OPTIN = 2, 6, 97
 

@@ -22,7 +22,6 @@ from comprehensive.tuning.baked import baked
 from comprehensive.tuning.winners import Winner
 from tests.compiled_specs import compiled
 
-pytestmark = pytest.mark.xdist_group("gemm")
 needs_compiler = pytest.mark.skipif(find_cxx_compiler() is None, reason="no C++ compiler")
 DEVICE = "cpu"
 

@@ -33,7 +33,6 @@ def matmul() -> FunctionPlan:
     return spec("matmul")
 
 
-@pytest.mark.xdist_group("matmul")
 def test_every_tile_comes_first_and_once_then_leaves_of_about_256_threads(matmul: FunctionPlan) -> None:
     sizes = {"n": 1024}
     posed = problem(matmul, sizes, points(matmul, {}), {})
@@ -53,7 +52,6 @@ def test_every_tile_comes_first_and_once_then_leaves_of_about_256_threads(matmul
     assert len(set(found)) == len(found)
 
 
-@pytest.mark.xdist_group("matmul")
 def test_leaves_are_those_that_asserts_and_systems_admit_and_no_fewer(matmul: FunctionPlan) -> None:
     sizes = {"n": 1024}
     found = {
@@ -123,7 +121,6 @@ def test_asserts_decide_on_the_baseline(tmp_path: Path) -> None:
     assert problem(plan, {"n": 100}, points(plan, {}), {}).baseline == {"B": 32}
 
 
-@pytest.mark.xdist_group("gemm")
 def test_candidates_come_in_the_order_that_the_model_expects() -> None:
     """A product of 1024: tiles before leaves, and the tile that the launcher takes first."""
     plan = spec("gemm")

@@ -19,7 +19,6 @@ from comprehensive.tuning.store import Observation, Result, Store, Subject
 from comprehensive.tuning.winners import FEWEST_OBSERVATIONS, winners
 from tests.compiled_specs import compiled
 
-pytestmark = pytest.mark.xdist_group("gemm")
 needs_compiler = pytest.mark.skipif(find_cxx_compiler() is None, reason="no C++ compiler")
 SIZES = (("m", 8), ("n", 12), ("k", 4))
 FIRST, SECOND = (("B0", 1), ("B1", 1), ("tile", 1)), (("B0", 4), ("B1", 8), ("tile", 0))

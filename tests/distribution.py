@@ -1,0 +1,49 @@
+"""Which tests pytest-xdist gives to one worker, one after the other: those that share what they compile.
+
+By the names of tests alone, which is all that the process knows that distributes them.  Units with many tests come
+first, so that there are small ones left in the end.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from xdist.scheduler import LoadScopeScheduling
+
+from comprehensive.data import spec_directory
+
+EXAMPLES = {path.stem for path in spec_directory().glob("*.mf")}
+OF_ONE_SOURCE = {"test_reassociated", "test_swept", "test_tiled", "test_windows"}
+"""Modules of `tests/unit/codegen` in which all tests with the same parameters compile the same source."""
+
+EXAMPLE_OF = {
+    "tests/cli/test_leaf.py": "jacobi1d",
+    "tests/cli/test_region.py": "jacobi1d",
+    "tests/specs/test_emitted.py": "matmul",
+    "tests/specs/test_resources.py": "matvec",
+    "tests/specs/test_soundness.py": "jacobi1d",
+    "tests/unit/benchmarks/test_selection.py": "jacobi1d",
+    "tests/unit/codegen/test_defaults.py": "matmul",
+    "tests/unit/model/test_work.py": "gemm",
+    "tests/unit/tuning/test_baked.py": "gemm",
+    "tests/unit/tuning/test_candidates.py": "matmul",
+    "tests/unit/tuning/test_observed.py": "gemm",
+}
+"""The example that tests of a module compile where their parameters name none."""
+
+
+def unit(nodeid: str) -> str:
+    """What tests with this one have in common: an example, a source of a module, or the module."""
+    path, _, name = nodeid.partition("::")
+    parameters = name.partition("[")[2].removesuffix("]")
+    for word in parameters.split("-"):
+        if word in EXAMPLES:
+            return word
+    if parameters and PurePosixPath(path).stem in OF_ONE_SOURCE:
+        return f"{path}[{parameters}]"
+    return EXAMPLE_OF.get(path, path)
+
+
+class Together(LoadScopeScheduling):
+    def _split_scope(self, nodeid: str) -> str:
+        return unit(nodeid)
