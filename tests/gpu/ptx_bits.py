@@ -4,8 +4,8 @@
 
 In: a directory that :mod:`tests.gpu.ptx_prepare` has written: PTX, inputs and the interpreter's results.  Needs a GPU,
 its driver, python3 and numpy, and ptxas where the driver is older than the PTX.  Out: a table; the exit status is 1
-if a kernel gives other bits, or fails.  Those with approximate instructions may differ: they are listed with the largest
-distance in units of the last place.
+if a kernel gives other bits, or fails.  Those with approximate instructions may differ: they are listed with the
+largest distance in units of the last place.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The corpus, executed: both dialects of nvcc give the same bits, and what is easily said in numpy is what comes out."""
+"""The corpus, executed: both dialects of nvcc give the same bits, and simple kernels what numpy gives."""
 
 from __future__ import annotations
 

@@ -54,8 +54,11 @@ def rounded(mantissa: int, exponent: int, mode: str, *, sticky: bool = False) ->
 
 
 def fma(a: float, b: float, c: float, mode: str) -> float:
-    if not all(map(math.isfinite, (a, b, c))):
-        return a * b + c if all(map(math.isfinite, (a, b))) else _product(a, b) + c
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return _product(a, b) + c
+    if not math.isfinite(c):
+        # Also where the rounded product would be infinite.
+        return c
     (ma, ea), (mb, eb), (mc, ec) = parts(a), parts(b), parts(c)
     mantissa, exponent = ma * mb, ea + eb
     if mantissa == 0 and mc == 0:

@@ -217,7 +217,9 @@ def _fma64(a: Array, b: Array, c: Array) -> Array:
     vh, vl = two_sum(uh, th)
     result = vh + to_odd(*two_sum(tl, vl))
     if plain.any():
-        result = np.where(plain, p + c, result)
+        # A finite product that overflows does not count beside an infinity.
+        beside = np.isfinite(a) & np.isfinite(b) & ~np.isfinite(c)
+        result = np.where(plain, np.where(beside, c, p + c), result)
     rest = np.flatnonzero(~(safe | plain))
     if len(rest):
         result[rest] = exact.each(exact.fma, "rn", a[rest], b[rest], c[rest])

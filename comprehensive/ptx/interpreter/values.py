@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import ast
-import operator
 import re
 import struct
 from collections.abc import Callable
@@ -100,21 +99,23 @@ def literal(text: str, type_: str) -> Array:
     return integer(int(value), type_)
 
 
-_OPERATORS: dict[type[ast.AST], Callable[..., int]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
+_OPERATORS: dict[type[ast.AST], Callable[[int, int], int]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
     # Towards zero, as in C.
     ast.Div: lambda a, b: int(Fraction(a, b)),
     ast.Mod: lambda a, b: a - b * int(Fraction(a, b)),
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-    ast.Invert: operator.invert,
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
+    ast.LShift: lambda a, b: a << b,
+    ast.RShift: lambda a, b: a >> b,
+    ast.BitAnd: lambda a, b: a & b,
+    ast.BitOr: lambda a, b: a | b,
+    ast.BitXor: lambda a, b: a ^ b,
+}
+_SIGNS: dict[type[ast.AST], Callable[[int], int]] = {
+    ast.Invert: lambda a: ~a,
+    ast.USub: lambda a: -a,
+    ast.UAdd: lambda a: a,
 }
 
 
@@ -132,8 +133,8 @@ def _evaluated(node: ast.expr) -> int:
             return value
         case ast.BinOp(left, op, right) if type(op) in _OPERATORS:
             return _OPERATORS[type(op)](_evaluated(left), _evaluated(right))
-        case ast.UnaryOp(op, operand) if type(op) in _OPERATORS:
-            return _OPERATORS[type(op)](_evaluated(operand))
+        case ast.UnaryOp(op, operand) if type(op) in _SIGNS:
+            return _SIGNS[type(op)](_evaluated(operand))
         case _:
             raise ValueError(ast.unparse(node))
 
