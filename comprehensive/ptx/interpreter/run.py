@@ -159,6 +159,7 @@ class _Execution:
             frame.registers.poison()
         machine.stack_top[:] = self._stack_start
         self._copies.clear()
+        self._barriers.clear()
         scheduler.stack = ()
         scheduler.go(self._entry, lanes_of(running))
         while (found := self._next()) is not None:

@@ -16,7 +16,7 @@ from comprehensive.ptx.interpreter.lanes import Lanes, merged
 
 Place = tuple[int, ...]
 
-PATIENCE = 2000
+PATIENCE = 500
 """Turns after which a group that waits goes on although others are before it: they may be waiting for it."""
 QUANTUM = 200
 """Turns for which it then does."""

@@ -77,6 +77,11 @@ def test_fma_is_not_rounded_by_way_of_a_double() -> None:
 def test_a_double_is_fused_where_the_product_overflows_or_vanishes() -> None:
     largest, two, minus = 0x7FEFFFFFFFFFFFFF, 0x4000000000000000, 0xFFEFFFFFFFFFFFFF
     assert computed("fma.rn.f64", 64, [(64, [largest]), (64, [two]), (64, [minus])]) == [largest]
+    infinity = 0x7FF0000000000000
+    for mode in MODES:
+        assert computed(f"fma.{mode}.f64", 64, [(64, [largest]), (64, [minus]), (64, [infinity])]) == [
+            infinity
+        ]
     smallest, half = 1, 0x3FE0000000000000
     assert computed("fma.rn.f64", 64, [(64, [smallest]), (64, [half]), (64, [smallest])]) == [2]
     assert computed("fma.rz.f64", 64, [(64, [smallest]), (64, [half]), (64, [smallest])]) == [1]

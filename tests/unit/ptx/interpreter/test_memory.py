@@ -222,6 +222,22 @@ def test_declarations_are_read() -> None:
     )
 
 
+def test_a_part_of_an_address_and_an_expression_begin_a_variable() -> None:
+    before = """
+.global .u32 word = 5;
+.global .align 8 .b8 parts[8] = {0xFF(word), 0xFF00(word), 0xFF0000(word), 0xFF000000(word),
+    0xFF00000000(word), 0xFF0000000000(word), 0xFF000000000000(word), 0};
+.global .s32 number = (3 + 4) * 5 - -7 / 2;
+"""
+    body = """
+    ld.global.u64 %rd1, [parts]; ld.global.u32 %r0, [%rd1]; ld.global.u32 %r1, [number];
+    st.global.v2.u32 [%rd16], {%r0, %r1};
+"""
+    out = np.zeros(2, np.uint32)
+    launch(body, [out], block=1, before=before)
+    assert out.tolist() == [5, 38]
+
+
 def test_variables_begin_as_they_are_initialised() -> None:
     before = """
 .const .align 4 .f32 numbers[3] = {0f3F800000, 2.5, -1};

@@ -195,3 +195,21 @@ again:
     before = ".shared .align 8 .b64 word;\n.shared .align 4 .b8 tile[256];\n"
     launch(LOAD + body + STORE, [out, out.copy()], block=64, before=before)
     assert out.tolist() == list(range(63, -1, -1))
+
+
+def test_threads_that_have_ended_are_not_waited_for() -> None:
+    body = "    setp.ge.u32 %p1, %thread, 40; @%p1 exit;\n    vote.sync.ballot.b32 %r0, 1, -1;\n"
+    assert result(body, [0] * 64) == [0xFFFFFFFF] * 32 + [0xFF] * 8 + [0] * 24
+    # Here they end only after the others have come there.
+    late = """
+    setp.lt.u32 %p1, %thread, 40;
+    @%p1 bra vote;
+    bra ends;
+vote:
+    vote.sync.ballot.b32 %r0, 1, -1;
+    bra done;
+ends:
+    exit;
+done:
+"""
+    assert result(late, [0] * 64) == [0xFFFFFFFF] * 32 + [0xFF] * 8 + [0] * 24
