@@ -38,6 +38,7 @@ WHOLE_SOURCES = {
     "tensor_memory",
     "textures",
     "wgmma",
+    "wmma",
 }
 
 CHOSEN = [source for source in sources() if source.name not in WHOLE_SOURCES and source.runs]
