@@ -105,65 +105,50 @@ def test_any_host_code_is_answered(text: str) -> None:
 
 
 FUNCTION = "void f(int n, int B, float *a) { %s meta_schedule { %s } %s }"
+LONG = {
+    "parentheses": FUNCTION % ("", "a[0] = " + "(" * 10_000 + "1" + ")" * 10_000 + ";", ""),
+    "open parentheses": FUNCTION % ("", "a[0] = " + "(" * 10_000, ""),
+    "braces": FUNCTION % ("", "{" * 10_000 + "}" * 10_000, ""),
+    "host braces": FUNCTION % ("{" * 10_000, "a[0] = 1;", "}" * 10_000),
+    "host parentheses": FUNCTION % ("x = " + "(" * 10_000 + "n" + ")" * 10_000 + ";", "a[0] = 1;", ""),
+    "host definition": FUNCTION % ("int x = " + "(" * 10_000 + "n" + ")" * 10_000 + ";", "a[0] = 1;", ""),
+    "host sum": FUNCTION % ("int x = " + "n + " * 10_000 + "n;", "a[0] = 1;", ""),
+    "sum": FUNCTION % ("", "a[0] = " + "n + " * 10_000 + "n;", ""),
+    "signs": FUNCTION % ("", "a[0] = " + "- " * 10_000 + "n;", ""),
+    "conditionals": FUNCTION % ("", "a[0] = " + "n ? n : " * 10_000 + "n;", ""),
+    "ifs": FUNCTION % ("", "if (n) " * 10_000 + ";", ""),
+    "else ifs": FUNCTION % ("", "if (n) ; else " * 10_000 + ";", ""),
+    "loops": FUNCTION % ("", "for (int i = 0; i < n; i++) " * 1_000 + ";", ""),
+    "parallel loops": FUNCTION % ("", "meta_for (int i = 0; i < n; i++) " * 1_000 + ";", ""),
+    "host loops": FUNCTION % ("for (int t = 0; t < n; t++) " * 3_000, "a[0] = 1;", ""),
+    "declarations": FUNCTION % ("int x = n;" * 3_000, "a[0] = 1;", ""),
+    "regions": FUNCTION % ("", "} " + "meta_schedule {}" * 3_000 + " {", ""),
+    "functions": (FUNCTION % ("", "a[0] = 1;", "")) * 1_000,
+    "errors": FUNCTION % ("", "goto x;" * 10_000, ""),
+    "tokens": FUNCTION % ("", "a[0] = 1;" * 10_000, ""),
+    "parameters": "void f(" + "int n, " * 3_000 + "int n) { meta_schedule { } }",
+    "deep parameter": "void f(int a[" + "(" * 10_000 + ") { meta_schedule { } }",
+    "digits": FUNCTION % ("", "a[0] = " + "9" * 60_000 + ";", ""),
+    "name": FUNCTION % ("", "x" * 60_000 + " = 1;", ""),
+    "quotes": "meta_schedule " + "'" * 60_000,
+    "lines of quotes": "meta_schedule " + "'\n" * 30_000,
+    "open comments in directives": "meta_schedule\n" + "#/*\n" * 30_000,
+    "open comments": "meta_schedule " + "/*" * 30_000,
+    "slashes": "meta_schedule " + "/" * 60_000,
+    "backslashes": "meta_schedule " + "\\" * 60_000,
+    "directives": "meta_schedule\n" + "#if A\n{\n#elif B\n{\n" * 10_000,
+    "hashes": "meta_schedule " + "#" * 60_000,
+    "points": "meta_schedule " + "." * 60_000,
+    "exponents": "meta_schedule " + "1e+" * 10_000,
+    "open braces": "void f(int n) { meta_schedule " + "{" * 60_000,
+    "closing braces": "meta_schedule " + "}" * 60_000,
+    "keywords": "meta_schedule " * 10_000,
+    "one line": "int x;" * 20_000 + FUNCTION % ("", "goto x;", ""),
+    "heads": "void f(int n) " * 10_000 + "{ meta_schedule { } }",
+    "macros": "#define M(x) x\n" * 10_000 + FUNCTION % ("M(n);", "a[0] = 1;", ""),
+}  # fmt: skip
 
 
-def long(n: int) -> dict[str, str]:
-    return {
-        "parentheses": FUNCTION % ("", "a[0] = " + "(" * n + "1" + ")" * n + ";", ""),
-        "open parentheses": FUNCTION % ("", "a[0] = " + "(" * n, ""),
-        "braces": FUNCTION % ("", "{" * n + "}" * n, ""),
-        "host braces": FUNCTION % ("{" * n, "a[0] = 1;", "}" * n),
-        "host parentheses": FUNCTION % ("x = " + "(" * n + "n" + ")" * n + ";", "a[0] = 1;", ""),
-        "host definition": FUNCTION % ("int x = " + "(" * n + "n" + ")" * n + ";", "a[0] = 1;", ""),
-        "host sum": FUNCTION % ("int x = " + "n + " * n + "n;", "a[0] = 1;", ""),
-        "sum": FUNCTION % ("", "a[0] = " + "n + " * n + "n;", ""),
-        "signs": FUNCTION % ("", "a[0] = " + "- " * n + "n;", ""),
-        "conditionals": FUNCTION % ("", "a[0] = " + "n ? n : " * n + "n;", ""),
-        "ifs": FUNCTION % ("", "if (n) " * n + ";", ""),
-        "else ifs": FUNCTION % ("", "if (n) ; else " * n + ";", ""),
-        "loops": FUNCTION % ("", "for (int i = 0; i < n; i++) " * (n // 10) + ";", ""),
-        "parallel loops": FUNCTION % ("", "meta_for (int i = 0; i < n; i++) " * (n // 10) + ";", ""),
-        "host loops": FUNCTION % ("for (int t = 0; t < n; t++) " * (3 * n // 10), "a[0] = 1;", ""),
-        "declarations": FUNCTION % ("int x = n;" * (3 * n // 10), "a[0] = 1;", ""),
-        "regions": FUNCTION % ("", "} " + "meta_schedule {}" * (3 * n // 10) + " {", ""),
-        "functions": (FUNCTION % ("", "a[0] = 1;", "")) * (n // 10),
-        "errors": FUNCTION % ("", "goto x;" * n, ""),
-        "tokens": FUNCTION % ("", "a[0] = 1;" * n, ""),
-        "parameters": "void f(" + "int n, " * (3 * n // 10) + "int n) { meta_schedule { } }",
-        "deep parameter": "void f(int a[" + "(" * n + ") { meta_schedule { } }",
-        "digits": FUNCTION % ("", "a[0] = " + "9" * (6 * n) + ";", ""),
-        "name": FUNCTION % ("", "x" * (6 * n) + " = 1;", ""),
-        "quotes": "meta_schedule " + "'" * (6 * n),
-        "lines of quotes": "meta_schedule " + "'\n" * (3 * n),
-        "open comments in directives": "meta_schedule\n" + "#/*\n" * (3 * n),
-        "open comments": "meta_schedule " + "/*" * (3 * n),
-        "slashes": "meta_schedule " + "/" * (6 * n),
-        "backslashes": "meta_schedule " + "\\" * (6 * n),
-        "directives": "meta_schedule\n" + "#if A\n{\n#elif B\n{\n" * n,
-        "hashes": "meta_schedule " + "#" * (6 * n),
-        "points": "meta_schedule " + "." * (6 * n),
-        "exponents": "meta_schedule " + "1e+" * n,
-        "open braces": "void f(int n) { meta_schedule " + "{" * (6 * n),
-        "closing braces": "meta_schedule " + "}" * (6 * n),
-        "keywords": "meta_schedule " * n,
-        "one line": "int x;" * (2 * n) + FUNCTION % ("", "goto x;", ""),
-        "heads": "void f(int n) " * n + "{ meta_schedule { } }",
-        "macros": "#define M(x) x\n" * n + FUNCTION % ("M(n);", "a[0] = 1;", ""),
-    }  # fmt: skip
-
-
-SHORT, LONG = long(2_500), long(10_000)
-TOO_MANY_TOKENS = ("sum", "errors", "tokens")
-"""Of those that have too many when they are long."""
-
-
-@pytest.mark.parametrize("name", SHORT)
-def test_deep_programs_are_answered(name: str) -> None:
-    check(SHORT[name])
-
-
-@pytest.mark.parametrize(
-    "name", [n if n in TOO_MANY_TOKENS else pytest.param(n, marks=pytest.mark.slow) for n in LONG]
-)
-def test_long_programs_are_answered(name: str) -> None:
+@pytest.mark.parametrize("name", LONG)
+def test_long_and_deep_programs_are_answered(name: str) -> None:
     check(LONG[name])
