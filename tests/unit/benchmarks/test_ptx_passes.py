@@ -263,3 +263,22 @@ def test_a_plain_python_assembles_where_no_gpu_is(nvcc: Tool, tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     assert "| plain_dead | pre 1, dce 8 |" in done.stdout
     assert "plain_select" not in done.stdout
+
+
+@pytest.mark.toolchain
+def test_the_helpers_fill_compare_and_copy(nvcc: Tool) -> None:
+    text = compile_ptx(nvcc, HERE / "ptx_helpers.cu", ARCH).output.decode()
+    module = parse(SourceFile("helpers.ptx", text))
+    floats, words = np.zeros(1000, np.float32), np.zeros(1000, np.uint32)
+    run(module, "fill_floats", 2, 64, [floats, 1000, 7])
+    assert -4 <= floats.min() < -3.9 < 3.9 < floats.max() < 4
+    assert abs(floats.mean()) < 0.3
+    run(module, "fill_bits", 2, 64, [words, 1000, 7])
+    assert len(set(words.tolist())) == 1000
+    other, counter = words.copy(), np.zeros(1, np.uint32)
+    other[[0, 500, 999]] ^= 1 << 31
+    run(module, "compare", 2, 64, [words, other, 1000, counter])
+    assert counter[0] == 3
+    target = np.zeros(1024, np.float32)
+    run(module, "copy", 2, 128, [np.resize(floats, 1024), target])
+    assert target.tobytes() == np.resize(floats, 1024).tobytes()
