@@ -4,8 +4,8 @@
 
 In: a directory that :mod:`tests.gpu.ptx_prepare` has written: PTX, inputs and the interpreter's results.  Needs a GPU,
 its driver, python3 and numpy, and ptxas where the driver is older than the PTX.  Out: a table; the exit status is 1
-if a kernel gives other bits, or fails.  Those with approximate instructions may differ: they are listed with the
-largest distance in units of the last place.
+if a kernel gives other bits, or fails.  Of a kernel with one instruction some differences are listed with operands.
+Those with approximate instructions may differ: they are listed with the largest distance in units of the last place.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
+import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -21,7 +23,9 @@ from typing import Any
 
 import numpy as np
 
-_UNSUPPORTED_PTX = 222
+_LOG, _LOG_BYTES = 5, 6
+"""CU_JIT_ERROR_LOG_BUFFER and CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES."""
+_EXAMPLES = 6
 _DYNAMIC_SHARED_BYTES = 8
 """CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES."""
 _FLOATS = {"f16": ("i2", 5), "bf16": ("i2", 8), "f32": ("i4", 8), "f64": ("i8", 11)}
@@ -59,13 +63,20 @@ class Device:
             raise DriverError(call, code, (words.value or b"?").decode())
 
     def load(self, ptx: Path) -> ctypes.c_void_p:
-        """A module, by the driver or by ptxas where the driver is too old for the PTX."""
-        module = ctypes.c_void_p()
+        """A module, by the driver or by ptxas where the driver does not take the PTX."""
+        module, log = ctypes.c_void_p(), ctypes.create_string_buffer(4096)
+        # A driver may know PTX by its beginning, which must be no long comment.
+        text = ptx.read_bytes()
+        found = re.search(rb"^[ \t]*\.version", text, re.MULTILINE)
+        options = (ctypes.c_int * 2)(_LOG, _LOG_BYTES)
+        values = (ctypes.c_void_p * 2)(ctypes.addressof(log), len(log))
+        image = text[found.start() if found else 0 :] + b"\0"
         try:
-            self.check("cuModuleLoadData", ctypes.byref(module), ptx.read_bytes() + b"\0")
+            self.check("cuModuleLoadDataEx", ctypes.byref(module), image, 2, options, values)
         except DriverError as error:
-            if error.code != _UNSUPPORTED_PTX:
-                raise
+            if shutil.which("ptxas") is None:
+                words = log.value.decode(errors="replace").strip()
+                raise DriverError(f"{ptx.name}: {words}", error.code, "not loaded") from None
             with tempfile.TemporaryDirectory() as directory:
                 cubin = Path(directory) / "cubin"
                 subprocess.run(["ptxas", f"-arch=sm_{self.sm}", str(ptx), "-o", str(cubin)], check=True)
@@ -162,15 +173,22 @@ def compared(
         if case["approximate"]:
             word += f", by {distance(type_, left, right)} ulp" if type_ in _FLOATS else ""
         else:
-            first = int(where[0])
-            hexed = [array[first : first + 1].tobytes()[::-1].hex() for array in (left, right)]
-            word += f"; at {first} the interpreter has {hexed[0]}, the device {hexed[1]}"
-            if case.get("sources"):
-                inputs = [case["inputs"][p][first : first + 1].tobytes()[::-1].hex() for p in case["sources"]]
-                word += f" of {' '.join(inputs)}"
+            some = where if len(where) <= _EXAMPLES else where[:: len(where) // _EXAMPLES][:_EXAMPLES]
+            separator = "\n    " if case.get("sources") else "; "
+            for place in map(int, some if case.get("sources") else some[:1]):
+                word += separator + _difference(case, place, left, right)
             good = False
         said.append(word)
     return ("; ".join(said) or "equal"), good
+
+
+def _difference(case: Mapping[str, Any], place: int, left: np.ndarray, right: np.ndarray) -> str:
+    inputs = [case["inputs"][position] for position in case.get("sources", ())]
+    one, other, *sources = (
+        array[place : place + 1].tobytes()[::-1].hex() for array in (left, right, *inputs)
+    )
+    word = f"at {place} the interpreter has {one}, the device {other}"
+    return f"{word} of {' '.join(sources)}" if sources else word
 
 
 def main() -> int:
