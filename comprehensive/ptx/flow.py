@@ -97,6 +97,14 @@ class Flow:
         return MappingProxyType({step.position: number for number, step in enumerate(self.steps)})
 
 
+def roles_of(instruction: Instruction) -> tuple[Role, ...]:
+    """Of its operands; of a call it matters whether there is a list of results."""
+    code, operands = instruction.opcode, instruction.operands
+    if code.base != "call":
+        return code.roles(len(operands))
+    return code.roles(len(operands), returns=isinstance(operands[0], Arguments))
+
+
 def flow_of(function: Function) -> Flow:
     """CompileError: CF1004 for a label that is there twice or not at all, CF1005 for an undeclared register."""
     scopes = _Scopes(function)
@@ -219,7 +227,7 @@ class _Scopes:
         uses: list[int] = []
         symbols: list[str] = []
         labels: list[str] = []
-        for operand, role in zip(operands, _roles(instruction), strict=True):
+        for operand, role in zip(operands, roles_of(instruction), strict=True):
             if role in (Role.LABEL, Role.TARGETS):
                 labels += self._labels(operand)
                 continue
@@ -291,13 +299,6 @@ class _Scopes:
         return CompileError(
             (Diagnostic(Severity.ERROR, code, message, _span(self._function, statement), help=help),)
         )
-
-
-def _roles(instruction: Instruction) -> tuple[Role, ...]:
-    operands = instruction.operands
-    if instruction.opcode.base != "call":
-        return instruction.opcode.roles(len(operands))
-    return instruction.opcode.roles(len(operands), returns=isinstance(operands[0], Arguments))
 
 
 def _outwards(scope: _Scope | None) -> Iterator[_Scope]:

@@ -16,10 +16,9 @@ from collections.abc import Sequence
 
 from comprehensive.ptx.analysis.cfg import Block
 from comprehensive.ptx.analysis.copies import in_sequence
-from comprehensive.ptx.analysis.operand_values import roles_of
 from comprehensive.ptx.analysis.renaming import renamed
 from comprehensive.ptx.analysis.ssa import NONE, Ssa, is_vector_declaration
-from comprehensive.ptx.flow import Step
+from comprehensive.ptx.flow import Step, roles_of
 from comprehensive.ptx.module import Function, bytes_of
 from comprehensive.ptx.opcodes import Role, opcode
 from comprehensive.ptx.operands import Name

@@ -9,10 +9,8 @@ In: an :class:`Ssa`.  Out: for every step, a number for each of its operands: th
 from __future__ import annotations
 
 from comprehensive.ptx.analysis.ssa import NONE, Ssa
-from comprehensive.ptx.flow import Step
+from comprehensive.ptx.flow import Step, roles_of
 from comprehensive.ptx.opcodes import Role
-from comprehensive.ptx.operands import Arguments
-from comprehensive.ptx.statements import Instruction
 
 
 def operand_values_of(ssa: Ssa) -> tuple[tuple[int, ...], ...]:
@@ -25,14 +23,6 @@ def operand_values_of(ssa: Ssa) -> tuple[tuple[int, ...], ...]:
     return tuple(
         [_values(step, ssa.defines[n], ssa.uses[n], names) for n, step in enumerate(ssa.cfg.flow.steps)]
     )
-
-
-def roles_of(instruction: Instruction) -> tuple[Role, ...]:
-    """Of its operands; of a call it matters whether there is a list of results."""
-    code, operands = instruction.opcode, instruction.operands
-    if code.base != "call":
-        return code.roles(len(operands))
-    return code.roles(len(operands), returns=isinstance(operands[0], Arguments))
 
 
 def _values(

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from comprehensive.ptx.analysis.operand_values import roles_of
-from comprehensive.ptx.flow import Flow, Step
+from comprehensive.ptx.flow import Flow, Step, roles_of
 from comprehensive.ptx.opcodes import Role
 from comprehensive.ptx.operands import Name, Not, Operand
 from comprehensive.ptx.operands import renamed as with_names
