@@ -102,11 +102,17 @@ def roles_of(instruction: Instruction) -> tuple[Role, ...]:
     code, operands = instruction.opcode, instruction.operands
     if code.base != "call":
         return code.roles(len(operands))
-    return code.roles(len(operands), returns=isinstance(operands[0], Arguments))
+    return code.roles(len(operands), returns=bool(operands) and isinstance(operands[0], Arguments))
+
+
+def role_of(name: str, role: Role) -> Role:
+    """Of a register in an operand: where only a part is written (``v.x``), the other parts stay, and all is read."""
+    return Role.DEF_USE if role is Role.DEF and "." in name else role
 
 
 def flow_of(function: Function) -> Flow:
-    """CompileError: CF1004 for a label that is there twice or not at all, CF1005 for an undeclared register."""
+    """CompileError: CF1002 for a declaration that is not understood, CF1004 for a label that is there twice or not at
+    all, CF1005 for an undeclared register."""
     scopes = _Scopes(function)
     steps: list[_Unresolved] = []
     labels: dict[int, int] = {}
@@ -120,9 +126,9 @@ def flow_of(function: Function) -> Flow:
             case Directive(name, text, label) if label is not None:
                 scopes.table(label, name, text)
             case Declaration(".reg", text):
-                scopes.declare(text)
+                scopes.declare(text, position)
             case Declaration(_, text):
-                scopes.variable(text)
+                scopes.variable(text, position)
             case Open():
                 scopes.open()
             case Close():
@@ -163,9 +169,16 @@ class _Unresolved:
         )
 
 
-_FAMILY = re.compile(r"([%$\w]+?)\s*<\s*(\d+)\s*>")
-_MEMBER = re.compile(r"(.*?)(0|[1-9]\d*)")
+_FAMILY = re.compile(r"([%$\w]+?)\s*<\s*(\d{1,9})\s*>")
+_MEMBER = re.compile(r"(.*?)(0|[1-9]\d{0,8})")
 _SCALAR = re.compile(r"(?:\.v[248]\s*)?\.(\w+)\s+(.*)", re.DOTALL)
+_REGISTER = re.compile(r"[A-Za-z_$%][\w$]*")
+# `.align 4 .b8 tile[64], .u32 x = 3`: names and numbers that no operator keeps apart are two statements.
+_VARIABLE = (
+    r"\s*(?:\.align\s+\d+\s*|\.attribute\s*\([^;]*?\)\s*|\.\w+\s*)*"
+    r"[A-Za-z_$%][\w$]*\s*(?:<\s*\d+\s*>\s*)?(?:\[[^\[\]]*\]\s*)*"
+)
+_VARIABLES = re.compile(rf"{_VARIABLE}(?:,{_VARIABLE})*(?:=.*)?", re.DOTALL)
 _DEFINED = frozenset({Role.DEF, Role.DEF_USE})
 
 
@@ -190,18 +203,22 @@ class _Scopes:
     def close(self) -> None:
         self._scope = self._scope.outer or self._scope
 
-    def declare(self, text: str) -> None:
-        found = _SCALAR.match(text)
+    def declare(self, text: str, position: int) -> None:
+        found = _SCALAR.fullmatch(text)
         if found is None:
-            return
-        for part in found[2].split(","):
-            family = _FAMILY.fullmatch(part.strip())
+            raise self._strange(position)
+        for part in map(str.strip, found[2].split(",")):
+            family = _FAMILY.fullmatch(part)
             if family:
                 self._scope.families[family[1]] = (int(family[2]), found[1])
+            elif _REGISTER.fullmatch(part):
+                self._new(self._scope, part, found[1])
             else:
-                self._new(self._scope, part.strip(), found[1])
+                raise self._strange(position)
 
-    def variable(self, text: str) -> None:
+    def variable(self, text: str, position: int) -> None:
+        if _VARIABLES.fullmatch(text) is None:
+            raise self._strange(position)
         head = text.split("=")[0]
         self._scope.variables.update(re.findall(r"(?<![.\w%$])[A-Za-z_$%][\w$]*", head))
 
@@ -237,9 +254,10 @@ class _Scopes:
                     self._demand_symbol(name, position)
                     symbols.append(name)
                     continue
-                if role in _DEFINED:
+                of_name = role_of(name, role)
+                if of_name in _DEFINED:
                     defines.append(number)
-                if role is not Role.DEF:
+                if of_name is not Role.DEF:
                     uses.append(number)
         guard = None if instruction.guard is None else self._guard(instruction.guard, position)
         step = Step(position, instruction, tuple(defines), tuple(uses), guard, (), tuple(symbols))
@@ -289,6 +307,10 @@ class _Scopes:
         if any(name in scope.variables for scope in _outwards(self._scope)):
             return
         raise self._undeclared(name, position)
+
+    def _strange(self, position: int) -> CompileError:
+        help = "see that the file is whole, and that ptxas accepts it"
+        return self._error("CF1002", "this declaration is not understood", position, help)
 
     def _undeclared(self, name: str, position: int) -> CompileError:
         help = "declare it with .reg, or see that the file is whole"

@@ -77,7 +77,7 @@ class Arithmetic:
         step = self._ssa.cfg.flow.steps[index]
         code = step.instruction.opcode
         found: Form | None = None
-        if self._ssa.guards[index] == NONE:
+        if self._ssa.guards[index] == NONE and code.accepts(len(step.instruction.operands)):
             if code.base == "ld":
                 self._load(index, code)
                 return

@@ -9,7 +9,7 @@ In: an :class:`Ssa`.  Out: for every step, a number for each of its operands: th
 from __future__ import annotations
 
 from comprehensive.ptx.analysis.ssa import NONE, Ssa
-from comprehensive.ptx.flow import Step, roles_of
+from comprehensive.ptx.flow import Step, role_of, roles_of
 from comprehensive.ptx.opcodes import Role
 
 
@@ -40,14 +40,15 @@ def _values(
                 if "." in name:
                     # A part of a register (%r1.b0, v.x) is another value.
                     whole = name.rpartition(".")[0]
+                of_name = role_of(name, role)
                 if (
-                    (role is Role.DEF or role is Role.DEF_USE)
+                    (of_name is Role.DEF or of_name is Role.DEF_USE)
                     and define < len(defines)
                     and registers[step.defines[define]] == whole
                 ):
                     value = defines[define]
                     define += 1
-                if role is not Role.DEF and use < len(uses) and registers[step.uses[use]] == whole:
+                if of_name is not Role.DEF and use < len(uses) and registers[step.uses[use]] == whole:
                     value = uses[use]
                     use += 1
                 if whole is not name:
