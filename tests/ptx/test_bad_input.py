@@ -281,6 +281,13 @@ def test_a_function_that_is_there_twice_is_printed_as_it_was_where_the_other_cha
     assert changed.endswith("\ttrap;\n}\n")
 
 
+def test_generic_addresses_of_32_bits_stay() -> None:
+    text = within("\t.shared .b32 s[4];\n\tmov.u32 %r3, s;\n\tst.u32 [%r3], %r1;\n")
+    after, remarks = rewrite(text, "memory-space", name="bad.ptx")
+    assert after == text
+    assert any("has not as many bits as the module's" in remark.text for remark in remarks)
+
+
 def test_special_registers_need_versions_too() -> None:
     text = PTX.replace("8.0", "9.0").replace("%tid.x", "%aggr_smem_size")
     assert rewrite(text, "lower-version", name="a.ptx")[0].startswith(".version 8.1\n")

@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
 from comprehensive.ptx.dropin.install import install, real_ptxas, real_toolkit
 from comprehensive.ptx.dropin.run import IN_PLACE, REMARKS, run
 from comprehensive.ptx.dropin.time_limit import DEFAULT, SECONDS
@@ -33,8 +34,8 @@ environment:
 def main(arguments: Sequence[str], tell: Callable[[str], None]) -> None:
     """Returns after an installation; else ends this process as ptxas ends.
 
-    Raises ToolError where nvcc or ptxas is missing, CommandLineError where the directory is not ours to write or the
-    passes are none.
+    Raises ToolError where nvcc or ptxas is missing, CommandLineError where the directory is not ours to write or
+    cannot be written, or the passes are none.
     """
     if arguments[:1] != ("--install",):
         run(str(real_ptxas(find_tool("ptxas"))), arguments, os.environ.get(PASSES, ""))
@@ -42,7 +43,13 @@ def main(arguments: Sequence[str], tell: Callable[[str], None]) -> None:
     # Of a build a wrong pipeline would only be told in remarks.
     passes_of(options.passes)
     directory: Path = options.directory
-    install(directory, real_toolkit(find_tool("nvcc", options.cuda_path)), options.passes)
+    toolkit = real_toolkit(find_tool("nvcc", options.cuda_path))
+    try:
+        install(directory, toolkit, options.passes)
+    except OSError as problem:
+        message = f"cannot write {directory}: {problem.strerror or problem}"
+        help = "name a directory that you may write"
+        raise CommandLineError((Diagnostic(Severity.ERROR, "CF1092", message, None, help=help),)) from None
     tell(f"{directory}: call {directory / 'bin' / 'nvcc'}, or set CUDA_HOME to this directory")
 
 

@@ -154,6 +154,13 @@ def test_the_command_installs(real: Toolkit, tmp_path: Path) -> None:
     assert "[CF1091]" in result.stderr
 
 
+def test_a_directory_that_cannot_be_written_is_named(real: Toolkit, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    result = command("--install", tmp_path / "file/mini", "--cuda-path", real.root)
+    assert result.exit_code == 2
+    assert "[CF1092]" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("passes", "code"), [("dce,,", "CF1021"), ("dcf", "CF1022"), ("vectorize-accesses{with=4}", "CF1023")]
 )
