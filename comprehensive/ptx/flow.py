@@ -22,7 +22,7 @@ from comprehensive.diagnostics import CompileError, Diagnostic, Severity, Span
 from comprehensive.ptx.body import token_start
 from comprehensive.ptx.module import Function, bytes_of
 from comprehensive.ptx.opcodes import Role
-from comprehensive.ptx.operands import SINK, Arguments, Name, Not, Operand
+from comprehensive.ptx.operands import SINK, Arguments, Expression, Name, Not, Operand
 from comprehensive.ptx.special_registers import special_register
 from comprehensive.ptx.statements import (
     MADE,
@@ -79,12 +79,17 @@ class Step:
 
 @dataclass(frozen=True)
 class Flow:
-    """``labels`` are steps by position of the label's statement; a label at the end is one step behind the last."""
+    """``labels`` are steps by position of the label's statement; a label at the end is one step behind the last.
+
+    ``free`` are names that the function does not declare, with the position of the statement that has one first: those
+    of the module, if it is whole.
+    """
 
     function: Function
     registers: tuple[Register, ...]
     steps: tuple[Step, ...]
     labels: Mapping[int, int]
+    free: Mapping[str, int]
 
     @cached_property
     def names(self) -> Mapping[str, int]:
@@ -136,7 +141,9 @@ def flow_of(function: Function) -> Flow:
             case _:
                 pass
     found = tuple(step.finished(scopes) for step in steps)
-    return Flow(function, tuple(scopes.registers), found, MappingProxyType(labels))
+    return Flow(
+        function, tuple(scopes.registers), found, MappingProxyType(labels), MappingProxyType(scopes.free)
+    )
 
 
 @dataclass(slots=True)
@@ -189,6 +196,7 @@ class _Scopes:
         self._function = function
         self._scope = _Scope(0, None)
         self._count = 1
+        self.free: dict[str, int] = {}
         self.registers: list[Register] = []
         for parameter in (*function.returns, *function.parameters):
             if parameter.is_register:
@@ -251,7 +259,7 @@ class _Scopes:
             for name in operand.names:
                 number = self._lookup(name)
                 if number is None:
-                    self._demand_symbol(name, position)
+                    self._demand_symbol(name, position, operand)
                     symbols.append(name)
                     continue
                 of_name = role_of(name, role)
@@ -300,13 +308,17 @@ class _Scopes:
         self.registers.append(Register(number, name, type_, scope.number))
         return number
 
-    def _demand_symbol(self, name: str, position: int) -> None:
+    def _demand_symbol(self, name: str, position: int, operand: Operand) -> None:
         """Names with a percent sign are registers, unless they are declared otherwise."""
-        if not name.startswith("%") or special_register(name) is not None or name == SINK:
+        if special_register(name) is not None or name == SINK:
             return
         if any(name in scope.variables for scope in _outwards(self._scope)):
             return
-        raise self._undeclared(name, position)
+        if name.startswith("%"):
+            raise self._undeclared(name, position)
+        # Of an expression also the words of its operators are among the names.
+        if not isinstance(operand, Expression) and name != "WARP_SZ":
+            self.free.setdefault(name, position)
 
     def _strange(self, position: int) -> CompileError:
         help = "see that the file is whole, and that ptxas accepts it"

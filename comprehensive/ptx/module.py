@@ -133,6 +133,16 @@ class Module:
     def variables(self) -> Mapping[str, Variable]:
         return MappingProxyType({item.symbol: item for item in self.items if isinstance(item, Variable)})
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """All words of what stands between functions, and functions: what is not among them is declared nowhere."""
+        texts = (
+            self.file.text[item.start : item.end]
+            for item in self.items
+            if not isinstance(item, Function) and item.name != ".section"
+        )
+        return frozenset((*self.declarations, *(word for text in texts for word in _NAME.findall(text))))
+
     @property
     def kernels(self) -> Mapping[str, Function]:
         return MappingProxyType({name: f for name, f in self.functions.items() if f.is_kernel})
@@ -167,6 +177,7 @@ class Module:
         return replace(self, items=tuple(items))
 
 
+_NAME = re.compile(r"[%$A-Za-z_][\w$]*+")
 _WORD = r"[%$A-Za-z_][\w$]*+"
 _TEXT = rf"(?:[^;/\"{{}}]++|{COMMENT}|/|{STRING})*+"
 # Of a function; a pragma there ends with a semicolon of its own.

@@ -79,6 +79,11 @@ def test_a_newer_version_stays() -> None:
         ("\tbra M;\n", "there is no label 'M'"),
         ("\tmov.u32 %r9, 1;\n", "register '%r9' is not declared"),
         ("\t@%p7 mov.u32 %r1, 1;\n", "register '%p7' is not declared"),
+        ("\tmov.u32 x, 1;\n", "'x' is not declared"),
+        ("\tadd.s32 %r3, %r1, x;\n", "'x' is not declared"),
+        ("\tmov.b32 v.x, %r1;\n", "'v.x' is not declared"),
+        ("\tld.global.u32 %r3, [x+4];\n", "'x' is not declared"),
+        ("\tcall f_of_another_file, (%r1);\n", "'f_of_another_file' is not declared"),
         ("\t.frobnicate 3;\n", "'.frobnicate' is not known"),
         ("\t.frobnicate.b32 %r1, %r2;\n", "'.frobnicate' is not known"),
         ("\tfrobnicate.b32 %r1, %r2;\n", "'frobnicate.b32' is not known"),
@@ -93,6 +98,17 @@ def test_a_function_with_something_strange_stays(statements: str, why: str) -> N
 
 def test_a_brace_too_many_is_told_where_ptx_ends() -> None:
     assert "this is not understood as PTX" in refused(within("}\n"), "CF1002", 14)
+
+
+def test_names_of_the_module_and_of_scopes_are_declared() -> None:
+    module = ".global .u32 g, h;\n.extern .func e (.param .b32 p);\n.alias a, e;\n"
+    statements = (
+        "\tmov.u64 %rd2, h;\n\tcall e, (%r1);\n\tcall a, (%r1);\n{ .local .b32 l; st.local.u32 [l], %r1; }\n"
+    )
+    text = within(statements).replace(ENTRY, module + ENTRY)
+    after, remarks = rewrite(text, "dce", name="good.ptx")
+    assert "mov.u32 %r2, 7;" not in after
+    assert all(remark.kind is Kind.APPLIED for remark in remarks)
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def rewritten(text: str, module: Module, pipeline: str) -> str:
     if strange_module(module) is not None:
         assert after == text
     for function in module.functions.values():
-        if strange_statement(function) is not None:
+        if strange_statement(function, module) is not None:
             assert text[function.start : function.end] in after
     return after
 

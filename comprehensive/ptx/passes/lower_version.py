@@ -176,7 +176,7 @@ def _needs(module: Module) -> Iterator[tuple[Version, str]]:
         if isinstance(item, Function):
             yield from _of_text(item.header)
             if not item.is_declaration:
-                yield from _of_function(item)
+                yield from _of_function(item, module)
         elif item.name != ".section":
             text = module.file.text[item.start : item.end]
             yield from _of_text(text)
@@ -184,8 +184,8 @@ def _needs(module: Module) -> Iterator[tuple[Version, str]]:
                 yield _INITIALISER, "an initialiser"
 
 
-def _of_function(function: Function) -> Iterator[tuple[Version, str]]:
-    strange = strange_statement(function)
+def _of_function(function: Function, module: Module) -> Iterator[tuple[Version, str]]:
+    strange = strange_statement(function, module)
     if strange is not None:
         raise _UnknownNeedError(f"a statement of '{function.symbol}'")
     for statement in function.body:

@@ -120,7 +120,7 @@ class FunctionPass(PtxPass):
         changed: dict[str, Function] = {}
         remarks: list[Remark] = []
         for name, function in module.functions.items():
-            strange = strange_statement(function)
+            strange = strange_statement(function, module)
             if strange is not None:
                 span, why = strange
                 remarks.append(Remark(Kind.MISSED, self.name, name, span, f"'{name}' stays as it is: {why}"))
@@ -163,13 +163,16 @@ def _item_span(module: Module, item: Item) -> Span:
     return Span(module.file, token_start(module.file, item), item.end)
 
 
-def strange_statement(function: Function) -> tuple[Span | None, str] | None:
+def strange_statement(function: Function, module: Module) -> tuple[Span | None, str] | None:
     """The first statement that is not understood, and why; None where all are."""
     try:
         flow = flow_of(function)
     except CompileError as error:
         first = error.diagnostics[0]
         return first.span, first.message
+    for name, position in flow.free.items():
+        if name not in module.names:
+            return span_of(function, function.body[position]), f"'{name}' is not declared"
     for word in _DIRECTIVE.findall(_QUIET.sub(" ", function.header)):
         if word not in _OF_HEADS:
             return _head_span(function), f"'{word}' is not known"
