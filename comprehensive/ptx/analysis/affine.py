@@ -28,6 +28,7 @@ from comprehensive.ptx.analysis.cfg import BRANCHES
 from comprehensive.ptx.analysis.dominators import Tree
 from comprehensive.ptx.analysis.facts import Facts, limits
 from comprehensive.ptx.analysis.forms import Form, add, constant, form, scaled, subtract
+from comprehensive.ptx.analysis.integer_rules import RULES
 from comprehensive.ptx.analysis.loops import Loop, Loops
 from comprehensive.ptx.analysis.predicates import SWAPPED, Comparison, comparisons
 from comprehensive.ptx.analysis.ssa import NONE, Phi, Ssa
@@ -213,7 +214,7 @@ class _Pass:
         for index in ssa.cfg.blocks[number].steps:
             defines = ssa.defines[index]
             if defines and (needed is None or any(needed[value] for value in defines)):
-                self._arithmetic.define(index)
+                self._arithmetic.define(index, RULES)
             if needed is None:
                 self.addresses[index] = self._address(index, steps[index].instruction.operands)
 

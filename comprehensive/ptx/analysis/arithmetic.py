@@ -1,8 +1,8 @@
-"""Forms of what integer instructions define.
+"""Forms of values, of operands, and of what is done to them where a step stands.
 
-In: a step, the forms of its operands, what is known where it stands.  Out: the form of its result::
+In: steps, one after the other, with the rules of instructions.  Out: the forms of what they define::
 
-    arithmetic.define(7)            # add.s32 %r3, %r1, 4: forms[%r3] = forms[%r1] + 4
+    arithmetic.define(7, RULES)     # add.s32 %r3, %r1, 4: forms[%r3] = forms[%r1] + 4
     arithmetic.extended(f, 64, signed=True)      # as cvt.s64.s32: f itself only where it is proved not to wrap
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
+from typing import TypeAlias
 
 from comprehensive.ptx.analysis.facts import Facts, limits
 from comprehensive.ptx.analysis.forms import (
@@ -36,6 +37,9 @@ from comprehensive.ptx.special_registers import special_register
 
 WIDTHS = frozenset({16, 32, 64})
 MOST_FACTORS = 4
+
+# The form of what an instruction defines: by its step, its opcode and the bits of its destination.
+Rule: TypeAlias = "Callable[[Arithmetic, int, Opcode, int], Form | None]"
 
 
 class Arithmetic:
@@ -67,20 +71,20 @@ class Arithmetic:
             if ssa.readers[value] or value in ssa.fixed:
                 self.forms[value] = self.opaque(value)
 
-    def define(self, index: int) -> None:
-        """The forms of all that the step defines."""
+    def define(self, index: int, rules: Mapping[str, Rule]) -> None:
+        """The forms of all that the step defines; ``rules`` are those of base opcodes."""
         defines = self._ssa.defines[index]
         step = self._ssa.cfg.flow.steps[index]
         code = step.instruction.opcode
         found: Form | None = None
-        if self._ssa.guards[index] == NONE:
+        if self._ssa.guards[index] == NONE and code.accepts(len(step.instruction.operands)):
             if code.base == "ld":
                 self._load(index, code)
                 return
             if len(defines) == 1:
                 bits = self._bits[self._ssa.values[defines[0]].register]
                 if bits in WIDTHS:
-                    rule = _RULES.get(code.base)
+                    rule = rules.get(code.base)
                     found = None if rule is None else rule(self, index, code, bits)
                     if found is None:
                         found = self._operation(index, code, bits)
@@ -330,178 +334,6 @@ class Arithmetic:
         return [f for f in found if f is not None] if None not in found else None
 
 
-@cache
-def _is_function(code: Opcode) -> bool:
-    """Whether equal integers in its operands give equal integers."""
-    return (
-        code.base in _PURE
-        and code.is_known
-        and code.effect == Effect.NONE
-        and not code.has_side_effects
-        and not code.is_convergent
-        and not code.reads_carry
-        and bool(code.types)
-        and all(t[0] in "sub" for t in code.types)
-    )
-
-
-@cache
-def _words(code: Opcode) -> frozenset[str]:
-    """Modifiers that are no types."""
-    return frozenset(code.modifiers) - frozenset(code.types)
-
-
-@cache
-def _width(code: Opcode) -> int:
-    """Of an integer type; 0 for others."""
-    if len(code.types) != 1 or code.types[0][0] not in "sub" or not code.types[0][1:].isdigit():
-        return 0
-    return 8 * bytes_of(code.types[0])
-
-
-def _sum(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
-    if _words(code) or _width(code) != bits:
-        return None
-    found = self.both(index, bits)
-    if found is None:
-        return None
-    return add(*found) if code.base == "add" else subtract(*found)
-
-
-def _multiply(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
-    words, width = _words(code), _width(code)
-    if words == frozenset(("lo",)) and width == bits:
-        found = self.both(index, bits)
-    elif words == frozenset(("wide",)) and 2 * width == bits:
-        narrow = self.both(index, width)
-        signed = code.types[0][0] == "s"
-        found = narrow and [self.extended(each, bits, signed) for each in narrow]
-    else:
-        return None
-    product = self.product(*found) if found else None
-    if product is None or code.base == "mul":
-        return product
-    addend = self.operand(index, 3, bits)
-    return None if addend is None else add(product, addend)
-
-
-def _negate(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
-    found = self.operand(index, 1, bits) if not _words(code) and _width(code) == bits else None
-    if found is None:
-        return None
-    less = 1 if code.base == "not" else 0
-    return add(scaled(found, -1), constant(bits, -less))
-
-
-def _move(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
-    if _words(code) or len(code.types) != 1 or 8 * bytes_of(code.types[0]) != bits:
-        return None
-    return self.operand(index, 1, bits)
-
-
-def _convert(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
-    if (
-        _words(code)
-        or len(code.types) != 2
-        or not all(t[0] in "su" and not t.endswith("x2") for t in code.types)
-    ):
-        return None
-    to, from_ = (8 * bytes_of(t) for t in code.types)
-    found = self.operand(index, 1, from_)
-    if found is None:
-        return None
-    if to <= from_:
-        found = self.narrowed(found, to) if to < from_ else found
-    else:
-        found = self.extended(found, to, code.types[1][0] == "s")
-    return found if to == bits else self.extended(found, bits, code.types[0][0] == "s") if to < bits else None
-
-
-def _generic(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
-    if _width(code) != bits:
-        return None
-    found = self.operand(index, 1, bits)
-    memory = next((m.split("::")[0] for m in code.modifiers if m not in ("to", *code.types)), "global")
-    if found is None or memory == "global":
-        # The window of global memory begins at 0.
-        return found
-    return add(found, form(bits, {self.window(memory): -1 if "to" in code.modifiers else 1}))
-
-
-def _shift_left(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
-    found = self.operand(index, 1, bits) if _width(code) == bits else None
-    by = self.operand(index, 2, 32)
-    if found is None or by is None or not by.is_constant:
-        return None
-    return scaled(found, 1 << min(by.constant % (1 << 32), bits))
-
-
-def _shift_right(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
-    """Only where all is divisible and nothing wraps."""
-    found = self.operand(index, 1, bits) if _width(code) == bits else None
-    by = self.operand(index, 2, 32)
-    if found is None or by is None or not by.is_constant:
-        return None
-    divisor = 1 << min(by.constant % (1 << 32), bits)
-    low, high = self.symbol_bounds(found)
-    least, most = limits(bits, code.types[0][0] == "s")
-    if low < least or high > most or any(c % divisor for _, c in found.terms) or found.constant % divisor:
-        return None
-    return Form(bits, tuple((s, c // divisor) for s, c in found.terms), found.constant // divisor)
-
-
-def _mask(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
-    """Low bits, or all but those: of the form modulo a smaller power."""
-    found = self.both(index, bits) if _width(code) == bits else None
-    if found is None:
-        return None
-    value, mask = found if found[1].is_constant else found[::-1]
-    if not mask.is_constant:
-        return None
-    low = mask.constant % (1 << bits)
-    if not low & (low + 1):
-        return self.low_bits(value, low.bit_length(), bits)
-    high = ~mask.constant % (1 << bits)
-    if not high & (high + 1):
-        return subtract(value, self.low_bits(value, high.bit_length(), bits))
-    return None
-
-
-def _disjoint(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
-    """Of two numbers that have no bit in common the sum."""
-    found = self.both(index, bits) if _width(code) == bits else None
-    if found is None:
-        return None
-    for one, other in (found, found[::-1]):
-        low, high = self.symbol_bounds(other)
-        zeros = min((_zeros(c) for c in (*(c for _, c in one.terms), one.constant)), default=bits)
-        if low >= 0 and high < 1 << min(zeros, bits - 1):
-            return add(one, other)
-    return None
-
-
-def _zeros(number: int) -> int:
-    """Zero bits at the end; many for 0."""
-    return (number & -number).bit_length() - 1 if number else 1 << 10
-
-
-Rule = Callable[[Arithmetic, int, Opcode, int], Form | None]
-_RULES: Mapping[str, Rule] = {
-    "add": _sum,
-    "sub": _sum,
-    "mul": _multiply,
-    "mad": _multiply,
-    "neg": _negate,
-    "not": _negate,
-    "mov": _move,
-    "cvt": _convert,
-    "cvta": _generic,
-    "shl": _shift_left,
-    "shr": _shift_right,
-    "and": _mask,
-    "or": _disjoint,
-    "xor": _disjoint,
-}
 _PURE = frozenset(
     {
         "add",
@@ -523,3 +355,18 @@ _PURE = frozenset(
     | {"bfind", "bfe", "bfi", "brev", "and", "or", "xor", "not", "cnot", "lop3", "shf", "shl", "shr", "prmt"}
     | {"selp", "slct", "cvt", "dp4a", "dp2a", "fns", "szext", "bmsk"}
 )
+
+
+@cache
+def _is_function(code: Opcode) -> bool:
+    """Whether equal integers in its operands give equal integers."""
+    return (
+        code.base in _PURE
+        and code.is_known
+        and code.effect == Effect.NONE
+        and not code.has_side_effects
+        and not code.is_convergent
+        and not code.reads_carry
+        and bool(code.types)
+        and all(t[0] in "sub" for t in code.types)
+    )
