@@ -133,7 +133,7 @@ extern "C" __global__ void invariant_restrict(const float *__restrict__ a, float
   for (int k = 0; k < rounds; k++) c[thread() + k * threads] = a[thread()] * k;
 }
 
-// The same, and nothing is said of the arrays: the load has to stay.
+// The same, and nothing is said of the arrays: the load has to stay, unless pre is told that they are different.
 // run: invariant_may_alias(in f32[256], out f32[1792], i32=7) grid=(2) block=(128)
 // time: invariant_may_alias(in f32[4194304], out f32[268435456], i32=64) grid=(16384) block=(256)
 extern "C" __global__ void invariant_may_alias(const float *a, float *c, int rounds)

@@ -37,7 +37,7 @@ from comprehensive.ptx.passes.expressions import (
     scope_depths,
 )
 from comprehensive.ptx.passes.fresh import Fresh
-from comprehensive.ptx.passes.memory import Memory
+from comprehensive.ptx.passes.memory import NOALIAS, Memory
 from comprehensive.ptx.passes.occupancy_gate import next_cliff, predicted_registers
 from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
 from comprehensive.ptx.passes.remark import Remark
@@ -57,6 +57,7 @@ class PartialRedundancyElimination(FunctionPass):
     loads: bool = option(True, "also loads")
     expressions: bool = option(True, "also what computes")
     threads: int = option(256, "threads of a block, for the occupancy, where no .maxntid says it")
+    assume_noalias: bool = option(False, NOALIAS)
 
     def __post_init__(self) -> None:
         if not 1 <= self.threads <= 1024:
@@ -67,11 +68,11 @@ class PartialRedundancyElimination(FunctionPass):
     ) -> tuple[Sequence[Statement] | None, tuple[Remark, ...]]:
         """Round by round: what depends on an expression that has moved can move next."""
         remarks: list[Remark] = []
-        before = Analyses(function, module)
+        before = self._analyses(function, module)
         limit = next_cliff(predicted_registers(before), _threads(function, self.threads))
         body: Sequence[Statement] | None = None
         for _ in range(_MOST_ROUNDS):
-            analyses = before if body is None else Analyses(function.with_body(body), module)
+            analyses = before if body is None else self._analyses(function.with_body(body), module)
             plan = _Plan(self, analyses)
             made = plan.made(limit)
             remarks += plan.remarks
@@ -79,6 +80,9 @@ class PartialRedundancyElimination(FunctionPass):
                 break
             body = made
         return body, tuple(dict.fromkeys(remarks))
+
+    def _analyses(self, function: Function, module: Module) -> Analyses:
+        return Analyses(function, module, assume_noalias=self.assume_noalias)
 
 
 def _threads(function: Function, otherwise: int) -> int:
