@@ -162,8 +162,8 @@ extern "C" __global__ void invariant_shared(const float *a, float *c, int rounds
   c[thread()] = tile[threadIdx.x];
 }
 
-// A quotient on one way of a branch, and again behind it: nvcc leaves both, and so does pre, as the other way has no
-// block of its own where it could be computed.
+// A quotient on one way of a branch, and again behind it: nvcc leaves both. The other way has no block of its own; pre
+// makes one.
 // run: partial_quotient(in u32[256], out u32[256], inout u32[256], i32=7, i32=1) grid=(2) block=(128)
 // time: partial_quotient(in u32[4194304], out u32[4194304], inout u32[4194304], i32=256, i32=1) grid=(16384) block=(256)
 extern "C" __global__ void partial_quotient(const unsigned *a, unsigned *c, unsigned *d, int rounds, int mask)

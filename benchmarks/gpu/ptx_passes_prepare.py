@@ -3,7 +3,8 @@
     python -m benchmarks.gpu.ptx_passes_prepare -o build/ptx-passes-bench
 
 Pipelines are those of table 1 of Chakrabarti et al., CUDA compiler optimizations, 2012: all passes, all but one, and
-each alone; then all with less and with more that they are told to assume.  A line ``// time:`` of a source has the form of ``// run:`` (`tests/ptx/README.md`) and says what is timed.
+each alone; then all with less and with more that they are told to assume.  A line ``// time:`` of a source has the form
+of ``// run:`` (`tests/ptx/README.md`) and says what is timed.
 Needs nvcc; no GPU.
 """
 
