@@ -195,8 +195,9 @@ class _Plan:
             gain = self._gain(each, saved, places)
             if gain > 0:
                 return _Move(each, places, saved, gain, moved)
-            is_split = any(self._block_at(edge).number in self._split.edges for edge in places)
-            why = f"it would run as often as now, or more{', and need a jump' if is_split else ''}"
+            why = "it would run as often as now, or more"
+            if self._jumping(places):
+                why = "the jump over a new block would cost as much as it saves, or more"
         self._missed(each, why, saved[0])
         return None
 
@@ -222,11 +223,13 @@ class _Plan:
         gain = sum(self._frequency(self._cfg.block_of[step]) for step in saved)
         gain -= sum(self._frequency(self._block_at(edge).number) for edge in places)
         gain *= _WORTH.get(self._flow.steps[each.steps[0]].instruction.opcode.base, 1.0)
-        made = [
-            self._block_at(edge).number for edge in places if self._block_at(edge).number in self._split.edges
-        ]
-        jumping = [block for number in made if (block := self._split.jumps(number)) is not None]
-        return gain - sum(map(self._frequency, jumping))
+        return gain - sum(map(self._frequency, self._jumping(places)))
+
+    def _jumping(self, places: Sequence[tuple[int, int]]) -> list[int]:
+        """Blocks that get a jump over one on an edge."""
+        numbers = [self._block_at(edge).number for edge in places]
+        found = [self._split.jumps(number) for number in numbers if number in self._split.edges]
+        return [block for block in found if block is not None]
 
     def _first(self, each: Expression, block: int) -> int:
         return next(step for step in each.steps if self._cfg.block_of[step] == block)
