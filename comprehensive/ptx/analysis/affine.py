@@ -44,7 +44,7 @@ class Affine:
     ssa: Ssa
     values: tuple[Form | None, ...]
     addresses: tuple[Form | None, ...]
-    symbols: tuple[Symbol, ...]
+    symbols: Sequence[Symbol]
     inductions: Mapping[int, Induction]
     trips: Mapping[int, Trips]
 
@@ -72,6 +72,8 @@ class Affine:
                 return f"{self.ssa.cfg.flow.registers[self.ssa.values[value].register].name}.{value}"
             case "operation", (opcode, *_):
                 return f"{opcode}#{symbol}"
+            case "load", (Form() as inner, *_):
+                return f"[{self.show(inner)}]"
             case ("count" | "window") as kind, (what,):
                 return f"{kind}({what})"
             case "parameter", (name, offset, *_):

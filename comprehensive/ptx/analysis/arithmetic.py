@@ -71,13 +71,18 @@ class Arithmetic:
             if ssa.readers[value] or value in ssa.fixed:
                 self.forms[value] = self.opaque(value)
 
-    def define(self, index: int, rules: Mapping[str, Rule]) -> None:
-        """The forms of all that the step defines; ``rules`` are those of base opcodes."""
+    def define(self, index: int, rules: Mapping[str, Rule], runs: bool | None = None) -> None:
+        """The forms of all that the step defines; ``rules`` are those of base opcodes, ``runs`` whether its guard lets
+        it, where that is known."""
         defines = self._ssa.defines[index]
+        if runs is False:
+            for value, stays in zip(defines, self._ssa.previous[index], strict=True):
+                self.forms[value] = self.forms[stays]
+            return
         step = self._ssa.cfg.flow.steps[index]
         code = step.instruction.opcode
         found: Form | None = None
-        if self._ssa.guards[index] == NONE:
+        if runs or self._ssa.guards[index] == NONE:
             if code.base == "ld":
                 self._load(index, code)
                 return
@@ -176,16 +181,22 @@ class Arithmetic:
         return single(bits, self.symbols.number(Symbol("special", (name,), low, high)))
 
     def number_bounds(self, one: Form, signed: bool) -> tuple[int, int]:
-        """Of the number that it is, as signed or unsigned."""
+        """Of the number that it is, as signed or unsigned, where the facts hold."""
+        low, high = self.bounds_anywhere(one, signed)
+        known = self.facts.bounds(one, signed)
+        # Facts that exclude each other stand where nobody comes.
+        return (
+            (max(low, known[0]), min(high, known[1])) if max(low, known[0]) <= min(high, known[1]) else known
+        )
+
+    def bounds_anywhere(self, one: Form, signed: bool) -> tuple[int, int]:
+        """Of the number that it is, without what branches say: those of a symbol, which may be met elsewhere."""
+        least, most = limits(one.bits, signed)
         if one.is_constant:
             number = one.constant if signed else one.constant % (1 << one.bits)
             return number, number
-        least, most = limits(one.bits, signed)
         low, high = self.symbols.bounds(one)
-        known = self.facts.bounds(one, signed)
-        if least <= low and high <= most:
-            return max(low, known[0]), min(high, known[1])
-        return known
+        return (low, high) if least <= low and high <= most else (least, most)
 
     def extended(self, one: Form, bits: int, signed: bool) -> Form:
         """The number that it is, as signed or unsigned, in more bits."""
@@ -203,10 +214,10 @@ class Arithmetic:
             low, high = self.symbols.bounds(base)
             if least <= low and high <= most:
                 return add(widened(base, bits), constant(bits, by))
-            return add(self._extension(base, bits, signed), constant(bits, by))
-        return self._extension(one, bits, signed)
+            return add(self.extension(base, bits, signed), constant(bits, by))
+        return self.extension(one, bits, signed)
 
-    def _extension(self, one: Form, bits: int, signed: bool) -> Form:
+    def extension(self, one: Form, bits: int, signed: bool) -> Form:
         least, most = limits(one.bits, signed)
         kind = "signed" if signed else "unsigned"
         symbol = Symbol(kind, (one,), least, most, self.symbols.loops(one))
@@ -313,7 +324,7 @@ class Arithmetic:
                 return None
         (value,) = self._ssa.defines[index]
         width = 8 * bytes_of(code.types[0])
-        low, high = result_bounds(code, width, forms, self.number_bounds)
+        low, high = result_bounds(code, width, forms, self.bounds_anywhere)
         if width > bits or (width < bits and code.types[0][0] == "s"):
             low, high = 0, (1 << bits) - 1
         if not 0 <= low <= high:

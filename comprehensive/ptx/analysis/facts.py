@@ -32,6 +32,13 @@ class Facts:
         while len(self._order) > mark:
             self._known[self._order.pop()].pop()
 
+    def copy(self) -> Facts:
+        """The same facts, to learn more on one way and not on another."""
+        found = Facts()
+        found._known = {key: list(each) for key, each in self._known.items() if each}
+        found._order = list(self._order)
+        return found
+
     def learn(self, form: Form, signed: bool, low: int, high: int) -> None:
         least, greatest = limits(form.bits, signed)
         if not form.terms or low > high or (low <= least and high >= greatest):
