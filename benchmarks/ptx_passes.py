@@ -3,7 +3,7 @@
     python -m benchmarks.ptx_passes [-o benchmarks/results/ptx-passes-DATE.md]
 
 In the manner of table 1 of Chakrabarti et al., CUDA compiler optimizations, 2012: all passes, and all but one.  Needs
-nvcc, ptxas and cuobjdump; no GPU, so that nothing is said of times.
+nvcc, ptxas and cuobjdump; no GPU, so that nothing is said of times: :mod:`benchmarks.gpu.ptx_passes` has them.
 """
 
 from __future__ import annotations

@@ -14,111 +14,50 @@ import argparse
 import ctypes
 import json
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-_UNSUPPORTED_PTX = 222
-_DYNAMIC_SHARED_BYTES = 8
-"""CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES."""
+from benchmarks.gpu.driver import Device, DriverError
+
 _FLOATS = {"f16": ("i2", 5), "bf16": ("i2", 8), "f32": ("i4", 8), "f64": ("i8", 11)}
 """Integers of the size, and the bits of the exponent."""
 
 
-class DriverError(Exception):
-    def __init__(self, call: str, code: int, words: str) -> None:
-        super().__init__(f"{call}: {words} ({code})")
-        self.code = code
-
-
-class Device:
-    """The first device, through the driver's library."""
-
-    def __init__(self) -> None:
-        self._cuda = ctypes.CDLL("libcuda.so.1")
-        self.check("cuInit", 0)
-        device, context = ctypes.c_int(), ctypes.c_void_p()
-        self.check("cuDeviceGet", ctypes.byref(device), 0)
-        name = ctypes.create_string_buffer(100)
-        self.check("cuDeviceGetName", name, 100, device)
-        major, minor = ctypes.c_int(), ctypes.c_int()
-        self.check("cuDeviceGetAttribute", ctypes.byref(major), 75, device)
-        self.check("cuDeviceGetAttribute", ctypes.byref(minor), 76, device)
-        self.check("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
-        self.check("cuCtxSetCurrent", context)
-        self.name, self.sm = name.value.decode(), 10 * major.value + minor.value
-
-    def check(self, call: str, *arguments: Any) -> None:
-        code = getattr(self._cuda, call)(*arguments)
-        if code:
-            words = ctypes.c_char_p()
-            self._cuda.cuGetErrorString(code, ctypes.byref(words))
-            raise DriverError(call, code, (words.value or b"?").decode())
-
-    def load(self, ptx: Path) -> ctypes.c_void_p:
-        """A module, by the driver or by ptxas where the driver is too old for the PTX."""
-        module = ctypes.c_void_p()
-        try:
-            self.check("cuModuleLoadData", ctypes.byref(module), ptx.read_bytes() + b"\0")
-        except DriverError as error:
-            if error.code != _UNSUPPORTED_PTX:
-                raise
-            with tempfile.TemporaryDirectory() as directory:
-                cubin = Path(directory) / "cubin"
-                subprocess.run(["ptxas", f"-arch=sm_{self.sm}", str(ptx), "-o", str(cubin)], check=True)
-                self.check("cuModuleLoadData", ctypes.byref(module), cubin.read_bytes())
-        return module
-
-    def run(self, ptx: Path, case: Mapping[str, Any], arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The arguments after the launch; those that are arrays in global memory are read back."""
-        module, function = self.load(ptx), ctypes.c_void_p()
-        pointers: list[ctypes.c_uint64] = []
-        try:
-            self.check("cuModuleGetFunction", ctypes.byref(function), module, case["kernel"].encode())
-            passed: list[Any] = []
-            for kind, array in zip(case["kinds"], arguments, strict=True):
-                if kind == "value":
-                    passed.append(ctypes.create_string_buffer(array.tobytes(), max(array.nbytes, 1)))
-                    continue
-                pointer = ctypes.c_uint64()
-                self.check("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(max(array.nbytes, 1)))
-                pointers.append(pointer)
-                passed.append(pointer)
-                self.check(
-                    "cuMemcpyHtoD_v2",
-                    pointer,
-                    array.ctypes.data_as(ctypes.c_void_p),
-                    ctypes.c_size_t(array.nbytes),
-                )
-            if case["smem_bytes"] > 48 * 1024:
-                self.check("cuFuncSetAttribute", function, _DYNAMIC_SHARED_BYTES, case["smem_bytes"])
-            packed = (ctypes.c_void_p * max(len(passed), 1))(*(ctypes.addressof(p) for p in passed))
-            self.check(
-                "cuLaunchKernel",
-                function,
-                *case["grid"],
-                *case["block"],
-                case["smem_bytes"],
-                None,
-                packed,
-                None,
-            )
-            self.check("cuCtxSynchronize")
-            results: list[np.ndarray] = []
-            for kind, array, place in zip(case["kinds"], arguments, _places(case["kinds"]), strict=True):
-                found = array.copy()
-                if kind == "array":
-                    target = found.ctypes.data_as(ctypes.c_void_p)
-                    self.check("cuMemcpyDtoH_v2", target, pointers[place], ctypes.c_size_t(found.nbytes))
-                results.append(found)
-            return results
-        finally:
-            for pointer in pointers:
-                self.check("cuMemFree_v2", pointer)
-            self.check("cuModuleUnload", module)
+def launched(
+    device: Device, ptx: Path, case: Mapping[str, Any], arguments: Sequence[np.ndarray]
+) -> list[np.ndarray]:
+    """The arguments after the launch; those that are arrays in global memory are read back."""
+    module = device.load(ptx)
+    pointers: list[ctypes.c_uint64] = []
+    try:
+        function = device.function(module, case["kernel"])
+        passed: list[Any] = []
+        for kind, array in zip(case["kinds"], arguments, strict=True):
+            if kind == "value":
+                passed.append(ctypes.create_string_buffer(array.tobytes(), max(array.nbytes, 1)))
+                continue
+            pointer = device.array(array.nbytes)
+            pointers.append(pointer)
+            passed.append(pointer)
+            source = array.ctypes.data_as(ctypes.c_void_p)
+            device.check("cuMemcpyHtoD_v2", pointer, source, ctypes.c_size_t(array.nbytes))
+        device.launch(function, case["grid"], case["block"], case["smem_bytes"], passed)
+        device.synchronize()
+        results: list[np.ndarray] = []
+        for kind, array, place in zip(case["kinds"], arguments, _places(case["kinds"]), strict=True):
+            found = array.copy()
+            if kind == "array":
+                target = found.ctypes.data_as(ctypes.c_void_p)
+                device.check("cuMemcpyDtoH_v2", target, pointers[place], ctypes.c_size_t(found.nbytes))
+            results.append(found)
+        return results
+    finally:
+        for pointer in pointers:
+            device.free(pointer)
+        device.unload(module)
 
 
 def _places(kinds: Sequence[str]) -> list[int]:
@@ -187,7 +126,7 @@ def main() -> int:
             inputs = [data[f"in{number}"] for number in range(len(case["kinds"]))]
             wanted = [data[f"out{number}"] for number in range(len(case["kinds"]))]
         try:
-            found = device.run(directory / case["ptx"], case, inputs)
+            found = launched(device, directory / case["ptx"], case, inputs)
             said, good = compared({**case, "inputs": inputs}, wanted, found)
         except (DriverError, subprocess.CalledProcessError) as error:
             said, good = str(error), False

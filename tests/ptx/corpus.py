@@ -1,6 +1,6 @@
 """The sources of the corpus, and the PTX that nvcc makes of them.
 
-In: the folders ``cuda`` and ``assembly`` beside this file.  Out: a :class:`Source` each, and files of PTX::
+In: the folders ``cuda``, ``shuffles`` and ``assembly`` beside this file.  Out: a :class:`Source` each, and PTX::
 
     source = next(s for s in sources() if s.name == "saxpy")
     compiled(source, "sm_90", directory)    # directory/sm_90/saxpy.ptx
@@ -45,9 +45,9 @@ class Source:
         return runs_of(self.path.read_text(encoding="utf-8"))
 
 
-def sources() -> tuple[Source, ...]:
-    """The CUDA files, by name."""
-    return tuple(_source(path) for path in sorted(FOLDER.glob("cuda/*.cu")))
+def sources(folder: str = "cuda") -> tuple[Source, ...]:
+    """The CUDA files of a folder beside this file, by name."""
+    return tuple(_source(path) for path in sorted((FOLDER / folder).glob("*.cu")))
 
 
 def assemblies() -> tuple[Source, ...]:

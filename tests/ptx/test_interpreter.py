@@ -6,17 +6,15 @@ import math
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from comprehensive.diagnostics import CompileError, SourceFile
-from comprehensive.ptx.interpreter import run
-from comprehensive.ptx.module import parse
+from comprehensive.diagnostics import CompileError
 from comprehensive.toolchain.cache import Cache
 from tests.ptx.corpus import Source, compiled, sources
-from tests.ptx.runs import DTYPES, Array, Buffer, Run, agree, drawn
+from tests.ptx.launched import launched
+from tests.ptx.runs import DTYPES, Array, agree, drawn
 
 pytestmark = pytest.mark.toolchain
 
@@ -44,21 +42,6 @@ WHOLE_SOURCES = {
 CHOSEN = [source for source in sources() if source.name not in WHOLE_SOURCES and source.runs]
 
 
-def results(source: Source, each: Run, ptx: Path) -> list[bytes]:
-    """The contents of all arguments after a run."""
-    given: list[Any] = []
-    for argument, contents in zip(each.arguments, drawn(each), strict=True):
-        array = (
-            np.frombuffer(bytearray(contents), DTYPES[argument.type])
-            if isinstance(argument, Buffer)
-            else contents
-        )
-        given.append(array)
-    module = parse(SourceFile(str(ptx), ptx.read_text(encoding="utf-8")))
-    run(module, each.kernel, each.grid, each.block, given, shared_bytes=each.smem_bytes)
-    return [argument if isinstance(argument, bytes) else argument.tobytes() for argument in given]
-
-
 @pytest.mark.parametrize("source", CHOSEN, ids=lambda source: source.name)
 def test_both_dialects_give_the_same(source: Source, tmp_path: Path, corpus_cache: Cache) -> None:
     archs = [arch for arch in ("sm_90", "sm_100") if arch in source.archs] or source.archs[:1]
@@ -66,7 +49,7 @@ def test_both_dialects_give_the_same(source: Source, tmp_path: Path, corpus_cach
     for each in source.runs:
         if each.kernel in UNSUPPORTED.get(source.name, ()):
             continue
-        one, *others = [results(source, each, ptx) for ptx in files]
+        one, *others = [launched(each, ptx) for ptx in files]
         for other in others:
             differ = [p for p, pair in enumerate(zip(one, other, strict=True)) if not agree(each, p, *pair)]
             assert (each.kernel, differ) == (each.kernel, [])
@@ -81,7 +64,7 @@ def test_what_is_not_known_is_said(source: str, kernel: str, tmp_path: Path, cor
     ptx = compiled(found, "sm_90", tmp_path, cache=corpus_cache)
     each = next(each for each in found.runs if each.kernel == kernel)
     with pytest.raises(CompileError):
-        results(found, each, ptx)
+        launched(each, ptx)
 
 
 def _fused(given: list[Array]) -> Array:
@@ -142,4 +125,4 @@ def test_a_kernel_gives_what_numpy_gives(
     position, expected = IN_NUMPY[source, kernel]
     types = [getattr(argument, "type", "u8") for argument in each.arguments]
     given = [np.frombuffer(data, DTYPES[type_]) for data, type_ in zip(drawn(each), types, strict=True)]
-    assert results(found, each, ptx)[position] == expected(given).tobytes()
+    assert launched(each, ptx)[position] == expected(given).tobytes()

@@ -1,0 +1,34 @@
+// The interpolation of tricubic.cu, summed in memory through pointers that may be the same: a store stands between any
+// two loads, so that only who knows that u1 is none of the inputs may take a value from a lane.
+// run: tricubic2(in f32[1350] 0..1, in f32[1350] 0..1, in f32[1350] 0..1, in f32[1350], out f32[1350], i32=45, i32=6, i32=5) grid=(2,6,5) block=(32)
+// run: tricubic2(in f32[1350] 0..1, in f32[1350] 0..1, in f32[1350] 0..1, in f32[1350], out f32[1350], i32=45, i32=6, i32=5) grid=(2,3,5) block=(31,2)
+// run: tricubic2(in f32[2000] 0..1, in f32[2000] 0..1, in f32[2000] 0..1, in f32[2000], out f32[2000], i32=80, i32=5, i32=5) grid=(1,5,5) block=(96)
+static __device__ void weights(float t, float w[4])
+{
+    w[0] = t * (t - 1.0f) * (2.0f - t) * (1.0f / 6.0f);
+    w[1] = (t + 1.0f) * (t - 1.0f) * (t - 2.0f) * 0.5f;
+    w[2] = (t + 1.0f) * t * (2.0f - t) * 0.5f;
+    w[3] = (t + 1.0f) * t * (t - 1.0f) * (1.0f / 6.0f);
+}
+
+extern "C" __global__ void tricubic2(const float *a, const float *b, const float *c, const float *u0, float *u1, int nx,
+                                     int ny, int nz)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y, k = blockIdx.z;
+    if (i < 1 || j < 1 || k < 1 || i >= nx - 2 || j >= ny - 2 || k >= nz - 2)
+        return;
+    int plane = nx * ny, at = k * plane + j * nx + i;
+    float x[4], y[4], z[4], sum = 0.0f;
+    weights(a[at], x);
+    weights(b[at], y);
+    weights(c[at], z);
+#pragma unroll
+    for (int up = 0; up < 4; up++)
+#pragma unroll
+        for (int north = 0; north < 4; north++)
+#pragma unroll
+            for (int east = 0; east < 4; east++) {
+                sum += z[up] * y[north] * x[east] * u0[at + (up - 1) * plane + (north - 1) * nx + (east - 1)];
+                u1[at] = sum;
+            }
+}
