@@ -6,21 +6,38 @@ what was loaded.  Blocks are of all shapes: lines and boxes, whole warps and not
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from random import Random
 
 import numpy as np
 import pytest
 
-from comprehensive.diagnostics import SourceFile
+from comprehensive.diagnostics import CompileError, SourceFile
 from comprehensive.ptx.interpreter import run
 from comprehensive.ptx.module import parse
 from comprehensive.ptx.pipeline import rewrite
 
-BLOCKS = ((1,), (16,), (31,), (32,), (33,), (48,), (64,), (96,), (16, 4), (32, 3), (48, 2), (8, 8, 2), (64, 1, 2), (5, 7))
+BLOCKS = (
+    (1,),
+    (16,),
+    (31,),
+    (32,),
+    (33,),
+    (48,),
+    (64,),
+    (96,),
+    (16, 4),
+    (32, 3),
+    (48, 2),
+    (8, 8, 2),
+    (64, 1, 2),
+    (5, 7),
+)
 WORDS = 1 << 17
 """Of each buffer, 32 bits each; indices of 16 bits with a sign reach half of it."""
+
+_WAYS = ("s16", "u16", "s32", "s32", "u32", "s64")
+"""How indices become addresses.  Those of 16 bits are drawn so that they wrap within a warp."""
 
 
 class Drawn:
@@ -31,18 +48,23 @@ class Drawn:
         self._lines: list[str] = []
         self._count = 0
         self.exchanges = False
+        self._way = random.choice(_WAYS)
         self._index()
         self._guard = random.choice(("none", "none", "upper", "both", "lanes"))
         self._open_guard()
-        for _ in range(random.randint(2, 9)):
+        for _ in range(random.randint(3, 12)):
             self._piece()
         self._close()
 
     @property
     def text(self) -> str:
-        head = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 b, "
+        head = (
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 b, "
+        )
         head += ".param .u64 out, .param .u32 n, .param .u32 m)\n{\n"
-        head += "".join(f".reg .{t} %{p}<200>;\n" for t, p in (("pred", "p"), ("b16", "h"), ("b32", "r"), ("b64", "d")))
+        head += "".join(
+            f".reg .{t} %{p}<200>;\n" for t, p in (("pred", "p"), ("b16", "h"), ("b32", "r"), ("b64", "d"))
+        )
         return head + "\n".join(self._lines) + "\n}\n"
 
     def _new(self, prefix: str) -> str:
@@ -56,11 +78,15 @@ class Drawn:
         self._add("ld.param.u64 %d100, [a]; ld.param.u64 %d101, [b]; ld.param.u64 %d102, [out];")
         self._add("ld.param.u32 %r100, [n]; ld.param.u32 %r101, [m];")
         self._add("mov.u32 %r102, %tid.x; mov.u32 %r103, %ntid.x; mov.u32 %r104, %ctaid.x;")
-        self._add("mov.u32 %r105, %tid.y; mov.u32 %r106, %ntid.y; mov.u32 %r107, %tid.z; mov.u32 %r108, %ntid.z;")
+        self._add(
+            "mov.u32 %r105, %tid.y; mov.u32 %r106, %ntid.y; mov.u32 %r107, %tid.z; mov.u32 %r108, %ntid.z;"
+        )
         self._add("mad.lo.s32 %r109, %r107, %r106, %r105; mad.lo.s32 %r110, %r109, %r103, %r102;")
         self._add("mul.lo.u32 %r111, %r103, %r106; mul.lo.u32 %r111, %r111, %r108;")
         # The number of the thread, where its result goes, and the index of its column.
-        self._add("mad.lo.s32 %r112, %r104, %r111, %r110; mul.wide.u32 %d103, %r112, 8; add.s64 %d104, %d102, %d103;")
+        self._add(
+            "mad.lo.s32 %r112, %r104, %r111, %r110; mul.wide.u32 %d103, %r112, 8; add.s64 %d104, %d102, %d103;"
+        )
         self._add("mad.lo.s32 %r113, %r104, %r103, %r102;")
         kind = self._random.choice(("column", "row", "lane", "strided", "linear"))
         match kind:
@@ -96,16 +122,19 @@ class Drawn:
             self._load("%d100" if self._random.random() < 0.7 else "%d101")
         elif choice < 0.8:
             self._store()
-        elif choice < 0.88:
+        elif choice < 0.85:
             self._loop()
-        elif choice < 0.94:
+        elif choice < 0.9:
             self._branch()
         elif self._guard == "none":
             self._exchange()
 
     def _load(self, base: str) -> None:
-        offset, size = self._random.randint(-5, 5), self._random.choice((4, 4, 4, 4, 8, 2))
-        address, extra = self._address(base, offset, size), self._random.choice(("", ".nc" if base == "%d101" else ""))
+        offset, size = self._random.randint(-5, 5), self._random.choice((4, 4, 4, 4, 4, 4, 8, 2))
+        address, extra = (
+            self._address(base, offset, size),
+            self._random.choice(("", ".nc" if base == "%d101" else "")),
+        )
         match size:
             case 8:
                 value = self._new("d")
@@ -119,7 +148,9 @@ class Drawn:
                 if self._random.random() < 0.2:
                     other = self._new("r")
                     aligned = self._address(base, offset & ~1, 4, even=True)
-                    self._add(f"ld.global{extra}.v2.b32 {{{word}, {other}}}, {aligned}; xor.b32 {word}, {word}, {other};")
+                    self._add(
+                        f"ld.global{extra}.v2.b32 {{{word}, {other}}}, {aligned}; xor.b32 {word}, {word}, {other};"
+                    )
                 else:
                     self._add(f"ld.global{extra}.b32 {word}, {address};")
                 self._add(f"cvt.u64.u32 {value}, {word};")
@@ -131,7 +162,7 @@ class Drawn:
         wide, sum_ = self._new("d"), self._new("d")
         inside, outside = (offset, 0) if self._random.random() < 0.4 else (0, offset)
         index = "%r114"
-        way = self._random.choice(("s16", "u16", "s32", "s32", "s32", "u32", "s64"))
+        way = self._way if self._random.random() < 0.8 else self._random.choice(_WAYS)
         if way[1:] == "16":
             narrow, index = self._new("h"), self._new("r")
             self._add(f"add.s16 {narrow}, %h100, {inside}; cvt.{way[0]}32.{way} {index}, {narrow};")
@@ -167,14 +198,18 @@ class Drawn:
         if before:
             self._add(f"add.s32 %r114, %r114, {self._random.randint(1, 2)};")
         most = self._random.choice(("3", "%r101", "%r115" if self._guard == "lanes" else "2"))
-        self._add(f"add.s32 {count}, {count}, 1; setp.lt.s32 {predicate}, {count}, {most}; @{predicate} bra {label};")
+        self._add(
+            f"add.s32 {count}, {count}, 1; setp.lt.s32 {predicate}, {count}, {most}; @{predicate} bra {label};"
+        )
 
     def _branch(self) -> None:
         """Threads, or all of them, take one of two ways and load on one."""
         self._count += 1
         label, predicate = f"E{self._count}", f"%p{self._count}"
         left = self._random.choice(("%r102", "%r104", "%r113"))
-        self._add(f"setp.gt.s32 {predicate}, {left}, {self._random.randint(0, 40)}; @{predicate} bra {label};")
+        self._add(
+            f"setp.gt.s32 {predicate}, {left}, {self._random.randint(0, 40)}; @{predicate} bra {label};"
+        )
         for _ in range(self._random.randint(1, 2)):
             if self._random.random() < 0.3:
                 self._add("add.s32 %r114, %r114, 1;")
@@ -213,7 +248,12 @@ def _check(seed: int) -> int:
     random = Random(seed)
     for block in random.sample(BLOCKS, 4):
         grid = (1,) if drawn.exchanges else (random.choice((1, 2, 3)),)
-        before, after = (_results(each, grid, block, seed) for each in (drawn.text, text))
+        try:
+            before = _results(drawn.text, grid, block, seed)
+        except CompileError:
+            # An index without a sign that is negative: the kernel itself leaves its arrays.
+            continue
+        after = _results(text, grid, block, seed)
         for one, other in zip(before, after, strict=True):
             assert np.array_equal(one, other), f"seed {seed}, block {block}, grid {grid}\n{text}"
     return count

@@ -9,6 +9,8 @@ In: comparisons, as blocks are entered and left again.  Out: whether a sum of 32
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from comprehensive.ptx.analysis.forms import Form, wrapped
 
 
@@ -23,6 +25,12 @@ class Facts:
     def __init__(self) -> None:
         self._known: dict[tuple[int, tuple[tuple[int, int], ...], bool], list[tuple[int, int, int]]] = {}
         self._order: list[tuple[int, tuple[tuple[int, int], ...], bool]] = []
+
+    def known(self) -> Iterator[tuple[Form, bool, int, int]]:
+        """All of them: a form, whether its number has a sign, least and greatest."""
+        for (bits, terms, signed), each in self._known.items():
+            for constant, low, high in each:
+                yield Form(bits, terms, constant), signed, low, high
 
     def mark(self) -> int:
         return len(self._order)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.forms import wrapped
@@ -38,13 +39,34 @@ class Variant(Enum):
     """A lane takes what it has loaded itself."""
 
 
+class Part(NamedTuple):
+    """``factor`` times the number that the result of ``step`` and ``plus`` are, modulo its bits."""
+
+    step: int
+    plus: int
+    factor: int
+
+
+class _Sum(NamedTuple):
+    signed: bool
+    parts: tuple[Part, ...]
+
+
+class Index(NamedTuple):
+    """A sum that must not wrap, with sign or without: the parts and ``by``."""
+
+    signed: bool
+    parts: tuple[Part, ...]
+    by: int
+
+
 @dataclass(frozen=True, slots=True)
 class Shuffle:
-    """The load at ``step`` comes from ``neighbour``; ``indices`` are steps that define what must not wrap."""
+    """The load at ``step`` comes from ``neighbour``, where none of ``indices`` wraps."""
 
     step: int
     neighbour: Neighbour
-    indices: tuple[int, ...]
+    indices: tuple[Index, ...]
 
 
 def with_shuffles(analyses: Analyses, shuffles: Sequence[Shuffle], variant: Variant) -> list[Statement]:
@@ -80,7 +102,7 @@ class _Code:
         self._lane: dict[bool, Name] = {}
         self._masks: dict[tuple[int, int], tuple[Name, Name]] = {}
         self._edges: dict[tuple[object, ...], Name] = {}
-        self._wraps: dict[tuple[bool, int], Name] = {}
+        self._wraps: dict[_Sum, Name] = {}
 
     def made(self) -> list[Statement]:
         for shuffle in self._shuffles:
@@ -153,7 +175,7 @@ class _Code:
     def _edge(self, shuffle: Shuffle, incomplete: Name, found: list[Statement]) -> Name:
         """Whether the lane has to load itself."""
         by = shuffle.neighbour.lanes
-        wraps = tuple(dict.fromkeys(self._wraps[k] for k in self._wrap_keys(shuffle)))
+        wraps = tuple(dict.fromkeys(self._wraps[_Sum(i.signed, i.parts)] for i in shuffle.indices))
         key = (incomplete, by, wraps)
         edge = self._edges.get(key)
         if edge is None:
@@ -195,31 +217,57 @@ class _Code:
         self._edits.before(0, code)
 
     def _indices(self) -> None:
-        """Of every index that could wrap whether it is so near to that."""
-        reach: dict[tuple[bool, int], tuple[int, int]] = {}
-        for shuffle in self._shuffles:
-            for key, wrap in zip(self._wrap_keys(shuffle), shuffle.neighbour.wraps, strict=True):
-                low, high = reach.get(key, (0, 0))
-                reach[key] = max(low, -wrap.by), max(high, wrap.by)
-        for (signed, step), (low, high) in sorted(reach.items()):
-            self._wraps[signed, step] = near = self._fresh.register("pred")
-            index = self._data(step)[0]
-            bits = self._bits(index)
-            moved = self._fresh.register(f"b{bits}")
-            # From the least number that may be left on, so that one comparison is enough.
-            begin = (1 << (bits - 1) if signed else 0) - low
-            self._edits.after(
-                step,
-                (
-                    _made(f"add.s{bits}", moved, index, _number(wrapped(begin, bits))),
-                    _made(f"setp.gt.u{bits}", near, moved, _number((1 << bits) - 1 - low - high)),
-                ),
-            )
+        """Of every sum whether it is so near to where it wraps."""
+        reach: dict[_Sum, tuple[int, int]] = {}
+        for index in (index for shuffle in self._shuffles for index in shuffle.indices):
+            key = _Sum(index.signed, index.parts)
+            low, high = reach.get(key, (0, 0))
+            reach[key] = max(low, -index.by), max(high, index.by)
+        for key, (low, high) in sorted(reach.items()):
+            self._wraps[key] = near = self._fresh.register("pred")
+            is_one = len(key.parts) == 1 and key.parts[0].factor == 1
+            code = (self._one if is_one else self._several)(key, low, high, near)
+            self._edits.after(self._last([part.step for part in key.parts]), code)
 
-    def _wrap_keys(self, shuffle: Shuffle) -> list[tuple[bool, int]]:
+    def _one(self, key: _Sum, low: int, high: int, near: Name) -> list[Statement]:
+        """In as many bits as the number has, from the least number that may be left on: one comparison is enough."""
+        signed, (part,) = key
+        index = self._data(part.step)[0]
+        bits = self._bits(index)
+        moved = self._fresh.register(f"b{bits}")
+        begin = part.plus + (1 << (bits - 1) if signed else 0) - low
         return [
-            (wrap.signed, step) for wrap, step in zip(shuffle.neighbour.wraps, shuffle.indices, strict=True)
+            _made(f"add.s{bits}", moved, index, _number(wrapped(begin, bits))),
+            _made(f"setp.gt.u{bits}", near, moved, _number((1 << bits) - 1 - low - high)),
         ]
+
+    def _several(self, key: _Sum, low: int, high: int, near: Name) -> list[Statement]:
+        """The same of a sum, in 64 bits."""
+        signed, parts = key
+        bits = self._bits(self._data(parts[0].step)[0])
+        total = self._fresh.register("b64")
+        code: list[Statement] = [
+            _made("mov.b64", total, _number((1 << (bits - 1) if signed else 0) - low)),
+        ]
+        for part in parts:
+            index, wide = self._data(part.step)[0], self._fresh.register("b64")
+            if part.plus:
+                index = self._fresh.register(f"b{bits}")
+                code.append(_made(f"add.s{bits}", index, self._data(part.step)[0], _number(part.plus)))
+            code.append(_made(f"cvt.{'s' if signed else 'u'}64.{'s' if signed else 'u'}{bits}", wide, index))
+            code.append(_made("mad.lo.s64", total, wide, _number(part.factor), total))
+        code.append(_made("setp.gt.u64", near, total, _number((1 << bits) - 1 - low - high)))
+        return code
+
+    def _last(self, steps: Sequence[int]) -> int:
+        """Of steps that all come to one place, the one that comes last."""
+        cfg, dominates = self._analyses.cfg, self._analyses.dominators.dominates
+        last = steps[0]
+        for step in steps[1:]:
+            one, other = cfg.block_of[last], cfg.block_of[step]
+            if step > last if one == other else dominates(one, other):
+                last = step
+        return last
 
     def _data(self, step: int) -> tuple[Name, ...]:
         return data_of(self._flow.steps[step].instruction)

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from math import prod
 
 from comprehensive.ptx.analysis.analyses import Analyses
-from comprehensive.ptx.analysis.forms import Form
+from comprehensive.ptx.analysis.forms import Form, wrapped
 from comprehensive.ptx.analysis.spaces import Space
-from comprehensive.ptx.analysis.ssa import NONE
 from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.operands import SINK, Name
 from comprehensive.ptx.passes.expressions import scope_depths
@@ -26,7 +25,15 @@ from comprehensive.ptx.passes.occupancy_gate import next_cliff, predicted_regist
 from comprehensive.ptx.passes.pragmas import has_pragma
 from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
 from comprehensive.ptx.passes.remark import Kind, Remark
-from comprehensive.ptx.passes.shuffle_code import Shuffle, Variant, bits_of, data_of, with_shuffles
+from comprehensive.ptx.passes.shuffle_code import (
+    Index,
+    Part,
+    Shuffle,
+    Variant,
+    bits_of,
+    data_of,
+    with_shuffles,
+)
 from comprehensive.ptx.passes.shuffle_cost import Cost, cost_of
 from comprehensive.ptx.statements import Statement
 from comprehensive.ptx.symbolic.emulator import Emulation, emulate
@@ -218,23 +225,28 @@ class _Search:
         around = analyses.loops.around(analyses.cfg.block_of[step])
         return all(loop.number in self.emulation.lanes.in_step for loop in around)
 
-    def _indices(self, step: int, neighbour: Neighbour) -> tuple[int, ...] | None:
-        """Steps that put into a register what must not wrap; None where there is none for one of them."""
-        found = tuple(self._index(step, wrap.form) for wrap in neighbour.wraps)
-        return None if NONE in found else found
+    def _indices(self, step: int, neighbour: Neighbour) -> tuple[Index, ...] | None:
+        """Registers for what must not wrap; None where there is none for some part."""
+        found: list[Index] = []
+        for wrap in neighbour.wraps:
+            parts = [self._part(step, wanted, factor) for wanted, factor in wrap.parts]
+            if None in parts:
+                return None
+            found.append(Index(wrap.signed, tuple(part for part in parts if part is not None), wrap.by))
+        return tuple(found)
 
-    def _index(self, step: int, wanted: Form) -> int:
+    def _part(self, step: int, wanted: Form, factor: int) -> Part | None:
         analyses = self._analyses
         block = analyses.cfg.block_of[step]
         around = {loop.number for loop in analyses.loops.around(block)}
-        for value in self.emulation.holding.get(wanted, ()):
+        for value, constant in self.emulation.holding.get(wanted.varying, ()):
             at = analyses.ssa.values[value].step
             own = analyses.cfg.block_of[at]
             inside = {loop.number for loop in analyses.loops.around(own)}
             before = at < step if own == block else analyses.dominators.dominates(own, block)
             if before and inside <= around and self._is_index(at, wanted.bits):
-                return at
-        return NONE
+                return Part(at, wrapped(wanted.constant - constant, wanted.bits), factor)
+        return None
 
     def _is_index(self, at: int, bits: int) -> bool:
         instruction = self._steps[at].instruction

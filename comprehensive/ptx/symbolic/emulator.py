@@ -65,18 +65,25 @@ class Sighting:
     facts: Facts
 
 
+class Holding(NamedTuple):
+    """A value that is a form and a constant."""
+
+    value: int
+    constant: int
+
+
 @dataclass(frozen=True)
 class Emulation:
     """``sightings`` by step of a load, at least one where a flow comes to it; ``entries`` how often blocks were
-    emulated; ``holding`` the values of less than 64 bits that have one form in all flows, by form; ``arithmetic`` knows the
-    symbols."""
+    emulated; ``holding`` the values of less than 64 bits that have one form in all flows, by the form without its
+    constant; ``arithmetic`` knows the symbols."""
 
     analyses: Analyses
     arithmetic: Arithmetic
     lanes: Lanes
     sightings: Mapping[int, tuple[Sighting, ...]]
     entries: tuple[int, ...]
-    holding: Mapping[Form, tuple[int, ...]]
+    holding: Mapping[Form, tuple[Holding, ...]]
 
 
 def emulate(analyses: Analyses) -> Emulation:
@@ -175,11 +182,11 @@ class _Emulator:
             self._at_fork[entry.block] = entry
             work += reversed(self._onward(entry))
 
-    def holding(self) -> Mapping[Form, tuple[int, ...]]:
-        found: dict[Form, list[int]] = defaultdict(list)
+    def holding(self) -> Mapping[Form, tuple[Holding, ...]]:
+        found: dict[Form, list[Holding]] = defaultdict(list)
         for value, one in self._held.items():
             if one is not None:
-                found[one].append(value)
+                found[one.varying].append(Holding(value, one.constant))
         return {one: tuple(values) for one, values in found.items()}
 
     def _remember(self, values: Sequence[int]) -> None:

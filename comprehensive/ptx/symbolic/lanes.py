@@ -16,21 +16,26 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from comprehensive.ptx.analysis.arithmetic import Arithmetic
+from comprehensive.ptx.analysis.facts import limits
 from comprehensive.ptx.analysis.forms import Form, add, constant, form, scaled, single, subtract, widened
 from comprehensive.ptx.analysis.loops import Loops
-from comprehensive.ptx.analysis.symbols import Symbol
 from comprehensive.ptx.analysis.variance import Level, Variance
 from comprehensive.ptx.special_registers import special_register
 
 _GROWING = frozenset({"%tid.x", "%laneid"})
+_MOST_FACTOR = 1 << 16
+"""So that sums of a few numbers of 32 bits, so often each, stay within 64."""
 _STAYING = frozenset({"%tid.y", "%tid.z"})
 
 
 class Wrap(NamedTuple):
-    """That ``form + by`` is no more than ``by`` away from ``form``, as numbers with sign or without."""
+    """That a sum of numbers, with sign or without, is one of as many bits as each of them has.
+
+    ``parts`` are forms, all of one width, and what the number that each is counts; ``by`` is added.
+    """
 
     signed: bool
-    form: Form
+    parts: tuple[tuple[Form, int], ...]
     by: int
 
 
@@ -81,7 +86,7 @@ class Lanes:
         """As the thread ``by`` lanes further has it; None where that is not known."""
         found = constant(one.bits, one.constant)
         for number, coefficient in one.terms:
-            each = self._symbol(number, by, one.bits)
+            each = self.of_symbol(number, by, one.bits)
             if each is None:
                 return None
             found = add(found, scaled(each, coefficient))
@@ -90,7 +95,7 @@ class Lanes:
     def between(self, source: Form, one: Form, by: int) -> Distance | None:
         """From the source's address ``by`` lanes further to the other in this lane; None where it is no number.
 
-        The form in each :class:`Wrap` is one of this lane.
+        The forms in each :class:`Wrap` are of this lane.
         """
         far = self.shifted(source, by) if by else source
         if far is None:
@@ -99,52 +104,81 @@ class Lanes:
         wraps: list[Wrap] = []
         own = {n for n, _ in (*one.terms, *source.terms)}
         while not rest.is_constant:
-            found = next(self._pairs(rest, own), None)
+            found = next(self._sums(rest, own), None)
             if found is None:
                 return None
-            kept, gone, apart = found
-            symbol = self._symbols.all[kept]
-            inner = symbol.key[0]
-            assert isinstance(inner, Form)
-            if not self._stays_near(symbol, self._symbols.all[gone], apart, source, by):
-                wraps.append(Wrap(symbol.kind == "signed", inner, apart))
+            gone, parts, apart = found
+            wrap = Wrap(self._is_signed(gone), tuple((self._inner(n), c) for n, c in parts), apart)
+            if not (self._stays_near(wrap, gone, source, by) or self._is_bounded(wrap)):
+                wraps.append(wrap)
             coefficient = rest.coefficient(gone)
-            rest = add(rest, form(rest.bits, {gone: -coefficient, kept: coefficient}, apart * coefficient))
+            terms = {number: coefficient * factor for number, factor in parts} | {gone: -coefficient}
+            rest = add(rest, form(rest.bits, terms, apart * coefficient))
         return Distance(rest.constant, tuple(dict.fromkeys(wraps)))
 
-    def _pairs(self, rest: Form, own: set[int]) -> Iterator[tuple[int, int, int]]:
-        """Two terms that are numbers of sums a constant apart: one of this lane, the other, and the constant."""
-        for kept, _ in rest.terms:
-            symbol = self._symbols.all[kept]
-            if kept not in own or symbol.kind not in ("signed", "unsigned"):
+    def _sums(self, rest: Form, own: set[int]) -> Iterator[tuple[int, tuple[tuple[int, int], ...], int]]:
+        """A term that is a number, others that as sums make it up, and what is left: two terms a constant apart, the
+        second one of this lane; or one that all others together cancel."""
+        wide = [n for n, _ in rest.terms if self._symbols.all[n].kind in ("signed", "unsigned")]
+        for gone in wide:
+            alike = [n for n in wide if n != gone and self._is_like(n, gone)]
+            for kept in alike:
+                apart = subtract(self._inner(gone), self._inner(kept))
+                if kept in own and apart.is_constant:
+                    yield gone, ((kept, 1),), apart.constant
+        for gone in wide:
+            alike = [n for n in wide if n != gone and self._is_like(n, gone)]
+            coefficient = rest.coefficient(gone)
+            parts = tuple((n, -rest.coefficient(n) // coefficient) for n in alike)
+            if max((abs(factor) for _, factor in parts), default=_MOST_FACTOR) >= _MOST_FACTOR:
                 continue
-            for gone, _ in rest.terms:
-                other = self._symbols.all[gone]
-                a, b = symbol.key[0], other.key[0]
-                if gone == kept or other.kind != symbol.kind:
-                    continue
-                if isinstance(a, Form) and isinstance(b, Form) and a.bits == b.bits and a.terms == b.terms:
-                    yield kept, gone, subtract(b, a).constant
+            if all(rest.coefficient(n) % coefficient == 0 for n in alike):
+                apart = self._inner(gone)
+                for number, factor in parts:
+                    apart = subtract(apart, scaled(self._inner(number), factor))
+                if apart.is_constant:
+                    yield gone, parts, apart.constant
 
-    def _stays_near(self, symbol: Symbol, other: Symbol, apart: int, source: Form, by: int) -> bool:
-        """Whether the two numbers are surely so far apart: by what is known of both."""
-        one, two = symbol.key[0], other.key[0]
-        assert isinstance(one, Form)
-        assert isinstance(two, Form)
-        signed = symbol.kind == "signed"
+    def _is_like(self, one: int, other: int) -> bool:
+        same = self._symbols.all[one].kind == self._symbols.all[other].kind
+        return same and self._inner(one).bits == self._inner(other).bits
+
+    def _inner(self, number: int) -> Form:
+        found = self._symbols.all[number].key[0]
+        assert isinstance(found, Form)
+        return found
+
+    def _is_signed(self, number: int) -> bool:
+        return self._symbols.all[number].kind == "signed"
+
+    def _is_bounded(self, wrap: Wrap) -> bool:
+        """Whether the sum stays within its bits, by what is known of the parts."""
+        low = high = wrap.by
+        for part, factor in wrap.parts:
+            ends = [factor * end for end in self._arithmetic.number_bounds(part, wrap.signed)]
+            low, high = low + min(ends), high + max(ends)
+        least, most = limits(wrap.parts[0][0].bits, wrap.signed)
+        return least <= low and high <= most
+
+    def _stays_near(self, wrap: Wrap, other: int, source: Form, by: int) -> bool:
+        """Whether two numbers are surely so far apart: by what is known of both."""
+        if len(wrap.parts) != 1 or wrap.parts[0][1] != 1:
+            return False
+        one, two, signed = wrap.parts[0][0], self._inner(other), wrap.signed
         low, high = self._arithmetic.number_bounds(one, signed)
         least, most = self._arithmetic.number_bounds(two, signed)
         for number, _ in source.terms:
-            own = self._symbols.all[number]
-            inner = own.key[0]
-            if own.kind == symbol.kind and isinstance(inner, Form) and self.shifted(inner, by) == two:
+            if self._symbols.all[number].kind != self._symbols.all[other].kind:
+                continue
+            if self.shifted(self._inner(number), by) == two:
                 # The other lane knows of its own number what this one knows of its own.
-                below, above = self._arithmetic.number_bounds(inner, signed)
+                below, above = self._arithmetic.number_bounds(self._inner(number), signed)
                 least, most = max(least, below), min(most, above)
         size = 1 << one.bits
-        return not any(least - high <= apart + wrapped <= most - low for wrapped in (-size, size))
+        return not any(least - high <= wrap.by + wrapped <= most - low for wrapped in (-size, size))
 
-    def _symbol(self, number: int, by: int, bits: int) -> Form | None:
+    def of_symbol(self, number: int, by: int, bits: int) -> Form | None:
+        """The symbol as the thread ``by`` lanes further has it, in so many bits."""
         key = (number, by, bits)
         if key not in self._shifted:
             self._shifted[key] = self._made(number, by, bits)
@@ -165,7 +199,7 @@ class Lanes:
             case "product", numbers:
                 found = constant(bits, 1)
                 for each in numbers:
-                    factor = self._symbol(each, by, bits) if isinstance(each, int) else None
+                    factor = self.of_symbol(each, by, bits) if isinstance(each, int) else None
                     product = None if factor is None else self._arithmetic.product(found, factor)
                     if product is None:
                         return None
