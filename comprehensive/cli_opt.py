@@ -157,7 +157,7 @@ def _print_remarks(stages: Sequence[Stage], kinds: str, as_json: bool) -> None:
     module = stages[0].before if stages else None
     strange = module is not None and (
         strange_module(module) is not None
-        or any(strange_statement(function) is not None for function in module.functions.values())
+        or any(strange_statement(function, module) is not None for function in module.functions.values())
     )
     if strange and kinds not in ("missed", "all"):
         click.echo(

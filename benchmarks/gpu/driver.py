@@ -8,6 +8,8 @@ device.launch(device.function(module, "saxpy"), (8, 1, 1), (128, 1, 1), 0, [x, y
 from __future__ import annotations
 
 import ctypes
+import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
@@ -16,7 +18,8 @@ from typing import Any, TypeAlias
 
 Dimensions: TypeAlias = Sequence[int]
 
-_UNSUPPORTED_PTX = 222
+_LOG, _LOG_BYTES = 5, 6
+"""CU_JIT_ERROR_LOG_BUFFER and CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES."""
 _DYNAMIC_SHARED_BYTES = 8
 """CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES."""
 _MAJOR, _MINOR = 75, 76
@@ -56,11 +59,14 @@ class Device:
             raise DriverError(call, code, (words.value or b"?").decode())
 
     def load(self, ptx: Path) -> ctypes.c_void_p:
-        """A module, by the driver or by ptxas where the driver is too old for the PTX."""
+        """A module, by the driver or by ptxas where the driver does not take the PTX."""
+        # A driver may know PTX by its beginning, which must be no long comment.
+        text = ptx.read_bytes()
+        found = re.search(rb"^[ \t]*\.version", text, re.MULTILINE)
         try:
-            return self.load_image(ptx.read_bytes() + b"\0")
-        except DriverError as error:
-            if error.code != _UNSUPPORTED_PTX:
+            return self.load_image(text[found.start() if found else 0 :] + b"\0")
+        except DriverError:
+            if shutil.which("ptxas") is None:
                 raise
             with tempfile.TemporaryDirectory() as directory:
                 cubin = Path(directory) / "cubin"
@@ -69,8 +75,14 @@ class Device:
 
     def load_image(self, image: bytes) -> ctypes.c_void_p:
         """A module of a cubin, or of PTX that ends in a zero."""
-        module = ctypes.c_void_p()
-        self.check("cuModuleLoadData", ctypes.byref(module), image)
+        module, log = ctypes.c_void_p(), ctypes.create_string_buffer(4096)
+        options = (ctypes.c_int * 2)(_LOG, _LOG_BYTES)
+        values = (ctypes.c_void_p * 2)(ctypes.addressof(log), len(log))
+        try:
+            self.check("cuModuleLoadDataEx", ctypes.byref(module), image, 2, options, values)
+        except DriverError as error:
+            words = log.value.decode(errors="replace").strip()
+            raise DriverError("cuModuleLoadDataEx", error.code, words or str(error)) from None
         return module
 
     def unload(self, module: ctypes.c_void_p) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile, Span
 from comprehensive.ptx.opcodes import opcode
@@ -29,6 +29,13 @@ LINE_DIRECTIVES = (
     r"\s*+,\s*+inlined_at\s++\d++\s++\d++\s++\d++)?+"
     rf"|\.file\s++\d++\s++{STRING}(?:\s*+,\s*+\d++\s*+,\s*+\d++)?+"
 )
+
+
+class _Placed(Protocol):
+    @property
+    def start(self) -> int: ...
+
+
 _STATEMENT = re.compile(
     rf"""{TRIVIA}(?:
     (?:@{TRIVIA}(!?+){TRIVIA}({_WORD}){TRIVIA})?+
@@ -36,7 +43,7 @@ _STATEMENT = re.compile(
     |({_WORD}){TRIVIA}:(?!:)(?:{TRIVIA}(\.(?:branchtargets|calltargets|callprototype)\b)({_REST});)?+   # 5 6 7
     |(\.(?:reg|local|shared|param|const|global)\b)({_REST});            # 8 9
     |({LINE_DIRECTIVES})                                                # 10
-    |(\.[a-z_]\w*+)({_REST});                                           # 11 12
+    |(\.(?!(?:loc|file)\b)[a-z_]\w*+)({_REST});                         # 11 12
     |(\{{)                                                              # 13
     |(\}})                                                              # 14
     )""",
@@ -90,8 +97,8 @@ def statements_of(file: SourceFile, start: int, end: int) -> tuple[Statement, ..
     return tuple(found)
 
 
-def token_start(file: SourceFile, statement: Statement) -> int:
-    """Where the statement itself begins, behind comments and white space."""
+def token_start(file: SourceFile, statement: _Placed) -> int:
+    """Where a statement or item itself begins, behind comments and white space."""
     found = _LEADING.match(file.text, statement.start)
     return statement.start if found is None else found.end()
 

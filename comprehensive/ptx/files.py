@@ -11,6 +11,7 @@ import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO, TextIO
 
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity
 
@@ -18,7 +19,7 @@ from comprehensive.diagnostics import CompileError, Diagnostic, Severity
 def read_text(path: str) -> str:
     """CompileError (CF1027) where the file cannot be read."""
     try:
-        content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        content = _standard(sys.stdin).read() if path == "-" else _read(path)
     except (OSError, ValueError) as error:
         raise _error(f"cannot read '{path}': {_why(error)}", "give the path of a .ptx file, or -") from None
     return content.decode("utf-8", "surrogateescape")
@@ -29,8 +30,11 @@ def write_text(path: str, text: str) -> None:
     content = text.encode("utf-8", "surrogateescape")
     try:
         if path == "-":
-            sys.stdout.buffer.write(content)
-            sys.stdout.buffer.flush()
+            stream = _standard(sys.stdout)
+            stream.write(content)
+            stream.flush()
+        elif not path:
+            raise ValueError("there is no name")
         elif _is_device(path):
             Path(path).write_bytes(content)
         else:
@@ -39,6 +43,18 @@ def write_text(path: str, text: str) -> None:
         raise
     except (OSError, ValueError) as error:
         raise _error(f"cannot write '{path}': {_why(error)}", "check the path and its rights") from None
+
+
+def _standard(stream: TextIO | None) -> BinaryIO:
+    """None where the caller has closed it."""
+    if stream is None:
+        raise ValueError("it is closed")
+    return stream.buffer
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def _replace(target: Path, content: bytes) -> None:

@@ -22,7 +22,7 @@ from comprehensive.diagnostics import CompileError, Diagnostic, Severity, Span
 from comprehensive.ptx.body import token_start
 from comprehensive.ptx.module import Function, bytes_of
 from comprehensive.ptx.opcodes import Role
-from comprehensive.ptx.operands import SINK, Arguments, Name, Not, Operand
+from comprehensive.ptx.operands import SINK, Arguments, Expression, Name, Not, Operand
 from comprehensive.ptx.special_registers import special_register
 from comprehensive.ptx.statements import (
     MADE,
@@ -79,12 +79,17 @@ class Step:
 
 @dataclass(frozen=True)
 class Flow:
-    """``labels`` are steps by position of the label's statement; a label at the end is one step behind the last."""
+    """``labels`` are steps by position of the label's statement; a label at the end is one step behind the last.
+
+    ``free`` are names that the function does not declare, with the position of the statement that has one first: those
+    of the module, if it is whole.
+    """
 
     function: Function
     registers: tuple[Register, ...]
     steps: tuple[Step, ...]
     labels: Mapping[int, int]
+    free: Mapping[str, int]
 
     @cached_property
     def names(self) -> Mapping[str, int]:
@@ -97,8 +102,22 @@ class Flow:
         return MappingProxyType({step.position: number for number, step in enumerate(self.steps)})
 
 
+def roles_of(instruction: Instruction) -> tuple[Role, ...]:
+    """Of its operands; of a call it matters whether there is a list of results."""
+    code, operands = instruction.opcode, instruction.operands
+    if code.base != "call":
+        return code.roles(len(operands))
+    return code.roles(len(operands), returns=bool(operands) and isinstance(operands[0], Arguments))
+
+
+def role_of(name: str, role: Role) -> Role:
+    """Of a register in an operand: where only a part is written (``v.x``), the other parts stay, and all is read."""
+    return Role.DEF_USE if role is Role.DEF and "." in name else role
+
+
 def flow_of(function: Function) -> Flow:
-    """CompileError: CF1004 for a label that is there twice or not at all, CF1005 for an undeclared register."""
+    """CompileError: CF1002 for a declaration that is not understood, CF1004 for a label that is there twice or not at
+    all, CF1005 for an undeclared register."""
     scopes = _Scopes(function)
     steps: list[_Unresolved] = []
     labels: dict[int, int] = {}
@@ -112,9 +131,9 @@ def flow_of(function: Function) -> Flow:
             case Directive(name, text, label) if label is not None:
                 scopes.table(label, name, text)
             case Declaration(".reg", text):
-                scopes.declare(text)
+                scopes.declare(text, position)
             case Declaration(_, text):
-                scopes.variable(text)
+                scopes.variable(text, position)
             case Open():
                 scopes.open()
             case Close():
@@ -122,7 +141,9 @@ def flow_of(function: Function) -> Flow:
             case _:
                 pass
     found = tuple(step.finished(scopes) for step in steps)
-    return Flow(function, tuple(scopes.registers), found, MappingProxyType(labels))
+    return Flow(
+        function, tuple(scopes.registers), found, MappingProxyType(labels), MappingProxyType(scopes.free)
+    )
 
 
 @dataclass(slots=True)
@@ -155,9 +176,16 @@ class _Unresolved:
         )
 
 
-_FAMILY = re.compile(r"([%$\w]+?)\s*<\s*(\d+)\s*>")
-_MEMBER = re.compile(r"(.*?)(0|[1-9]\d*)")
+_FAMILY = re.compile(r"([%$\w]+?)\s*<\s*(\d{1,9})\s*>")
+_MEMBER = re.compile(r"(.*?)(0|[1-9]\d{0,8})")
 _SCALAR = re.compile(r"(?:\.v[248]\s*)?\.(\w+)\s+(.*)", re.DOTALL)
+_REGISTER = re.compile(r"[A-Za-z_$%][\w$]*")
+# `.align 4 .b8 tile[64], .u32 x = 3`: names and numbers that no operator keeps apart are two statements.
+_VARIABLE = (
+    r"\s*(?:\.align\s+\d+\s*|\.attribute\s*\([^;]*?\)\s*|\.\w+\s*)*"
+    r"[A-Za-z_$%][\w$]*\s*(?:<\s*\d+\s*>\s*)?(?:\[[^\[\]]*\]\s*)*"
+)
+_VARIABLES = re.compile(rf"{_VARIABLE}(?:,{_VARIABLE})*(?:=.*)?", re.DOTALL)
 _DEFINED = frozenset({Role.DEF, Role.DEF_USE})
 
 
@@ -168,6 +196,7 @@ class _Scopes:
         self._function = function
         self._scope = _Scope(0, None)
         self._count = 1
+        self.free: dict[str, int] = {}
         self.registers: list[Register] = []
         for parameter in (*function.returns, *function.parameters):
             if parameter.is_register:
@@ -182,18 +211,22 @@ class _Scopes:
     def close(self) -> None:
         self._scope = self._scope.outer or self._scope
 
-    def declare(self, text: str) -> None:
-        found = _SCALAR.match(text)
+    def declare(self, text: str, position: int) -> None:
+        found = _SCALAR.fullmatch(text)
         if found is None:
-            return
-        for part in found[2].split(","):
-            family = _FAMILY.fullmatch(part.strip())
+            raise self._strange(position)
+        for part in map(str.strip, found[2].split(",")):
+            family = _FAMILY.fullmatch(part)
             if family:
                 self._scope.families[family[1]] = (int(family[2]), found[1])
+            elif _REGISTER.fullmatch(part):
+                self._new(self._scope, part, found[1])
             else:
-                self._new(self._scope, part.strip(), found[1])
+                raise self._strange(position)
 
-    def variable(self, text: str) -> None:
+    def variable(self, text: str, position: int) -> None:
+        if _VARIABLES.fullmatch(text) is None:
+            raise self._strange(position)
         head = text.split("=")[0]
         self._scope.variables.update(re.findall(r"(?<![.\w%$])[A-Za-z_$%][\w$]*", head))
 
@@ -219,19 +252,20 @@ class _Scopes:
         uses: list[int] = []
         symbols: list[str] = []
         labels: list[str] = []
-        for operand, role in zip(operands, _roles(instruction), strict=True):
+        for operand, role in zip(operands, roles_of(instruction), strict=True):
             if role in (Role.LABEL, Role.TARGETS):
                 labels += self._labels(operand)
                 continue
             for name in operand.names:
                 number = self._lookup(name)
                 if number is None:
-                    self._demand_symbol(name, position)
+                    self._demand_symbol(name, position, operand)
                     symbols.append(name)
                     continue
-                if role in _DEFINED:
+                of_name = role_of(name, role)
+                if of_name in _DEFINED:
                     defines.append(number)
-                if role is not Role.DEF:
+                if of_name is not Role.DEF:
                     uses.append(number)
         guard = None if instruction.guard is None else self._guard(instruction.guard, position)
         step = Step(position, instruction, tuple(defines), tuple(uses), guard, (), tuple(symbols))
@@ -274,13 +308,21 @@ class _Scopes:
         self.registers.append(Register(number, name, type_, scope.number))
         return number
 
-    def _demand_symbol(self, name: str, position: int) -> None:
+    def _demand_symbol(self, name: str, position: int, operand: Operand) -> None:
         """Names with a percent sign are registers, unless they are declared otherwise."""
-        if not name.startswith("%") or special_register(name) is not None or name == SINK:
+        if special_register(name) is not None or name == SINK:
             return
         if any(name in scope.variables for scope in _outwards(self._scope)):
             return
-        raise self._undeclared(name, position)
+        if name.startswith("%"):
+            raise self._undeclared(name, position)
+        # Of an expression also the words of its operators are among the names.
+        if not isinstance(operand, Expression) and name != "WARP_SZ":
+            self.free.setdefault(name, position)
+
+    def _strange(self, position: int) -> CompileError:
+        help = "see that the file is whole, and that ptxas accepts it"
+        return self._error("CF1002", "this declaration is not understood", position, help)
 
     def _undeclared(self, name: str, position: int) -> CompileError:
         help = "declare it with .reg, or see that the file is whole"
@@ -291,13 +333,6 @@ class _Scopes:
         return CompileError(
             (Diagnostic(Severity.ERROR, code, message, _span(self._function, statement), help=help),)
         )
-
-
-def _roles(instruction: Instruction) -> tuple[Role, ...]:
-    operands = instruction.operands
-    if instruction.opcode.base != "call":
-        return instruction.opcode.roles(len(operands))
-    return instruction.opcode.roles(len(operands), returns=isinstance(operands[0], Arguments))
 
 
 def _outwards(scope: _Scope | None) -> Iterator[_Scope]:

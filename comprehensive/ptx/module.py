@@ -100,7 +100,9 @@ class Function(Item):
 
     def tuning(self, name: str) -> tuple[int, ...]:
         """The numbers behind a directive such as ``.maxntid``; empty where it is not there."""
-        found = re.search(rf"\.{name}\b\s*(\d+(?:\s*,\s*\d+)*)", _uncommented(self.header))
+        found = re.search(
+            rf"\.{name}\b\s*(\d{{1,9}}(?:\s*,\s*\d{{1,9}})*)(?![\d.])", _uncommented(self.header)
+        )
         return tuple(int(number) for number in found[1].split(",")) if found else ()
 
 
@@ -131,6 +133,16 @@ class Module:
     def variables(self) -> Mapping[str, Variable]:
         return MappingProxyType({item.symbol: item for item in self.items if isinstance(item, Variable)})
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """All words of what stands between functions, and functions: what is not among them is declared nowhere."""
+        texts = (
+            self.file.text[item.start : item.end]
+            for item in self.items
+            if not isinstance(item, Function) and item.name != ".section"
+        )
+        return frozenset((*self.declarations, *(word for text in texts for word in _NAME.findall(text))))
+
     @property
     def kernels(self) -> Mapping[str, Function]:
         return MappingProxyType({name: f for name, f in self.functions.items() if f.is_kernel})
@@ -155,14 +167,17 @@ class Module:
         return f"{text[: text.rindex('.version')]}.version {version[0]}.{version[1]}"
 
     def with_functions(self, changed: Mapping[str, Function]) -> Module:
-        """The module with other functions in the place of those that have a body and these names."""
+        """The module with other functions in the place of those that :attr:`functions` has by these names."""
         items = (
-            changed.get(item.symbol, item) if isinstance(item, Function) and not item.is_declaration else item
+            changed.get(item.symbol, item)
+            if isinstance(item, Function) and self.functions.get(item.symbol) is item
+            else item
             for item in self.items
         )
         return replace(self, items=tuple(items))
 
 
+_NAME = re.compile(r"[%$A-Za-z_][\w$]*+")
 _WORD = r"[%$A-Za-z_][\w$]*+"
 _TEXT = rf"(?:[^;/\"{{}}]++|{COMMENT}|/|{STRING})*+"
 # Of a function; a pragma there ends with a semicolon of its own.

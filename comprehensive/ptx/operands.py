@@ -184,6 +184,9 @@ _WHOLE_NUMBER = re.compile(_NUMBER)
 _ANY_NAME = re.compile(_NAME)
 _SUM = re.compile(rf"({_NAME}|{_NUMBER})\s*([+-])\s*(-?\s*(?:0[xX][0-9A-Fa-f]+|\d+))")
 _COMMENT = re.compile(r"//[^\n]*|/\*[\s\S]*?\*/")
+_CAST = re.compile(r"\(\s*\.\w+\s*\)")
+# No operator between two words, as where a semicolon is missing, or what no operand has.
+_STRANGE = re.compile(r"[\w$)\]}]\s+(?:[\w$\[{]|%\w)|[^\w$%.\s()\[\]{},+\-*/<>=!&|^~?:]|(?<![=!<>])=(?!=)")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -227,6 +230,7 @@ def renamed(operand: Operand, names: Callable[[str], str]) -> Operand:
 
 
 MOST_KEPT = 1 << 17
+MOST_NESTED = 50
 _KNOWN = _Operands()
 _known = _KNOWN.__getitem__
 
@@ -245,7 +249,7 @@ def _operand(text: str) -> Operand:
     if _WHOLE_NAME.fullmatch(text):
         return Name(text)
     if _WHOLE_NUMBER.fullmatch(text):
-        return Immediate(text)
+        return _literal(text)
     if not text:
         raise OperandError("an operand is missing")
     if text[0] == ".":
@@ -267,6 +271,8 @@ def _operand(text: str) -> Operand:
     found = _SUM.fullmatch(text)
     if found and _WHOLE_NAME.fullmatch(found[1]):
         return Sum(Name(found[1]), _offset(found))
+    if _STRANGE.search(_CAST.sub("", text)):
+        raise OperandError("an operand goes on where it should end")
     return Expression(text, tuple(_ANY_NAME.findall(re.sub(_NUMBER, " ", text))))
 
 
@@ -276,22 +282,27 @@ def _address(inside: str) -> Operand:
     if _WHOLE_NAME.fullmatch(inside):
         return Address(Name(inside))
     if _WHOLE_NUMBER.fullmatch(inside):
-        return Address(Immediate(inside))
+        return Address(_literal(inside))
     found = _SUM.fullmatch(inside)
     if found:
-        base = Name(found[1]) if _WHOLE_NAME.fullmatch(found[1]) else Immediate(found[1])
+        base = Name(found[1]) if _WHOLE_NAME.fullmatch(found[1]) else _literal(found[1])
         offset = _offset(found)
         return Address(base, offset, has_zero=offset == 0)
     return Place(tuple(_operand(part) for part in _split(inside, ",")))
 
 
-def _offset(found: re.Match[str]) -> int:
+def _literal(text: str) -> Immediate:
     """OperandError for digits that are no number, such as ``09``: a number that begins with 0 is octal."""
-    text = re.sub(r"\s", "", found[3])
+    found = Immediate(text)
     try:
-        value = int(Immediate(text).value)
+        _ = found.value
     except ValueError:
-        raise OperandError(f"'{text}' is no number") from None
+        raise OperandError(f"'{text[:40]}' is no number") from None
+    return found
+
+
+def _offset(found: re.Match[str]) -> int:
+    value = int(_literal(re.sub(r"\s", "", found[3])).value)
     return -value if found[2] == "-" else value
 
 
@@ -305,6 +316,8 @@ def _split(text: str, separator: str) -> list[str]:
     for position, character in enumerate(text):
         if character in _CLOSING:
             open_.append(_CLOSING[character])
+            if len(open_) > MOST_NESTED:
+                raise OperandError("brackets are nested too deeply")
         elif character in ")]}":
             if not open_ or open_.pop() != character:
                 raise OperandError(f"'{character}' closes nothing")

@@ -129,13 +129,33 @@ def test_a_file_is_replaced_whole_and_keeps_its_rights(source: Path) -> None:
 
 @pytest.mark.parametrize(
     ("source_name", "output"),
-    [("missing.ptx", "-"), (".", "-"), ("in.ptx", "."), ("in.ptx", "no/such/out.ptx")],
+    [("missing.ptx", "-"), (".", "-"), ("in.ptx", ""), ("in.ptx", "."), ("in.ptx", "no/such/out.ptx")],
 )
 def test_files_that_cannot_be_read_or_written_are_named(source: Path, source_name: str, output: str) -> None:
-    output = output if output == "-" else str(source.parent / output)
+    output = output if output in ("-", "") else str(source.parent / output)
     result = _opt(str(source.parent / source_name), "-o", output)
     assert result.exit_code == 1
     assert "[CF1027]" in result.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_standard_input_and_output_that_are_closed_are_named(source: Path, closed: str) -> None:
+    command = f"'{sys.executable}' -m comprehensive opt {'-' if closed == '<&-' else source} -p dce {closed}"
+    answer = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert answer.returncode == 1
+    assert "'-': it is closed [CF1027]" in answer.stderr
+
+
+def test_the_input_may_be_the_output(source: Path) -> None:
+    assert _opt(str(source), "-p", "dce", "-o", str(source)).exit_code == 0
+    assert source.read_text() == PTX.replace("\n\tmov.u32 %r1, %tid.x;", "")
+
+
+@pytest.mark.parametrize("pipeline", ["", "dce"])
+def test_an_empty_input_is_no_ptx(pipeline: str) -> None:
+    result = _opt("-", "-p", pipeline, given="")
+    assert result.exit_code == 1
+    assert "<stdin>:1:1: error: this is no PTX: .version is missing [CF1003]" in result.stderr
 
 
 def test_a_device_is_written_and_stays(source: Path) -> None:

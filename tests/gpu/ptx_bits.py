@@ -4,8 +4,8 @@
 
 In: a directory that :mod:`tests.gpu.ptx_prepare` has written: PTX, inputs and the interpreter's results.  Needs a GPU,
 its driver, python3 and numpy, and ptxas where the driver is older than the PTX.  Out: a table; the exit status is 1
-if a kernel gives other bits, or fails.  Those with approximate instructions may differ: they are listed with the
-largest distance in units of the last place.
+if a kernel gives other bits, or fails.  Of a kernel with one instruction some differences are listed with operands.
+Those with approximate instructions may differ: they are listed with the largest distance in units of the last place.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 
 from benchmarks.gpu.driver import Device, DriverError
 
+_EXAMPLES = 6
 _FLOATS = {"f16": ("i2", 5), "bf16": ("i2", 8), "f32": ("i4", 8), "f64": ("i8", 11)}
 """Integers of the size, and the bits of the exponent."""
 
@@ -101,15 +102,22 @@ def compared(
         if case["approximate"]:
             word += f", by {distance(type_, left, right)} ulp" if type_ in _FLOATS else ""
         else:
-            first = int(where[0])
-            hexed = [array[first : first + 1].tobytes()[::-1].hex() for array in (left, right)]
-            word += f"; at {first} the interpreter has {hexed[0]}, the device {hexed[1]}"
-            if case.get("sources"):
-                inputs = [case["inputs"][p][first : first + 1].tobytes()[::-1].hex() for p in case["sources"]]
-                word += f" of {' '.join(inputs)}"
+            some = where if len(where) <= _EXAMPLES else where[:: len(where) // _EXAMPLES][:_EXAMPLES]
+            separator = "\n    " if case.get("sources") else "; "
+            for place in map(int, some if case.get("sources") else some[:1]):
+                word += separator + _difference(case, place, left, right)
             good = False
         said.append(word)
     return ("; ".join(said) or "equal"), good
+
+
+def _difference(case: Mapping[str, Any], place: int, left: np.ndarray, right: np.ndarray) -> str:
+    inputs = [case["inputs"][position] for position in case.get("sources", ())]
+    one, other, *sources = (
+        array[place : place + 1].tobytes()[::-1].hex() for array in (left, right, *inputs)
+    )
+    word = f"at {place} the interpreter has {one}, the device {other}"
+    return f"{word} of {' '.join(sources)}" if sources else word
 
 
 def main() -> int:

@@ -185,6 +185,11 @@ def _float_forms() -> Iterator[Form]:
     yield "fma.rn.bf16", "bf16", ("bf16",) * 3, ""
     yield "fma.rn.relu.bf16", "bf16", ("bf16",) * 3, ""
     for type_ in ("f16", "bf16"):
+        for base in ("add", "sub", "mul"):
+            yield f"{base}.{type_}", type_, (type_, type_), ""
+            yield f"{base}.rn.{type_}x2", "b32", ("b32", "b32"), ""
+        for base in ("abs", "neg"):
+            yield f"{base}.{type_}x2", "b32", ("b32",), ""
         yield f"abs.{type_}", type_, (type_,), ""
         yield f"neg.{type_}", type_, (type_,), ""
         yield f"fma.rn.{type_}x2", "b32", ("b32",) * 3, ""
@@ -280,6 +285,16 @@ def _conversion_forms() -> Iterator[Form]:
     yield "cvt.f64.f16", "f64", ("f16",), ""
     yield "cvt.sat.f32.f32", "f32", ("f32",), ""
     yield "cvt.rna.tf32.f32", "b32", ("f32",), ""
+    for way in ("rn", "rz", "rn.relu"):
+        yield f"cvt.{way}.tf32.f32", "b32", ("f32",), ""
+    for to, source in (("f32", "f32"), ("f64", "f64"), ("f16", "f16"), ("f64", "bf16")):
+        yield f"cvt.{to}.{source}", to, (source,), ""
+    for to, source in (("bf16", "f64"), ("bf16", "f16"), ("f16", "bf16")):
+        yield f"cvt.rn.{to}.{source}", to, (source,), ""
+    yield "cvt.rz.f16.f64", "f16", ("f64",), ""
+    yield "cvt.ftz.f32.bf16", "f32", ("bf16",), ""
+    yield "cvt.ftz.f32.f32", "f32", ("f32",), ""
+    yield "cvt.rni.bf16.bf16", "bf16", ("bf16",), ""
     for mode in ("rni", "rzi", "rmi", "rpi"):
         for type_ in ("f16", "f32", "f64"):
             yield f"cvt.{mode}.{type_}.{type_}", type_, (type_,), ""

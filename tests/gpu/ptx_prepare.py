@@ -3,7 +3,9 @@
     python -m tests.gpu.ptx_prepare -o build/ptx-bits
     python -m tests.gpu.ptx_prepare -o build/ptx-passes -p 'memory-space,vectorize-accesses,pre,dce'
 
-With passes the device gets what they make of the PTX, and the interpreter what it was before.
+With passes the device gets what they make of the PTX, and the interpreter what it was before.  Additions and
+multiplications that say no rounding get ``.rn``: without it ptxas may make one fused instruction of two, and results
+would be its choice.
 
 The kernels are those of the corpus that have runs and that the interpreter knows, compiled for architectures that the
 device can run, and one kernel for each form of the instructions in :mod:`tests.gpu.ptx_instructions`.
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -81,14 +84,23 @@ def corpus_cases(output: Path, archs: tuple[str, ...]) -> Iterator[Case]:
         for arch in archs:
             if arch in source.archs:
                 ptx = compiled(source, arch, output)
+                ptx.write_text(uncontracted(ptx.read_text(encoding="utf-8")), encoding="utf-8")
                 yield from (_case(f"{source.name} {arch}", ptx, each) for each in source.runs)
     for source in assemblies():
         if source.archs[0].rstrip("a") <= "sm_90" and source.archs[0] != "sm_100":
             ptx = output / source.path.name
-            shutil.copy(source.path, ptx)
+            ptx.write_bytes(uncontracted(source.path.read_bytes().decode()).encode())
             yield from (
                 _case(source.name, ptx, each) for each in runs_of(source.path.read_text(encoding="utf-8"))
             )
+
+
+_CONTRACTIBLE = re.compile(r"(?<![\w.%$])(add|sub|mul)((?:\.ftz|\.sat)*\.(?:b?f16(?:x2)?|f32(?:x2)?|f64))\b")
+
+
+def uncontracted(ptx: str) -> str:
+    """``mul.ftz.f32`` as ``mul.rn.ftz.f32``: the same numbers, and ptxas may not contract it (PTX ISA, mul)."""
+    return _CONTRACTIBLE.sub(r"\1.rn\2", ptx)
 
 
 def _case(name: str, ptx: Path, each: Run) -> Case:

@@ -82,7 +82,8 @@ class Arithmetic:
         step = self._ssa.cfg.flow.steps[index]
         code = step.instruction.opcode
         found: Form | None = None
-        if runs or self._ssa.guards[index] == NONE:
+        known = runs or self._ssa.guards[index] == NONE
+        if known and code.accepts(len(step.instruction.operands)):
             if code.base == "ld":
                 self._load(index, code)
                 return

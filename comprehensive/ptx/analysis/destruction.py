@@ -16,10 +16,9 @@ from collections.abc import Sequence
 
 from comprehensive.ptx.analysis.cfg import Block
 from comprehensive.ptx.analysis.copies import in_sequence
-from comprehensive.ptx.analysis.operand_values import roles_of
 from comprehensive.ptx.analysis.renaming import renamed
 from comprehensive.ptx.analysis.ssa import NONE, Ssa, is_vector_declaration
-from comprehensive.ptx.flow import Step
+from comprehensive.ptx.flow import Step, role_of, roles_of
 from comprehensive.ptx.module import Function, bytes_of
 from comprehensive.ptx.opcodes import Role, opcode
 from comprehensive.ptx.operands import Name
@@ -116,8 +115,13 @@ class _Writer:
         before = dict(zip(ssa.defines[number], ssa.previous[number], strict=False))
         operands = step.instruction.operands
         roles = roles_of(step.instruction)
-        if Role.DEF_USE in roles:
-            both = {n for o, r in zip(operands, roles, strict=True) if r is Role.DEF_USE for n in o.names}
+        both = {
+            name.partition(".")[0]
+            for operand, role in zip(operands, roles, strict=True)
+            for name in operand.names
+            if role_of(name, role) is Role.DEF_USE
+        }
+        if both:
             held = dict(zip(step.uses, ssa.uses[number], strict=True))
             for register, value in zip(step.defines, ssa.defines[number], strict=True):
                 if self._flow.registers[register].name in both:

@@ -9,10 +9,8 @@ In: an :class:`Ssa`.  Out: for every step, a number for each of its operands: th
 from __future__ import annotations
 
 from comprehensive.ptx.analysis.ssa import NONE, Ssa
-from comprehensive.ptx.flow import Step
+from comprehensive.ptx.flow import Step, role_of, roles_of
 from comprehensive.ptx.opcodes import Role
-from comprehensive.ptx.operands import Arguments
-from comprehensive.ptx.statements import Instruction
 
 
 def operand_values_of(ssa: Ssa) -> tuple[tuple[int, ...], ...]:
@@ -25,14 +23,6 @@ def operand_values_of(ssa: Ssa) -> tuple[tuple[int, ...], ...]:
     return tuple(
         [_values(step, ssa.defines[n], ssa.uses[n], names) for n, step in enumerate(ssa.cfg.flow.steps)]
     )
-
-
-def roles_of(instruction: Instruction) -> tuple[Role, ...]:
-    """Of its operands; of a call it matters whether there is a list of results."""
-    code, operands = instruction.opcode, instruction.operands
-    if code.base != "call":
-        return code.roles(len(operands))
-    return code.roles(len(operands), returns=isinstance(operands[0], Arguments))
 
 
 def _values(
@@ -50,14 +40,15 @@ def _values(
                 if "." in name:
                     # A part of a register (%r1.b0, v.x) is another value.
                     whole = name.rpartition(".")[0]
+                of_name = role_of(name, role)
                 if (
-                    (role is Role.DEF or role is Role.DEF_USE)
+                    (of_name is Role.DEF or of_name is Role.DEF_USE)
                     and define < len(defines)
                     and registers[step.defines[define]] == whole
                 ):
                     value = defines[define]
                     define += 1
-                if role is not Role.DEF and use < len(uses) and registers[step.uses[use]] == whole:
+                if of_name is not Role.DEF and use < len(uses) and registers[step.uses[use]] == whole:
                     value = uses[use]
                     use += 1
                 if whole is not name:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from comprehensive.ptx.analysis.operand_values import roles_of
-from comprehensive.ptx.flow import Flow, Step
+from comprehensive.ptx.flow import Flow, Step, role_of, roles_of
 from comprehensive.ptx.opcodes import Role
 from comprehensive.ptx.operands import Name, Not, Operand
 from comprehensive.ptx.operands import renamed as with_names
@@ -54,7 +53,7 @@ class _Places:
         """Equal names of one operand are one register."""
         names: dict[str, str] = {}
         for name in operand.names:
-            names[name] = self._new_name(name, role)
+            names[name] = self._new_name(name, role_of(name, role))
         return with_names(operand, lambda name: names.get(name, name)) if names else operand
 
     def _new_name(self, name: str, role: Role) -> str:

@@ -279,7 +279,7 @@ class _Spaces:
         if any(t[0] == "f" or t.lstrip("bsu") in ("8", "16") for t in code.types):
             return Space.NONE
         if code.space is not None and code.space.split("::")[0] == "param":
-            match operands[-1]:
+            match operands[-1] if operands else None:
                 case Address(Name(text), 0):
                     return self._passed.get(text, Space.ANY)
                 case _:

@@ -173,7 +173,8 @@ class _Levels:
         code = ssa.cfg.flow.steps[number].instruction.opcode
         if code.base not in _MADE_ONE or ssa.guards[number] != NONE or "sync" not in code.modifiers:
             return False
-        return not ssa.cfg.flow.steps[number].instruction.operands[-1].names
+        operands = ssa.cfg.flow.steps[number].instruction.operands
+        return code.accepts(len(operands)) and not operands[-1].names
 
     def _own_level(self, number: int) -> Level:
         """Without what the operands say."""

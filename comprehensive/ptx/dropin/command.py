@@ -14,15 +14,19 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
 from comprehensive.ptx.dropin.install import install, real_ptxas, real_toolkit
 from comprehensive.ptx.dropin.run import IN_PLACE, REMARKS, run
+from comprehensive.ptx.dropin.time_limit import DEFAULT, SECONDS
 from comprehensive.ptx.dropin.wrapper import PASSES
+from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.toolchain.find import find_tool
 
 _ENVIRONMENT = f"""\
 environment:
   {PASSES}   passes, in place of those of -p; none where it is empty
   {REMARKS}  file to which what passes have to say is appended
+  {SECONDS}  how long passes may take [{DEFAULT:g}; 0 is for ever]; then the original is assembled
   {IN_PLACE} where it is not empty, rewritten PTX also replaces the input
 """
 
@@ -30,13 +34,22 @@ environment:
 def main(arguments: Sequence[str], tell: Callable[[str], None]) -> None:
     """Returns after an installation; else ends this process as ptxas ends.
 
-    Raises ToolError where nvcc or ptxas is missing, CommandLineError where the directory is not ours to write.
+    Raises ToolError where nvcc or ptxas is missing, CommandLineError where the directory is not ours to write or
+    cannot be written, or the passes are none.
     """
     if arguments[:1] != ("--install",):
         run(str(real_ptxas(find_tool("ptxas"))), arguments, os.environ.get(PASSES, ""))
     options = _parser().parse_args(arguments[1:])
+    # Of a build a wrong pipeline would only be told in remarks.
+    passes_of(options.passes)
     directory: Path = options.directory
-    install(directory, real_toolkit(find_tool("nvcc", options.cuda_path)), options.passes)
+    toolkit = real_toolkit(find_tool("nvcc", options.cuda_path))
+    try:
+        install(directory, toolkit, options.passes)
+    except OSError as problem:
+        message = f"cannot write {directory}: {problem.strerror or problem}"
+        help = "name a directory that you may write"
+        raise CommandLineError((Diagnostic(Severity.ERROR, "CF1092", message, None, help=help),)) from None
     tell(f"{directory}: call {directory / 'bin' / 'nvcc'}, or set CUDA_HOME to this directory")
 
 

@@ -11,6 +11,7 @@ passes does with them.  Where nothing is rewritten this process becomes ptxas.
 The environment: ``COMPREHENSIVE_PTXAS_REMARKS`` names a file to which remarks are appended; without it those that
 say why PTX was not rewritten go to stderr.  With a ``COMPREHENSIVE_PTXAS_IN_PLACE`` that is not empty, rewritten PTX
 takes the place of the input when ptxas has accepted it, so that nvcc embeds that for other GPUs, too.
+``COMPREHENSIVE_PTXAS_SECONDS`` is how long passes may take before the original is assembled.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from types import FrameType
 from typing import NoReturn, Protocol
 
 from comprehensive.ptx.dropin.arguments import Assembly, Untouched, understand
+from comprehensive.ptx.dropin.time_limit import SECONDS, TimeLimitError, seconds_of, time_limit
 
 REMARKS = "COMPREHENSIVE_PTXAS_REMARKS"
 IN_PLACE = "COMPREHENSIVE_PTXAS_IN_PLACE"
@@ -93,10 +94,17 @@ def _with_passes(ptxas: str, arguments: Sequence[str], pipeline: str, rewrite: R
 
 def _assemble_rewritten(ptxas: str, call: Assembly, pipeline: str, rewrite: Rewrite | None) -> _Answer | None:
     """None where the original must be assembled; why, a remark has said."""
+    seconds = seconds_of(os.environ)
     try:
-        texts = _rewritten_texts(call.paths, pipeline, rewrite)
+        with time_limit(seconds):
+            texts = _rewritten_texts(call.paths, pipeline, rewrite)
+    except TimeLimitError:
+        why = f"passes '{pipeline}' took longer than {seconds:g} seconds ({SECONDS})"
+        _refuse(", ".join(call.paths), why)
+        return None
     except Exception as problem:
-        _refuse(", ".join(call.paths), f"passes '{pipeline}' failed: {type(problem).__name__}: {problem}")
+        said = str(problem).partition("\n")[0]
+        _refuse(", ".join(call.paths), f"passes '{pipeline}' failed: {type(problem).__name__}: {said}")
         return None
     if not texts:
         return None
@@ -134,7 +142,9 @@ def _rewritten_texts(paths: Sequence[str], pipeline: str, rewrite: Rewrite | Non
 
 
 def _pipeline() -> Rewrite:
-    return import_module("comprehensive.ptx.pipeline").rewrite
+    from comprehensive.ptx.pipeline import rewrite
+
+    return rewrite
 
 
 def _written(directory: str, texts: Mapping[str, str]) -> dict[str, str]:

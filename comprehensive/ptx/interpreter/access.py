@@ -60,8 +60,9 @@ def _load(binding: Binding) -> Action:
     type_ = opcode.types[-1]
     size = bytes_of_type(type_)
     memory = binding.machine.memory
-    if isinstance(to, Vector):
-        return _load_vector(binding, to, source, type_)
+    elements = binding.vector(to)
+    if elements is not None:
+        return _load_vector(binding, elements, source, type_)
     if type_ == "b128":
         pair = Vector((to,))
         return _load_wide(binding, pair, source)
@@ -115,7 +116,8 @@ def _store(binding: Binding) -> Action:
     to, source = binding.step.instruction.operands[:2]
     type_ = opcode.types[-1]
     memory = binding.machine.memory
-    items = source.items if isinstance(source, Vector) else (source,)
+    elements = binding.vector(source)
+    items = (source,) if elements is None else elements.items
     if type_ == "b128":
         return _store_wide(binding, to, items)
     count, size = len(items), bytes_of_type(type_)

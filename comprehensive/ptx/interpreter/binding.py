@@ -8,6 +8,7 @@ Literals and addresses of symbols are arrays too, of one element that numpy repe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,10 @@ from comprehensive.ptx.interpreter.memory import Allocation
 from comprehensive.ptx.interpreter.registers import RegisterFile
 from comprehensive.ptx.interpreter.values import DTYPES, Array, Computation, callable_of, integer, literal
 from comprehensive.ptx.module import Function
-from comprehensive.ptx.operands import SINK, Address, Expression, Immediate, Name, Not, Operand, Sum
+from comprehensive.ptx.operands import SINK, Address, Expression, Immediate, Name, Not, Operand, Sum, Vector
+
+_PARTED = re.compile(r"([%$]?[A-Za-z_$][\w$]*)\s*\.\s*([xyzwrgba])")
+_ELEMENTS = {"x": 0, "y": 1, "z": 2, "w": 3, "r": 0, "g": 1, "b": 2, "a": 3}
 
 Action = Callable[[Lanes], None]
 """An instruction, ready to be executed for some lanes."""
@@ -59,12 +63,32 @@ class Binding:
         """The number of a register; None for anything else."""
         return self.names.get(operand.text) if isinstance(operand, Name) else None
 
+    def _element(self, text: str) -> tuple[int, int] | None:
+        """The number of a register, and which of its elements is meant: ``%v.y`` is (7, 1)."""
+        number = self.names.get(text)
+        if number is not None:
+            return number, 0
+        whole, _, part = text.rpartition(".")
+        number = self.names.get(whole) if part in _ELEMENTS else None
+        return None if number is None else (number, _ELEMENTS[part])
+
+    def vector(self, operand: Operand) -> Vector | None:
+        """The operand of an instruction on ``.v2`` or ``.v4`` by its elements, also where it is one register."""
+        if isinstance(operand, Vector):
+            return operand
+        words = self.step.instruction.opcode.modifiers
+        count = next((int(word[1:]) for word in words if word in ("v2", "v4")), 0)
+        if not count or not isinstance(operand, Name):
+            return None
+        return Vector(tuple(Name(f"{operand.text}.{axis}") for axis in "xyzw"[:count]))
+
     def source(self, operand: Operand, type_: str) -> Array:
         """To read, with the dtype of the type."""
+        operand = _joined(operand)
         if isinstance(operand, Name):
-            number = self.names.get(operand.text)
-            if number is not None:
-                return self.frame.registers.view(number, type_)
+            element = self._element(operand.text)
+            if element is not None:
+                return self.frame.registers.view(element[0], type_, element[1])
             special = self.machine.specials.constant(operand.text)
             if special is not None:
                 return self._sized(special, type_)
@@ -102,12 +126,13 @@ class Binding:
 
     def target(self, operand: Operand, type_: str) -> Array | None:
         """To write; None for the sink."""
+        operand = _joined(operand)
         if isinstance(operand, Name):
             if operand.text == SINK:
                 return None
-            number = self.names.get(operand.text)
-            if number is not None:
-                return self.frame.registers.target(number, type_)
+            element = self._element(operand.text)
+            if element is not None:
+                return self.frame.registers.target(element[0], type_, element[1])
         raise Unsupported(f"the destination '{operand}'")
 
     def wide(self, operand: Operand) -> Array:
@@ -172,6 +197,14 @@ class Binding:
         if dtype.itemsize < special.dtype.itemsize:
             return special.view(dtype)[:: special.dtype.itemsize // dtype.itemsize]
         return special.astype(dtype)
+
+
+def _joined(operand: Operand) -> Operand:
+    """White space may stand before the point of ``%tid.x``; the parser then sees an expression."""
+    if isinstance(operand, Expression):
+        found = _PARTED.fullmatch(operand.text)
+        return Name(f"{found[1]}.{found[2]}") if found else operand
+    return operand
 
 
 def with_negated(function: Computation, negated: list[int]) -> Callable[..., Any]:

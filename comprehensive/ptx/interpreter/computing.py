@@ -122,6 +122,8 @@ def apply(computation: Computation, sources: list[Array], targets: list[Array | 
 def _move(binding: Binding) -> Action:
     to, source = binding.step.instruction.operands
     type_ = binding.step.instruction.opcode.types[0]
+    if any(word in ("v2", "v4") for word in binding.step.instruction.opcode.modifiers):
+        return _move_vector(binding, to, source, type_)
     if isinstance(to, Vector):
         return _unpack(binding, to, source, type_)
     if isinstance(source, Vector):
@@ -160,6 +162,22 @@ def _move(binding: Binding) -> Action:
         target[at] = array[at]
 
     return apply(np.logical_not, [array], [target]) if negated else move
+
+
+def _move_vector(binding: Binding, to: Operand, source: Operand, type_: str) -> Action:
+    """Element by element; of a special register such as ``%tid`` the fourth is zero."""
+    targets, sources = binding.vector(to), binding.vector(source)
+    if targets is None or sources is None:
+        raise Unsupported(f"the move from '{source}' to '{to}'")
+    is_special = isinstance(source, Name) and binding.register(source) is None
+    items = (*sources.items[:3], Immediate("0")) if is_special else sources.items
+    arrays = [binding.source(item, type_) for item in items]
+    return apply(_copies, arrays, [binding.target(item, type_) for item in targets.items])
+
+
+def _copies(*values: Array) -> tuple[Array, ...]:
+    """Of what may lie in a register that is written before it is read."""
+    return tuple(value.copy() for value in values)
 
 
 def _pack(binding: Binding, to: Operand, source: Vector, type_: str) -> Action:

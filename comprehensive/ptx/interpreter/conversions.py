@@ -12,7 +12,15 @@ import numpy as np
 from comprehensive.ptx.interpreter import small_floats
 from comprehensive.ptx.interpreter.floats import fix_mode, flushed, rectified, saturated
 from comprehensive.ptx.interpreter.operation import Builder, Operation, element_of, first, has, rounding
-from comprehensive.ptx.interpreter.rounding import directed, narrow, to_odd, two_sum, widen
+from comprehensive.ptx.interpreter.rounding import (
+    canonical,
+    directed,
+    is_subnormal,
+    narrow,
+    to_odd,
+    two_sum,
+    widen,
+)
 from comprehensive.ptx.interpreter.values import DTYPES, ELEMENT, Array, is_float
 from comprehensive.ptx.opcodes import Opcode
 
@@ -101,18 +109,45 @@ def _float_to_float(opcode: Opcode, to: str, source: str) -> Function:
     whole = first(opcode, ("rni", "rzi", "rmi", "rpi"))
     flush, saturate, rectify = has(opcode, "ftz"), has(opcode, "sat"), has(opcode, "relu")
 
+    if to == source and to != "f16" and whole is None and not (flush or saturate or rectify):
+        return lambda a: a  # ptxas makes a move of it.
+    # What HADD2, F2FP and FRND do gives the canonical NaN; F2F and moves keep what they are given.
+    keeps_nan = to != source and not (
+        rectify or (source == "f32" and to != "f64") or (source, to) == ("f16", "f32")
+    )
+    quiets_nan = (source, to) != ("bf16", "f32") or flush
+
     def function(a: Array) -> Array:
-        x = widen(flushed(a, source) if flush else a, source)
+        if flush:
+            a = canonical(flushed(a, source), source)
+        x = widen(a, source)
         if whole is not None:
             x = fix_mode(x, whole)
         result = narrow(x, to, mode)
         if flush and to == "f32":
-            result = flushed(result, to)
+            result = np.where(is_subnormal(x, to, mode), np.copysign(np.float32(0), x), result)
+        if keeps_nan:
+            nan = np.isnan(x)
+            result = np.where(nan, moved_nan(a, source, to, quiets_nan), result) if nan.any() else result
         if saturate:
             result = saturated(result, to)
         return rectified(result, to) if rectify else result
 
     return function
+
+
+_FRACTION = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}
+"""Bits behind the point."""
+
+
+def moved_nan(a: Array, source: str, to: str, quiets: bool) -> Array:
+    """NaN of another format with the sign and the upper bits that it had; nothing else may be among them."""
+    bits = a.view(f"u{a.dtype.itemsize}").astype(np.uint64)
+    fraction, width = _FRACTION[to], 8 * DTYPES[to].itemsize
+    sign = bits >> np.uint64(8 * a.dtype.itemsize - 1) << np.uint64(width - 1)
+    rest = bits << np.uint64(64 - _FRACTION[source]) >> np.uint64(64 - fraction)
+    ones = (1 << (width - 1)) - (1 << (fraction - quiets))
+    return (sign | rest | np.uint64(ones)).astype(f"u{width // 8}").view(DTYPES[to])
 
 
 def _to_pair(opcode: Opcode, to: str, source: str) -> Operation | None:
@@ -130,7 +165,7 @@ def _to_pair(opcode: Opcode, to: str, source: str) -> Operation | None:
 
 
 def _to_tf32(opcode: Opcode) -> Operation | None:
-    """10 bits behind the point; ``rna`` is to the nearest, halves away from zero."""
+    """10 bits behind the point; ``rna`` is to the nearest, halves away from zero, of a NaN the upper bits."""
     mode, rectify = rounding(opcode), has(opcode, "relu")
 
     def function(a: Array) -> Array:
@@ -139,7 +174,8 @@ def _to_tf32(opcode: Opcode) -> Operation | None:
         if step is None:
             step = np.uint32(0xFFF) + (bits >> np.uint32(13) & np.uint32(1))
         rounded = np.where(np.isfinite(a), bits + step, bits) & np.uint32(0xFFFFE000)
-        rounded = np.where(np.isnan(a), np.uint32(0x7FFFFFFF), rounded)
+        if mode != "rna":
+            rounded = np.where(np.isnan(a), np.uint32(0x7FFFFFFF), rounded)
         return rectified(rounded.view(np.float32), "f32").view(np.uint32) if rectify else rounded
 
     return Operation(("f32",), ("tf32",), function)

@@ -5,7 +5,7 @@ operation_of(opcode("fma.rz.ftz.f32"))      # three sources, each flushed, one r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def arithmetic(opcode: Opcode) -> Operation | None:
     base = "fma" if opcode.base == "mad" else opcode.base
     if len(opcode.types) > 1:
         return _mixed(opcode, base, count)
-    function = _modified(floats.arithmetic(base, element, rounding(opcode)), opcode, element)
+    function = _arithmetic(base, element, opcode)
     return Operation((type_,) * count, (type_,), packed(function, type_))
 
 
@@ -40,7 +40,7 @@ def _mixed(opcode: Opcode, base: str, count: int) -> Operation | None:
     wide, short = opcode.types[:2]
     if wide != "f32" or short not in ("f16", "bf16") or base not in ("add", "sub", "fma"):
         return None
-    inner = _modified(floats.arithmetic(base, wide, rounding(opcode)), opcode, wide)
+    inner = _arithmetic(base, wide, opcode)
     shorts = count - 1
 
     def function(*sources: Array) -> Array:
@@ -50,8 +50,22 @@ def _mixed(opcode: Opcode, base: str, count: int) -> Operation | None:
     return Operation((short,) * shorts + (wide,), (wide,), function)
 
 
-def _modified(function: Computation, opcode: Opcode, type_: str) -> Callable[..., Array]:
-    """With what ``.ftz``, ``.sat``, ``.relu`` say."""
+def _arithmetic(base: str, type_: str, opcode: Opcode) -> Callable[..., Array]:
+    mode = rounding(opcode)
+
+    def flushed(result: Array, sources: Sequence[Array]) -> Array:
+        return floats.flushed_result(result, base, type_, mode, sources)
+
+    return _modified(floats.arithmetic(base, type_, mode), opcode, type_, flushed)
+
+
+def _modified(
+    function: Computation,
+    opcode: Opcode,
+    type_: str,
+    flushed: Callable[[Array, Sequence[Array]], Array] | None = None,
+) -> Callable[..., Array]:
+    """With what ``.ftz``, ``.sat``, ``.relu`` say; ``flushed`` is what flushes results, if that needs the sources."""
     flush, saturate, rectify = has(opcode, "ftz"), has(opcode, "sat"), has(opcode, "relu")
     call = callable_of(function)
     if not (flush or saturate or rectify):
@@ -62,7 +76,7 @@ def _modified(function: Computation, opcode: Opcode, type_: str) -> Callable[...
             sources = tuple(floats.flushed(source, type_) for source in sources)
         result = call(*sources)
         if flush:
-            result = floats.flushed(result, type_)
+            result = floats.flushed(result, type_) if flushed is None else flushed(result, sources)
         if saturate:
             result = floats.saturated(result, type_)
         return floats.rectified(result, type_) if rectify else result
@@ -82,7 +96,7 @@ def extremes(opcode: Opcode) -> Operation | None:
 
 
 def signs(opcode: Opcode) -> Operation | None:
-    """abs, neg: of the sign alone; only a flush looks at the rest."""
+    """abs, neg."""
     if not is_floating(opcode):
         return None
     type_ = opcode.types[0]

@@ -8,21 +8,23 @@ the vectorised ways do not reach.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from comprehensive.ptx.interpreter import exact
 from comprehensive.ptx.interpreter.rounding import (
     CANONICAL,
+    SMALLEST_NORMAL,
     canonical,
+    is_subnormal,
     narrow,
     to_odd,
     two_product,
     two_sum,
     widen,
 )
-from comprehensive.ptx.interpreter.values import Array, Computation, callable_of, unary
+from comprehensive.ptx.interpreter.values import DTYPES, Array, Computation, callable_of, unary
 
 _TINY32 = float(np.finfo(np.float32).tiny)
 _SAFE = (2.0**-400, 2.0**400)
@@ -31,15 +33,15 @@ _SAFE = (2.0**-400, 2.0**400)
 
 def arithmetic(base: str, type_: str, mode: str) -> Computation:
     """``base`` is add, sub, mul, div, fma, sqrt or rcp; ``mode`` one of rn, rz, rm, rp."""
+    if type_ == "f64":
+        return _double(base, mode)
     if base == "sub":
         add = callable_of(arithmetic("add", type_, mode))
         return lambda a, b: add(a, _negated(b, type_))
     if base == "rcp":
         divide = callable_of(arithmetic("div", type_, mode))
-        one = np.array(1, np.float64 if type_ == "f64" else np.float32)
+        one = np.array(1, np.float32)
         return unary(lambda a: divide(np.broadcast_to(one, a.shape), a))
-    if type_ == "f64":
-        return _double(base, mode)
     if type_ == "f32":
         return _NATIVE[base] if mode == "rn" else _single(base, mode)
     return _short(base, type_, mode)
@@ -145,50 +147,79 @@ def _cancelled(s: Array, a: Array, b: Array) -> Array:
 # --- double precision ----------------------------------------------------------------------------------------
 
 
+_LATER = {
+    "add": (0, 1),
+    "sub": (0, 1),
+    "mul": (0, 1),
+    "fma": (0, 2, 1),
+    "div": (1, 0),
+    "sqrt": (0,),
+    "rcp": (0,),
+}
+"""Which source's NaN a double gives where several are NaN: that of the one named last."""
+
+
 def _double(base: str, mode: str) -> Computation:
-    if base == "fma":
-        return (lambda a, b, c: _nan(_fma64(a, b, c), a, b, c)) if mode == "rn" else _exactly(exact.fma, mode)
+    function, order = callable_of(_numbers64(base, mode)), _LATER[base]
+
+    def complete(*sources: Array) -> Array:
+        result = function(*sources)
+        nan = np.isnan(result)
+        return _payload(result, nan, [sources[place] for place in order]) if nan.any() else result
+
+    return complete
+
+
+def _numbers64(base: str, mode: str) -> Computation:
+    """Right but for what a NaN is."""
+    if base == "sub":
+        add = callable_of(_numbers64("add", mode))
+        return lambda a, b: add(a, -b)
+    if base == "rcp":
+        divide = callable_of(_numbers64("div", mode))
+        return unary(lambda a: divide(np.ones(a.shape), a))
     if mode == "rn":
-        functions: dict[str, Computation] = {
+        nearest: dict[str, Computation] = {
             "add": np.add,
             "mul": np.multiply,
             "div": np.divide,
             "sqrt": np.sqrt,
+            "fma": _fma64,
         }
-        function = callable_of(functions[base])
-        return _with_nan(function)
+        return nearest[base]
     if base == "add":
-        return lambda a, b: _nan(_sum64(a, b, mode), a, b)
-    functions64 = {"mul": exact.multiply, "div": exact.divide, "sqrt": exact.square_root}
-    return _exactly(functions64[base], mode)
+        return lambda a, b: _sum64(a, b, mode)
+    return _exactly(_EXACT[base], mode)
+
+
+_EXACT: dict[str, Callable[..., float]] = {
+    "mul": exact.multiply,
+    "div": exact.divide,
+    "sqrt": exact.square_root,
+    "fma": exact.fma,
+}
 
 
 def _exactly(function: Callable[..., float], mode: str) -> Computation:
     def rounded(*sources: Array) -> Array:
         return exact.each(function, mode, *sources)
 
-    return _with_nan(rounded)
+    return rounded
 
 
-def _with_nan(function: Callable[..., Array]) -> Computation:
-    def complete(*sources: Array) -> Array:
-        return _nan(function(*sources), *sources)
-
-    return complete
-
-
-def _nan(result: Array, *sources: Array) -> Array:
-    """NaN of doubles: the first source that is one, made quiet, or the default of the hardware."""
-    nan = np.isnan(result)
-    if not nan.any():
-        return result
+def _payload(result: Array, nan: Array, sources: list[Array]) -> Array:
+    """NaN of doubles: the last source that is one, made quiet, or the default of the hardware."""
     bits = np.array(result).view(np.uint64)
     value = np.full(bits.shape, 0xFFF8000000000000, np.uint64)
-    for source in reversed(sources):
+    for source in sources:
         source64 = np.broadcast_to(source, bits.shape)
-        quiet = np.ascontiguousarray(source64).view(np.uint64) | np.uint64(1 << 51)
-        value = np.where(np.isnan(source64), quiet, value)
+        value = np.where(np.isnan(source64), quiet(source64).view(np.uint64), value)
     return np.where(nan, value, bits).view(np.float64)
+
+
+def quiet(x: Array) -> Array:
+    """NaN of doubles made quiet; nothing else may be among them where it counts."""
+    return (np.ascontiguousarray(x).view(np.uint64) | np.uint64(1 << 51)).view(np.float64)
 
 
 def _sum64(a: Array, b: Array, mode: str) -> Array:
@@ -238,6 +269,22 @@ def flushed(x: Array, type_: str) -> Array:
     return x
 
 
+def flushed_result(result: Array, base: str, type_: str, mode: str, sources: Sequence[Array]) -> Array:
+    """Results to zeros (``.ftz``), also where only the coarse steps of subnormal numbers lead up to a normal one."""
+    result = flushed(result, type_)
+    if base not in ("mul", "fma", "div"):
+        return result
+    border = np.flatnonzero(np.abs(result) == DTYPES[type_].type(SMALLEST_NORMAL[type_]))
+    if len(border):
+        a, b, *addend = (widen(source[border], type_) for source in sources)
+        product = a / b if base == "div" else a * b
+        precise = to_odd(*two_sum(product, addend[0])) if addend else product
+        result[border] = np.where(
+            is_subnormal(precise, type_, mode), np.copysign(result[border] * 0, precise), result[border]
+        )
+    return result
+
+
 def saturated(x: Array, type_: str) -> Array:
     """To [0, 1]; NaN becomes 0 (``.sat``)."""
     if type_ == "bf16":
@@ -274,6 +321,8 @@ def extreme(type_: str, largest: bool, propagates_nan: bool, xors_sign: bool) ->
         else:
             result = np.where(nan_b, a, result)
         result = np.where(negative & ~np.isnan(result), -result, result)
+        if type_ == "f64":
+            return np.where(nan_a & nan_b, quiet(b), result)
         return canonical(result, type_)
 
     if type_ != "bf16":
@@ -290,11 +339,17 @@ def extreme(type_: str, largest: bool, propagates_nan: bool, xors_sign: bool) ->
 
 
 def magnitude(x: Array, type_: str) -> Array:
-    return x & np.uint16(0x7FFF) if type_ == "bf16" else np.abs(x)
+    """abs: an addition to the hardware, so that NaN is that of additions, with the sign that it has."""
+    if type_ == "f64":
+        return np.where(np.isnan(x), quiet(x), np.abs(x))
+    return canonical(x & np.uint16(0x7FFF) if type_ == "bf16" else np.abs(x), type_)
 
 
 def opposite(x: Array, type_: str) -> Array:
-    return _negated(x, type_)
+    """neg; NaN as in abs."""
+    if type_ == "f64":
+        return np.where(np.isnan(x), quiet(x), -x)
+    return canonical(_negated(x, type_), type_)
 
 
 def fix_mode(x: Array, mode: str) -> Array:

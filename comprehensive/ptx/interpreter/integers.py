@@ -61,7 +61,7 @@ def divide(a: Array, b: Array) -> Array:
 
 
 def remainder(a: Array, b: Array) -> Array:
-    """With the sign of the dividend; by zero the dividend."""
+    """With the sign of the dividend; by zero all bits set."""
     _, rest = _quotient_and_rest(a, b)
     return rest
 
@@ -74,7 +74,7 @@ def _quotient_and_rest(a: Array, b: Array) -> tuple[Array, Array]:
     quotient = (a - rest) // safe
     quotient = np.where(minus_one, -a, quotient)
     all_ones = np.array(-1).astype(a.dtype)
-    return np.where(zero, all_ones, quotient).astype(a.dtype), np.where(zero, a, rest).astype(a.dtype)
+    return np.where(zero, all_ones, quotient).astype(a.dtype), np.where(zero, all_ones, rest).astype(a.dtype)
 
 
 def shift_left(a: Array, by: Array) -> Array:
@@ -137,8 +137,7 @@ def find_highest(a: Array, *, as_shift: bool) -> Array:
 def extract_field(a: Array, position: Array, length: Array) -> Array:
     """bfe; a signed field that begins at or beyond the end is filled with the sign."""
     bits = bits_of(a)
-    start = (position & np.uint32(0xFF)).astype(np.int64)
-    size = (length & np.uint32(0xFF)).astype(np.int64)
+    start, size = _place_and_size(bits, position, length)
     raw = unsigned(a).astype(np.uint64)
     last = np.minimum(start + size - 1, bits - 1)
     sign = ((raw >> np.maximum(last, 0).astype(np.uint64)) & np.uint64(1)).astype(np.bool_)
@@ -156,12 +155,19 @@ def extract_field(a: Array, position: Array, length: Array) -> Array:
 def insert_field(a: Array, b: Array, position: Array, length: Array) -> Array:
     """bfi: the lower bits of ``a`` into ``b``."""
     bits = bits_of(a)
-    start = (position & np.uint32(0xFF)).astype(np.int64)
-    size = np.minimum((length & np.uint32(0xFF)).astype(np.int64), bits)
+    start, size = _place_and_size(bits, position, length)
+    size = np.minimum(size, bits)
     shift = np.minimum(start, 63).astype(np.uint64)
     mask = np.where(start < bits, _ones(size) << shift, np.uint64(0))
     result = (b.astype(np.uint64) & ~mask) | ((a.astype(np.uint64) << shift) & mask)
     return result.astype(a.dtype)
+
+
+def _place_and_size(bits: int, position: Array, length: Array) -> tuple[Array, Array]:
+    """Of 32 bits the hardware has the instruction and takes 8 bits of both; of 64 bits ptxas makes shifts of it."""
+    if bits == 64:
+        return position.astype(np.int64), length.astype(np.int64)
+    return (position & np.uint32(0xFF)).astype(np.int64), (length & np.uint32(0xFF)).astype(np.int64)
 
 
 def _ones(count: Array) -> Array:
@@ -191,9 +197,14 @@ def extend(a: Array, bits: Array, *, clamps: bool) -> Array:
 
 
 def nth_set(mask: Array, base: Array, offset: Array) -> Array:
-    """fns: the place of the n-th bit set, from a base upwards or downwards."""
+    """fns: the place of the n-th bit set, from a base upwards or downwards.
+
+    The smallest offset has no opposite: what ptxas makes of the instruction then gives 0.
+    """
 
     def one(bits: int, start: int, n: int) -> int:
+        if n == -(2**31):
+            return 0
         step = 1 if n >= 0 else -1
         left = abs(n) if n != 0 else 1
         place = start

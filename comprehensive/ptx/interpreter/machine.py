@@ -19,11 +19,12 @@ Dim3 = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The launch: blocks in the grid, threads in a block, blocks in a batch."""
+    """The launch: blocks in the grid, threads in a block, blocks in a batch, blocks in a cluster if that is said."""
 
     grid: Dim3
     block: Dim3
     batch: int
+    cluster: Dim3 | None = None
 
     @property
     def threads(self) -> int:
@@ -61,7 +62,10 @@ class Machine:
         self.alive = np.zeros(shape.lanes, np.bool_)
         self.carry = np.zeros(shape.lanes, np.bool_)
         self.first_block = 0
-        self.block_ids = tuple(np.zeros(shape.lanes, np.uint32) for _ in range(3))
+        self.block_ids, self.cluster_ids, self.ids_in_cluster = (
+            tuple(np.zeros(shape.lanes, np.uint32) for _ in range(3)) for _ in range(3)
+        )
+        self.rank_in_cluster = np.zeros(shape.lanes, np.uint32)
         self.stack_top = np.zeros(shape.lanes, np.uint64)
         self.clock = 0
         self.printed: list[str] = []
@@ -75,10 +79,20 @@ class Machine:
         x, y, _ = self.shape.grid
         for part, value in zip(self.block_ids, (ids % x, ids // x % y, ids // (x * y)), strict=True):
             part[:] = value
+        if self.shape.cluster is not None:
+            self._place_in_clusters(self.shape.cluster)
         self.alive[:] = self.is_thread & (self.block_of < count)
         self.carry[:] = False
         self.memory.poison()
         return np.flatnonzero(self.alive)
+
+    def _place_in_clusters(self, cluster: Dim3) -> None:
+        step = np.uint32(1)
+        self.rank_in_cluster[:] = 0
+        for axis, size in enumerate(map(np.uint32, cluster)):
+            self.cluster_ids[axis][:], self.ids_in_cluster[axis][:] = np.divmod(self.block_ids[axis], size)
+            self.rank_in_cluster += self.ids_in_cluster[axis] * step
+            step *= size
 
     def thread_name(self, lane: int) -> str:
         """``thread (1, 0, 0) of block (2, 0, 0)``"""
@@ -123,20 +137,24 @@ class _Specials:
         thread = machine.thread_of
         axis = {"x": 0, "y": 1, "z": 2}.get(name.rpartition(".")[2])
         if axis is not None:
-            ntid, nctaid = shape.block, shape.grid
+            ntid, nctaid, cluster = shape.block, shape.grid, shape.cluster or (1, 1, 1)
             match name.rpartition(".")[0]:
                 case "%tid":
                     return (thread % x, thread // x % y, thread // (x * y))[axis].astype(np.uint32)
                 case "%ntid":
                     return self._same(ntid[axis])
-                case "%ctaid" | "%clusterid":
+                case "%ctaid":
                     return machine.block_ids[axis]
-                case "%nctaid" | "%nclusterid":
+                case "%nctaid":
                     return self._same(nctaid[axis])
+                case "%clusterid":
+                    return (machine.cluster_ids if shape.cluster else machine.block_ids)[axis]
+                case "%nclusterid":
+                    return self._same(nctaid[axis] // cluster[axis])
                 case "%cluster_ctaid":
-                    return self._same(0)
+                    return machine.ids_in_cluster[axis]
                 case "%cluster_nctaid":
-                    return self._same(1)
+                    return self._same(cluster[axis])
                 case _:
                     return None
         lane = machine.lane_in_warp
@@ -161,9 +179,15 @@ class _Specials:
                 return ~(((one << lane) - one) | (one << lane))
             case "%lanemask_ge":
                 return ~((one << lane) - one)
-            case "%smid" | "%cluster_ctarank" | "%is_explicit_cluster":
+            case "%cluster_ctarank":
+                return machine.rank_in_cluster
+            case "%cluster_nctarank":
+                return self._same(int(np.prod(shape.cluster or 1)))
+            case "%is_explicit_cluster":
+                return self._same(shape.cluster is not None)
+            case "%smid":
                 return self._same(0)
-            case "%nsmid" | "%cluster_nctarank":
+            case "%nsmid":
                 return self._same(1)
             case "%gridid":
                 return np.broadcast_to(np.uint64(1), shape.lanes)

@@ -17,13 +17,16 @@ from comprehensive.ptx.interpreter.values import DTYPES, POISON, Array, bytes_of
 
 
 class RegisterFile:
-    """Registers are made when they are first asked for; those of 128 bits are two rows of words."""
+    """Registers are made when they are first asked for; those of 128 bits are two rows of words.
+
+    ``place`` is the element of a vector register (``.reg .v4 .b32``).
+    """
 
     def __init__(self, registers: Sequence[Register], lanes: int) -> None:
         self._registers = registers
         self._lanes = lanes
-        self._arrays: dict[int, Array] = {}
-        self._saved: list[dict[int, Array]] = []
+        self._arrays: dict[tuple[int, int], Array] = {}
+        self._saved: list[dict[tuple[int, int], Array]] = []
 
     def name_of(self, number: int) -> str:
         return self._registers[number].name
@@ -35,9 +38,9 @@ class RegisterFile:
     def bytes_of(self, number: int) -> int:
         return bytes_of_type(self._registers[number].type)
 
-    def array(self, number: int) -> Array:
+    def array(self, number: int, place: int = 0) -> Array:
         """The bits."""
-        found = self._arrays.get(number)
+        found = self._arrays.get((number, place))
         if found is None:
             size = self.bytes_of(number)
             if self._registers[number].type == "pred":
@@ -46,21 +49,21 @@ class RegisterFile:
                 found = np.full((2, self._lanes), -1, np.int64).view(np.uint64)
             else:
                 found = np.full(self._lanes, -1, f"int{8 * size}").view(f"uint{8 * size}")
-            self._arrays[number] = found
+            self._arrays[number, place] = found
         return found
 
-    def view(self, number: int, type_: str) -> Array:
+    def view(self, number: int, type_: str, place: int = 0) -> Array:
         """To read: of a wider register the lower bits."""
-        array = self.array(number)
+        array = self.array(number, place)
         dtype = DTYPES[type_]
         self._see(number, array, dtype)
         if array.dtype.itemsize == dtype.itemsize:
             return array.view(dtype)
         return array.view(dtype)[:: array.dtype.itemsize // dtype.itemsize]
 
-    def target(self, number: int, type_: str) -> Array:
+    def target(self, number: int, type_: str, place: int = 0) -> Array:
         """To write: a wider register is filled with zeros, or with the sign."""
-        array = self.array(number)
+        array = self.array(number, place)
         dtype = DTYPES[type_]
         self._see(number, array, dtype)
         if array.dtype.itemsize == dtype.itemsize:
@@ -86,12 +89,12 @@ class RegisterFile:
         """What the registers hold in the activation at a depth."""
         while len(self._saved) <= depth:
             self._saved.append({})
-        for number, array in self._arrays.items():
-            kept = self._saved[depth].get(number)
+        for key, array in self._arrays.items():
+            kept = self._saved[depth].get(key)
             if kept is None:
-                kept = self._saved[depth][number] = np.empty_like(array)
+                kept = self._saved[depth][key] = np.empty_like(array)
             kept[..., lanes.at] = array[..., lanes.at]
 
     def restore(self, depth: int, lanes: Lanes) -> None:
-        for number, kept in self._saved[depth].items():
-            self._arrays[number][..., lanes.at] = kept[..., lanes.at]
+        for key, kept in self._saved[depth].items():
+            self._arrays[key][..., lanes.at] = kept[..., lanes.at]

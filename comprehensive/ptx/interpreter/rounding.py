@@ -16,6 +16,10 @@ CANONICAL = {"f32": 0x7FFFFFFF, "f16": 0x7FFF, "bf16": 0x7FFF}
 """The one NaN that arithmetic gives (PTX ISA, "Floating point instructions"); doubles keep what they are given."""
 
 
+SMALLEST_NORMAL = {"f32": 2.0**-126, "f16": 2.0**-14}
+_PRECISION = {"f32": 24, "f16": 11}
+
+
 def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
     """``s + e == a + b`` with ``s`` the rounded sum; ``e`` is NaN where ``s`` is not finite."""
     s = a + b
@@ -57,6 +61,22 @@ def narrow(x: Array, type_: str, mode: str) -> Array:
     nearest = x.astype(DTYPES[type_])
     result = directed(nearest, nearest.astype(np.float64), x, mode) if mode != "rn" else nearest
     return canonical(result, type_)
+
+
+def is_subnormal(x: Array, type_: str, mode: str) -> Array:
+    """Of doubles: whether they round below the normal numbers of a format as though exponents had no end.
+
+    So does ``.ftz`` look at it.  ``narrow`` knows coarser steps there, which lead from further below up to a normal
+    number.
+    """
+    size, normal = np.abs(x), SMALLEST_NORMAL[type_]
+    step = normal * 2.0 ** -_PRECISION[type_]
+    if mode == "rn":
+        return size < normal - step / 2
+    if mode == "rz":
+        return size < normal
+    outwards = (x < 0) == (mode == "rm")
+    return np.where(outwards, size <= normal - step, size < normal)
 
 
 def directed(nearest: Array, value: Array, exact: Array, mode: str) -> Array:

@@ -9,7 +9,7 @@ Results are the same each time.  What goes wrong is a CompileError that names ke
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -76,7 +76,7 @@ def run(
     passed = place_arguments(function, args, memory)
     linked = link(module, function, memory, shared_bytes, limits)
     batch = _batch(shape, memory, lanes)
-    shape = Shape(shape.grid, shape.block, batch)
+    shape = replace(shape, batch=batch)
     memory.build(np.arange(shape.lanes) // shape.stride, batch, _heap(linked, heap_bytes))
     copy_in(passed, memory)
     for allocation, contents in linked.initial:
@@ -101,7 +101,7 @@ def _dim3(value: int | Sequence[int], name: str) -> Dim3:
 
 
 def _shape(function: Function, grid: Dim3, block: Dim3) -> Shape:
-    shape = Shape(grid, block, 1)
+    shape = Shape(grid, block, 1, _cluster(function, grid))
     if shape.threads > 1024:
         raise launch_error(f"a block of {block} has {shape.threads} threads", "a block has 1024 at most")
     required = function.tuning("reqntid")
@@ -115,6 +115,20 @@ def _shape(function: Function, grid: Dim3, block: Dim3) -> Shape:
             f"a block of {block} for kernel '{function.symbol}', which allows {most}", "give a smaller block"
         )
     return shape
+
+
+def _cluster(function: Function, grid: Dim3) -> Dim3 | None:
+    """The blocks of a cluster where the kernel says them."""
+    said = function.tuning("reqnctapercluster")
+    if not said:
+        return None
+    x, y, z = (*said, 1, 1)[:3]
+    if any(count % size for count, size in zip(grid, (x, y, z), strict=True)):
+        raise launch_error(
+            f"a grid of {grid} for kernel '{function.symbol}', which has clusters of {(x, y, z)}",
+            "give a multiple of the cluster in each direction",
+        )
+    return x, y, z
 
 
 def _batch(shape: Shape, memory: Memory, lanes: int) -> int:

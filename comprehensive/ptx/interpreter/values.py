@@ -88,6 +88,9 @@ def literal(text: str, type_: str) -> Array:
     if bare[:2] in ("0f", "0F", "0d", "0D") and re.fullmatch(r"0[fFdD][0-9A-Fa-f]{8,16}", bare):
         code, wide = (">f", "f32") if bare[1] in "fF" else (">d", "f64")
         bits = np.array(int(bare[2:], 16), DTYPES["b32" if wide == "f32" else "b64"])
+        if wide == "f32" and type_ == "f64":
+            # ptxas 13.0 takes the bits, though it makes an f32 of what is written as a double.
+            return bits.astype(np.uint64).view(dtype)
         if wide == type_ or not is_float(type_):
             return bits.view(dtype) if bits.dtype.itemsize == dtype.itemsize else bits.astype(dtype)
         return np.array(struct.unpack(code, bytes.fromhex(bare[2:]))[0], dtype)

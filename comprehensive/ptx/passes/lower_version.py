@@ -12,9 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from comprehensive.diagnostics import Span
+from comprehensive.ptx.flow import registers_in
 from comprehensive.ptx.module import Function, Item, Module
-from comprehensive.ptx.passes.ptx_pass import PtxPass, strange_module, strange_statement
+from comprehensive.ptx.passes.ptx_pass import PtxPass, strange_statement
 from comprehensive.ptx.passes.remark import Kind, Remark
+from comprehensive.ptx.special_registers import special_register
 from comprehensive.ptx.statements import Declaration, Directive, Instruction
 
 Version = tuple[int, int]
@@ -145,9 +147,9 @@ class LowerVersion(PtxPass):
     summary = "the least .version that the statements need: .version 9.0 --> .version 7.0"
 
     def run(self, module: Module) -> tuple[Module, tuple[Remark, ...]]:
-        strange = strange_module(module)
-        if strange is not None:
-            return module, (self._remark(Kind.MISSED, module, strange),)
+        obstacle = self.obstacle(module)
+        if obstacle is not None:
+            return module, (obstacle,)
         try:
             needed, reason = max(_needs(module))
         except _UnknownNeedError as unknown:
@@ -174,7 +176,7 @@ def _needs(module: Module) -> Iterator[tuple[Version, str]]:
         if isinstance(item, Function):
             yield from _of_text(item.header)
             if not item.is_declaration:
-                yield from _of_function(item)
+                yield from _of_function(item, module)
         elif item.name != ".section":
             text = module.file.text[item.start : item.end]
             yield from _of_text(text)
@@ -182,8 +184,8 @@ def _needs(module: Module) -> Iterator[tuple[Version, str]]:
                 yield _INITIALISER, "an initialiser"
 
 
-def _of_function(function: Function) -> Iterator[tuple[Version, str]]:
-    strange = strange_statement(function)
+def _of_function(function: Function, module: Module) -> Iterator[tuple[Version, str]]:
+    strange = strange_statement(function, module)
     if strange is not None:
         raise _UnknownNeedError(f"a statement of '{function.symbol}'")
     for statement in function.body:
@@ -192,6 +194,10 @@ def _of_function(function: Function) -> Iterator[tuple[Version, str]]:
                 if not _is_exact(statement):
                     raise _UnknownNeedError(f"'{opcode.text}'")
                 yield opcode.min_version, f"'{opcode.text}'"
+                for name in registers_in(statement.operands):
+                    special = special_register(name)
+                    if special is not None:
+                        yield special.min_version, f"'{name}'"
             case Directive(name, text):
                 yield from _of_text(f"{name} {text}")
             case Declaration(kind, text):

@@ -18,7 +18,7 @@ from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.cfg import cfg_of
 from comprehensive.ptx.analysis.spaces import Space
 from comprehensive.ptx.flow import flow_of
-from comprehensive.ptx.module import Function, Module
+from comprehensive.ptx.module import Function, Module, bytes_of
 from comprehensive.ptx.opcodes import Opcode, opcode
 from comprehensive.ptx.operands import Address, Name, Operand
 from comprehensive.ptx.passes.dce import dead_steps
@@ -92,6 +92,9 @@ class _Rewriting:
         if space is Space.SHARED and self._clusters:
             self._missed(number, "its address may be in the shared memory of another block of the cluster")
             return
+        if self._is_narrow(number):
+            self._missed(number, "its address has not as many bits as the module's")
+            return
         operands: list[Operand] = []
         for position, operand in enumerate(instruction.operands):
             if isinstance(operand, Address):
@@ -105,6 +108,13 @@ class _Rewriting:
         self._edits.replace(number, (changed,))
         text = f"{shown(instruction)} --> {shown(changed)}"
         self.remarks.append(self._settings.applied(self._flow.function, instruction, text))
+
+    def _is_narrow(self, number: int) -> bool:
+        """As where it was meant for shared memory, and the space was left out."""
+        step = self._flow.steps[number]
+        bases = {name for o in step.instruction.operands if isinstance(o, Address) for name in o.names}
+        registers = (self._flow.registers[register] for register in step.uses)
+        return any(8 * bytes_of(r.type) < int(self._word[1:]) for r in registers if r.name in bases)
 
     def _address(self, number: int, position: int, address: Address, space: Space) -> Address | None:
         if space is Space.GLOBAL or not isinstance(address.base, Name):

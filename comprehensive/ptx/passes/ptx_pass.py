@@ -11,23 +11,60 @@ Code that is not understood is never changed: a :class:`FunctionPass` passes ove
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
 from comprehensive.diagnostics import CompileError, Span
-from comprehensive.ptx.body import token_start
+from comprehensive.ptx.body import COMMENT, STRING, token_start
 from comprehensive.ptx.flow import flow_of
-from comprehensive.ptx.module import Function, Module
+from comprehensive.ptx.module import Function, Item, Module
 from comprehensive.ptx.passes.remark import Kind, Remark
 from comprehensive.ptx.printer import print_statement
-from comprehensive.ptx.statements import MADE, Instruction, Statement
+from comprehensive.ptx.statements import MADE, Directive, Instruction, Statement
 
 Option: TypeAlias = int | bool | str
 
 NEWEST_VERSION = (9, 0)
 """The newest ``.version`` whose statements are known, that of ptxas 13.0."""
+
+
+# Directives between functions, within bodies, and in the heads of functions.
+_OF_MODULES = frozenset(
+    (
+        *(".version", ".target", ".address_size", ".file", ".loc", ".section", ".pragma", ".alias"),
+        *(".entry", ".func", ".global", ".const", ".shared", ".local", ".param", ".reg"),
+        *(".tex", ".texref", ".samplerref", ".surfref"),
+    )
+)
+_OF_BODIES = frozenset((".loc", ".file", ".pragma", ".branchtargets", ".calltargets", ".callprototype"))
+_OF_HEADS = frozenset(
+    (
+        *(".entry", ".func", ".visible", ".extern", ".weak", ".common", ".attribute", ".noreturn", ".pragma"),
+        *(
+            ".param",
+            ".reg",
+            ".align",
+            ".ptr",
+            ".global",
+            ".const",
+            ".shared",
+            ".local",
+            ".v2",
+            ".v4",
+            ".pred",
+        ),
+        *(".texref", ".samplerref", ".surfref", ".maxntid", ".reqntid", ".minnctapersm", ".maxnctapersm"),
+        *(".maxnreg", ".reqnctapercluster", ".explicitcluster", ".maxclusterrank", ".blocksareclusters"),
+        *(".abi_preserve", ".abi_preserve_control", ".unified", ".managed"),
+        *(f".{kind}{bits}" for kind in "busf" for bits in (8, 16, 32, 64, 128)),
+        *(".f16x2", ".bf16", ".bf16x2"),
+    )
+)
+_DIRECTIVE = re.compile(r"(?<![\w$%.])\.[A-Za-z_]\w*")
+_QUIET = re.compile(rf"{COMMENT}|{STRING}")
 
 
 def option(default: Any, help: str) -> Any:
@@ -46,6 +83,14 @@ class PtxPass(ABC):
     @abstractmethod
     def run(self, module: Module) -> tuple[Module, tuple[Remark, ...]]:
         """Another module, or the same one where nothing was to be done."""
+
+    def obstacle(self, module: Module) -> Remark | None:
+        """What says that nothing in the module may be changed."""
+        strange = strange_module(module)
+        if strange is None:
+            return None
+        span, why = strange
+        return Remark(Kind.MISSED, self.name, None, span, f"the module stays as it is: {why}")
 
     @property
     def spelled(self) -> str:
@@ -69,15 +114,15 @@ class FunctionPass(PtxPass):
         """The new body, None where it stays as it is."""
 
     def run(self, module: Module) -> tuple[Module, tuple[Remark, ...]]:
-        strange = strange_module(module)
-        if strange is not None:
-            return module, (Remark(Kind.MISSED, self.name, None, None, strange),)
+        obstacle = self.obstacle(module)
+        if obstacle is not None:
+            return module, (obstacle,)
         changed: dict[str, Function] = {}
         remarks: list[Remark] = []
         for name, function in module.functions.items():
-            obstacle = strange_statement(function)
-            if obstacle is not None:
-                span, why = obstacle
+            strange = strange_statement(function, module)
+            if strange is not None:
+                span, why = strange
                 remarks.append(Remark(Kind.MISSED, self.name, name, span, f"'{name}' stays as it is: {why}"))
                 continue
             body, found = self.rewrite(function, module)
@@ -94,26 +139,46 @@ class FunctionPass(PtxPass):
         return Remark(Kind.MISSED, self.name, function.symbol, span, text)
 
 
-def strange_module(module: Module) -> str | None:
-    """Why nothing in a module may be changed."""
+def strange_module(module: Module) -> tuple[Span | None, str] | None:
+    """Why nothing in a module may be changed, and where it stands."""
     if module.version > NEWEST_VERSION:
-        major, minor = module.version
-        return (
-            f"the module stays as it is: .version {major}.{minor} is newer than "
-            f"{NEWEST_VERSION[0]}.{NEWEST_VERSION[1]}, the newest that is known"
-        )
+        (major, minor), (newest, of_newest) = module.version, NEWEST_VERSION
+        why = f".version {major}.{minor} is newer than {newest}.{of_newest}, the newest that is known"
+        return _span_of(module, ".version"), why
     if "debug" in module.target:
-        return "the module stays as it is: it was built for a debugger, whose tables name registers"
+        return _span_of(module, ".target"), "it was built for a debugger, whose tables name registers"
+    for item in module.items:
+        if item.name not in _OF_MODULES:
+            return _item_span(module, item), f"'{item.name}' is not known"
+        if isinstance(item, Function) and item.open is not None and module.functions[item.symbol] is not item:
+            return _item_span(module, item), f"'{item.symbol}' is there twice"
     return None
 
 
-def strange_statement(function: Function) -> tuple[Span | None, str] | None:
+def _span_of(module: Module, name: str) -> Span:
+    return _item_span(module, next(item for item in module.items if item.name == name))
+
+
+def _item_span(module: Module, item: Item) -> Span:
+    return Span(module.file, token_start(module.file, item), item.end)
+
+
+def strange_statement(function: Function, module: Module) -> tuple[Span | None, str] | None:
     """The first statement that is not understood, and why; None where all are."""
     try:
         flow = flow_of(function)
     except CompileError as error:
         first = error.diagnostics[0]
         return first.span, first.message
+    for name, position in flow.free.items():
+        if name not in module.names:
+            return span_of(function, function.body[position]), f"'{name}' is not declared"
+    for word in _DIRECTIVE.findall(_QUIET.sub(" ", function.header)):
+        if word not in _OF_HEADS:
+            return _head_span(function), f"'{word}' is not known"
+    for statement in function.body:
+        if isinstance(statement, Directive) and statement.name not in _OF_BODIES:
+            return span_of(function, statement), f"'{statement.name}' is not known"
     for step in flow.steps:
         opcode = step.instruction.opcode
         if not opcode.is_known:
@@ -130,6 +195,11 @@ def span_of(function: Function, statement: Statement) -> Span | None:
     if statement.end == MADE:
         return None
     return Span(function.file, token_start(function.file, statement), statement.end)
+
+
+def _head_span(function: Function) -> Span:
+    head_end = function.end if function.open is None else function.open
+    return Span(function.file, token_start(function.file, function), head_end)
 
 
 def shown(instruction: Instruction) -> str:

@@ -14,10 +14,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from comprehensive.ptx.analysis.forms import Form
 from comprehensive.ptx.module import bytes_of
 from comprehensive.ptx.symbolic.emulator import Emulation, Sighting
 from comprehensive.ptx.symbolic.lanes import Wrap
+from comprehensive.ptx.symbolic.solver import Solver
 
 MOST_LANES = 31
 
@@ -41,11 +44,18 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """``most`` is the greatest distance; ``assume_no_wrap`` says that no index of fewer bits than an address wraps."""
+    """``most`` is the greatest distance; ``assume_no_wrap`` says that no index of fewer bits than an address wraps.
+
+    Sums are told apart without a solver; z3 is asked for a few addresses whose lanes are divided, masked or shifted.
+    """
 
     emulation: Emulation
     most: int = MOST_LANES
     assume_no_wrap: bool = False
+
+    @cached_property
+    def _solver(self) -> Solver:
+        return Solver(self.emulation.arithmetic, self.emulation.lanes)
 
     def of(self, step: int, may_be: Callable[[int], bool] = lambda _: True) -> tuple[Neighbour, ...]:
         """The nearest first; ``may_be`` tells which steps may be sources."""
@@ -77,6 +87,18 @@ class Neighbours:
         for by in sorted(at, key=lambda each: (abs(each), each)):
             if len(at[by]) == count:
                 yield by, tuple(at[by][place] for place in range(count))
+        if count == 1 and not at and lanes.shifted(address, 1) is None:
+            yield from self._drawn(step, sighting, address, may_be)
+
+    def _drawn(
+        self, step: int, sighting: Sighting, address: Form, may_be: Callable[[int], bool]
+    ) -> Iterator[tuple[int, tuple[Element, ...]]]:
+        """By numbers that are drawn for all that is not known."""
+        for earlier in reversed(sighting.earlier):
+            if may_be(earlier.step) and self._fits(earlier.step, step) and self.shape(earlier.step)[1] == 1:
+                by = self._solver.nearest(earlier.address, address, 0, self.most)
+                if by is not None:
+                    yield by, (Element(earlier.step, 0),)
 
     def shape(self, step: int) -> tuple[int, int]:
         """Bytes of an element of what a step loads, and how many there are."""
@@ -117,6 +139,9 @@ class Neighbours:
             return None
         self.emulation.arithmetic.facts = here.facts
         found = self.emulation.lanes.between(source.address, here.address, by)
+        if found is None and self.emulation.lanes.shifted(source.address, by) is None:
+            proved = self._solver.proves(source.address, here.address, by, bytes_, (), here.facts)
+            return () if proved else None
         if found is None or found.bytes != bytes_:
             return None
         return () if self.assume_no_wrap else found.wraps

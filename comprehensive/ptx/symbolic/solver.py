@@ -103,7 +103,7 @@ class Solver:
         return True if answer == z3.unsat else False if answer == z3.sat else None
 
 
-class _Inexpressible(Exception):
+class _InexpressibleError(Exception):
     """A form in which only a part of a group stands."""
 
 
@@ -118,10 +118,10 @@ class _Terms:
     constraints: list[Any] = field(default_factory=list[Any])
     groups: dict[int, tuple[int, ...]] = field(default_factory=dict[int, "tuple[int, ...]"])
 
-    def __post_init__(self) -> None:
-        import z3
+    z3: Any = None
 
-        self.z3: Any = z3
+    def __post_init__(self) -> None:
+        self.z3 = z3 = _loaded()
         self.tid: Any = z3.BitVec("tid", 64)
         between = self.lanes_between
         self.by: Any = z3.BitVec("by", 64) if between is None else z3.BitVecVal(between, 64)
@@ -147,7 +147,7 @@ class _Terms:
             for far in (False,) if self.groups else (False, True):
                 try:
                     number = self._number(known, signed, far) if known.bits < 64 else None
-                except _Inexpressible:
+                except _InexpressibleError:
                     continue
                 if number is not None:
                     self.constraints += [number >= low, number <= high]
@@ -167,10 +167,10 @@ class _Terms:
         for number, coefficient in one.terms:
             group = self.groups.get(number, (number,))
             if found.setdefault(group, coefficient) != coefficient:
-                raise _Inexpressible
+                raise _InexpressibleError
         present = {number for number, _ in one.terms}
         if not all(present.issuperset(group) for group in found):
-            raise _Inexpressible
+            raise _InexpressibleError
         return found.items()
 
     def _sum(self, numbers: tuple[int, ...]) -> Any:
@@ -267,6 +267,13 @@ class _Terms:
             return None
         result = rule(*given)
         return self.z3.ZeroExt(64 - bits, result) if bits < 64 else result
+
+
+def _loaded() -> Any:
+    import z3  # pyright: ignore[reportMissingTypeStubs]  # z3 has no types; it stays within this module
+
+    found: Any = z3
+    return found
 
 
 def _rules(z3: Any, signed: bool) -> Mapping[str, Callable[[Any, Any], Any]]:

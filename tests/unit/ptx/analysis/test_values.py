@@ -65,6 +65,38 @@ def test_values_that_swap_in_a_loop_swap_through_a_third_register():
 # Liveness and pressure
 
 
+def test_a_register_of_which_a_part_is_written_is_read_as_well():
+    body = """.reg .v4 .b32 v;
+    ld.global.v4.b32 v, [%rd1];
+    mov.b32 v.x, 7;
+    @%p1 bra A;
+    st.global.v4.b32 [%rd1], v;
+    A: ret;"""
+    analyses = analysed(body)
+    vector = analyses.flow.names["v"]
+    assert analyses.flow.steps[1].defines == analyses.flow.steps[1].uses == (vector,)
+    assert analyses.liveness.before[1] >> vector & 1
+    assert not analyses.liveness.before[0] >> vector & 1
+    assert "mov.b32 v.x, 7;" in [print_statement(s) for s in destructed(analyses.ssa).body]
+
+
+def test_several_parts_that_one_load_writes_keep_their_registers():
+    body = """.reg .v4 .b32 v;
+    ld.global.v2.b32 {v.x, %r1}, [%rd1];
+    ld.global.v2.b32 {v.y, v.z}, [%rd1];
+    st.global.v4.b32 [%rd1+16], v;
+    st.global.b32 [%rd1], %r1;
+    ret;"""
+    analyses = analysed(body)
+    texts = [print_statement(s) for s in destructed(analyses.ssa).body if hasattr(s, "opcode")]
+    names = analyses.flow.names
+    assert analyses.flow.steps[0].defines == (names["v"], names["%r1"])
+    assert analyses.flow.steps[0].uses == (names["v"], names["%rd1"])
+    assert texts[0].startswith("ld.global.v2.b32 {v.x, %ssa_b32_0}, [")
+    assert texts[1].startswith("ld.global.v2.b32 {v.y, v.z}, [")
+    assert texts[3].endswith("], %ssa_b32_0;")
+
+
 def test_max_live_counts_words_and_leaves_out_what_is_cheap():
     body = """ld.param.u64 %rd1, [a];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nsetp.lt.s32 %p1, %r1, %r2;
     mad.wide.s32 %rd2, %r1, 4, %rd1;\n@%p1 st.global.u32 [%rd2], %r2;\nst.global.u32 [%rd1], %r1;\nret;"""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,6 +31,12 @@ def rewrite(text: str, pipeline: str, *, name: str) -> tuple[str, Sequence[str]]
             return text.replace("ret;", "retour;"), ("applied: French",)
         case "fail":
             raise ValueError("as asked")
+        case "hang":
+            while True:
+                pass
+        case "sleep":
+            time.sleep(100)
+            return text, ()
         case "recurse":
             return rewrite(text, pipeline, name=name)
         case _:

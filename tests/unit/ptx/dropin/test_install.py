@@ -143,15 +143,34 @@ def command(*arguments: str | Path) -> Result:
 
 
 def test_the_command_installs(real: Toolkit, tmp_path: Path) -> None:
-    result = command("--install", tmp_path / "mini", "-p", "one,two", "--cuda-path", real.root)
+    result = command("--install", tmp_path / "mini", "-p", "memory-space,dce", "--cuda-path", real.root)
     assert result.exit_code == 0, result.output
     assert f"call {tmp_path}/mini/bin/nvcc" in result.stderr
-    assert "default=one,two" in (tmp_path / "mini/bin/ptxas").read_text()
+    assert "default=memory-space,dce" in (tmp_path / "mini/bin/ptxas").read_text()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/file").touch()
     result = command("--install", tmp_path / "mine", "--cuda-path", real.root)
     assert result.exit_code == 2
     assert "[CF1091]" in result.stderr
+
+
+def test_a_directory_that_cannot_be_written_is_named(real: Toolkit, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    result = command("--install", tmp_path / "file/mini", "--cuda-path", real.root)
+    assert result.exit_code == 2
+    assert "[CF1092]" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("passes", "code"), [("dce,,", "CF1021"), ("dcf", "CF1022"), ("vectorize-accesses{with=4}", "CF1023")]
+)
+def test_the_command_installs_no_passes_that_there_are_not(
+    real: Toolkit, tmp_path: Path, passes: str, code: str
+) -> None:
+    result = command("--install", tmp_path / "mini", "-p", passes, "--cuda-path", real.root)
+    assert result.exit_code == 2
+    assert f"[{code}]" in result.stderr
+    assert not (tmp_path / "mini").exists()
 
 
 def test_the_command_says_where_it_looked_for_nvcc(tmp_path: Path) -> None:

@@ -119,6 +119,33 @@ def test_the_original_is_assembled_where_passes_or_their_code_fail(call: _Call, 
     assert why in call.said
 
 
+@pytest.mark.parametrize("name", ["hang", "sleep"])
+def test_passes_that_take_too_long_end(call: _Call, name: str) -> None:
+    call.environment["COMPREHENSIVE_PTXAS_SECONDS"] = "0.3"
+    begin = time.monotonic()
+    answer = call.run(name, "k.ptx", "-o", "k.cubin")
+    assert time.monotonic() - begin < 50
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, b"info: k.ptx\xff\n", b"warning: k.ptx\n")
+    assert (call.directory / "k.cubin").read_text() == TEXT
+    assert call.said == (
+        f"k.ptx: not rewritten: passes '{name}' took longer than 0.3 seconds (COMPREHENSIVE_PTXAS_SECONDS)\n"
+    )
+
+
+@pytest.mark.parametrize("seconds", ["0", "", "-1", "nan", "soon", "1e30"])
+def test_a_limit_that_is_none_changes_nothing(call: _Call, seconds: str) -> None:
+    call.environment["COMPREHENSIVE_PTXAS_SECONDS"] = seconds
+    call.run("comment", "k.ptx", "-o", "k.cubin")
+    assert (call.directory / "k.cubin").read_text() == f"{TEXT}// the same\n"
+
+
+def test_the_limit_is_not_one_of_ptxas(call: _Call) -> None:
+    call.environment["COMPREHENSIVE_PTXAS_SECONDS"] = "0.5"
+    call.ptxas.write_text("#!/bin/sh\nsleep 2\nexit 5\n")
+    assert call.run("identity", "k.ptx").returncode == 5
+    assert call.run("comment", "k.ptx").returncode == 5
+
+
 def test_code_that_crashes_ptxas_is_not_used(call: _Call) -> None:
     call.ptxas.write_text(call.ptxas.read_text().replace("grep -q crash", "grep -q same"))
     assert call.run("comment", "k.ptx", "-o", "k.cubin").returncode == 0
@@ -224,6 +251,7 @@ def test_a_call_with_passes_loads_nothing_heavy_of_its_own(call: _Call) -> None:
         "comprehensive.ptx.dropin.arguments",
         "comprehensive.ptx.dropin.options",
         "comprehensive.ptx.dropin.run",
+        "comprehensive.ptx.dropin.time_limit",
     }
 
 

@@ -29,7 +29,7 @@ def quotient(a: int, b: int) -> int:
 
 
 def rest(a: int, b: int) -> int:
-    return a if b == 0 else a - b * quotient(a, b)
+    return -1 if b == 0 else a - b * quotient(a, b)
 
 
 BINARY: dict[str, Callable[[int, int, int], int]] = {
@@ -107,8 +107,9 @@ def test_shifts_are_clamped(opcode: str, data: st.DataObject) -> None:
 
 
 def field(a: int, position: int, length: int, bits: int, is_signed: bool) -> int:
-    """The pseudocode of the PTX ISA, bfe."""
-    position, length = position & 0xFF, length & 0xFF
+    """The pseudocode of the PTX ISA, bfe; of 64 bits ptxas makes shifts, which take all bits of an amount."""
+    if bits == 32:
+        position, length = position & 0xFF, length & 0xFF
     sign = a >> min(position + length - 1, bits - 1) & 1 if is_signed and length else 0
     found = 0
     for i in range(bits):
@@ -118,9 +119,10 @@ def field(a: int, position: int, length: int, bits: int, is_signed: bool) -> int
 
 
 def inserted(a: int, b: int, position: int, length: int, bits: int) -> int:
-    """The pseudocode of the PTX ISA, bfi."""
-    position, length = position & 0xFF, length & 0xFF
-    for i in range(length):
+    """The pseudocode of the PTX ISA, bfi; of 64 bits as above."""
+    if bits == 32:
+        position, length = position & 0xFF, length & 0xFF
+    for i in range(min(length, bits)):
         if position + i < bits:
             b = b & ~(1 << (position + i)) | (a >> i & 1) << (position + i)
     return b
@@ -244,7 +246,7 @@ def test_carries_go_through_a_chain_of_additions_and_products(rows: list[tuple[i
 def test_division_by_zero_and_of_the_smallest_number() -> None:
     smallest, minus = 1 << 31, (1 << 32) - 1
     assert computed("div.s32", 32, [(32, [smallest, 5, 0]), (32, [minus, 0, 0])]) == [smallest, minus, minus]
-    assert computed("rem.s32", 32, [(32, [smallest, 5]), (32, [minus, 0])]) == [0, 5]
+    assert computed("rem.s32", 32, [(32, [smallest, 5]), (32, [minus, 0])]) == [0, minus]
     assert computed("div.u64", 64, [(64, [7]), (64, [0])]) == [(1 << 64) - 1]
 
 

@@ -9,6 +9,7 @@ from comprehensive.diagnostics import SourceFile
 from comprehensive.ptx.module import parse
 from tests.gpu.ptx_bits import compared, distance
 from tests.gpu.ptx_instructions import instruction_cases
+from tests.gpu.ptx_prepare import uncontracted
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,24 @@ def test_differences_are_wrong_unless_the_kernel_approximates() -> None:
     assert compared({**case, "approximate": True}, [one], [other]) == (
         "argument 0: 1 of 2 differ, by 1 ulp",
         True,
+    )
+
+
+def test_of_one_instruction_some_differences_are_told_with_operands() -> None:
+    one, other = np.arange(100, dtype=np.uint32), np.zeros(100, np.uint32)
+    operands = [one, np.arange(100, dtype=np.uint16)]
+    case = {"types": ["b32", "b16"], "kinds": ["array"] * 2, "approximate": False, "sources": (1,)}
+    said, good = compared({**case, "inputs": operands}, [one, operands[1]], [other, operands[1]])
+    first, *examples = said.splitlines()
+    assert (first, good, len(examples)) == ("argument 0: 99 of 100 differ", False, 6)
+    assert examples[0].strip() == "at 1 the interpreter has 00000001, the device 00000000 of 0001"
+
+
+def test_nothing_is_left_to_contract() -> None:
+    text = "{mul.f16 a,b,c;\n}@p add.ftz.sat.f32 a, b, c; mul.rz.f32 a, b, c; atom.add.f32 a; sub.bf16x2 d; add.s32 e;"
+    assert uncontracted(text) == (
+        "{mul.rn.f16 a,b,c;\n}@p add.rn.ftz.sat.f32 a, b, c; mul.rz.f32 a, b, c; atom.add.f32 a; sub.rn.bf16x2 d; "
+        "add.s32 e;"
     )
 
 
