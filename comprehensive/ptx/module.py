@@ -177,8 +177,8 @@ class Module:
         return replace(self, items=tuple(items))
 
 
-_NAME = re.compile(r"[%$A-Za-z_][\w$]*+")
 _WORD = r"[%$A-Za-z_][\w$]*+"
+_NAME = re.compile(_WORD)
 _TEXT = rf"(?:[^;/\"{{}}]++|{COMMENT}|/|{STRING})*+"
 # Of a function; a pragma there ends with a semicolon of its own.
 _HEAD = rf"(?:\.pragma{TRIVIA}[^;/{{}}]++;|[^;/\"{{}}.]++|\.|{COMMENT}|/|{STRING})*+"

@@ -6,10 +6,12 @@ import random
 import re
 import time
 
+import numpy as np
 import pytest
 
 from comprehensive.diagnostics import CompileError, SourceFile, render
 from comprehensive.ptx.analysis.analyses import Analyses
+from comprehensive.ptx.interpreter import run as interpret
 from comprehensive.ptx.module import Module, parse
 from comprehensive.ptx.passes.registry import PASSES
 from comprehensive.ptx.passes.remark import Kind
@@ -302,6 +304,12 @@ def test_generic_addresses_of_32_bits_stay() -> None:
     after, remarks = rewrite(text, "memory-space", name="bad.ptx")
     assert after == text
     assert any("has not as many bits as the module's" in remark.text for remark in remarks)
+
+
+def test_counts_that_no_barrier_in_memory_holds_are_no_error_of_the_interpreter() -> None:
+    barrier = "\t.shared .b64 b;\n\tmbarrier.init.shared.b64 [b], -1;\n\tmbarrier.arrive.shared.b64 %rd2, [b], -1;\n"
+    out = np.zeros(256, np.uint8)
+    interpret(module_of(within(barrier)), "f", 1, 1, [out])
 
 
 def test_special_registers_need_versions_too() -> None:

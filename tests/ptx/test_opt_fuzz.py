@@ -25,6 +25,7 @@ from comprehensive.ptx.pipeline import Check, rewrite, run
 from comprehensive.ptx.printer import print_module
 from comprehensive.ptx.statements import MADE
 from comprehensive.ptx.validate import validated
+from comprehensive.toolchain.cache import Cache
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.nvcc import SourceRejectedError, Tool, load_tool
 from tests.ptx.corpus import Source, compiled, sources
@@ -170,8 +171,13 @@ def test_mutated_texts_get_an_answer(seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.toolchain
 @pytest.mark.parametrize("seed", range(SEED, SEED + 4))
-def test_many_mutated_texts_get_an_answer(seed: int, tmp_path: Path) -> None:
+def test_many_mutated_texts_get_an_answer(seed: int, tmp_path: Path, corpus_cache: Cache) -> None:
     chosen: list[Source] = [s for s in sources() if s.name in COMPILED]
-    texts = [compiled(s, arch, tmp_path).read_text() for s in chosen for arch in s.archs if arch != "sm_75"]
+    texts = [
+        compiled(s, arch, tmp_path, cache=corpus_cache).read_text()
+        for s in chosen
+        for arch in s.archs
+        if arch != "sm_75"
+    ]
     few = [text for text in texts if len(text) < 1 << 16]
     fuzz(seed, SECONDS, 1_000_000, (*by_hand(), *few), assembler())

@@ -26,7 +26,9 @@ _NO_BYTES = 1 << 20
 
 
 def packed_state(phase: int, expected: int, pending: int, transfer: int) -> int:
-    return phase << 63 | expected << 42 | pending << 21 | (transfer + _NO_BYTES)
+    """Numbers that are out of bounds, whose effect PTX does not define, are cut off."""
+    fields = (expected & _FIELD) << 42 | (pending & _FIELD) << 21 | (transfer + _NO_BYTES & _FIELD)
+    return phase << 63 | fields
 
 
 def unpacked_state(word: int) -> tuple[int, int, int, int]:
