@@ -9,7 +9,7 @@ In: comparisons, as blocks are entered and left again.  Out: whether a sum of 32
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from comprehensive.ptx.analysis.forms import Form, wrapped
 
@@ -39,6 +39,14 @@ class Facts:
         """All that was learnt since."""
         while len(self._order) > mark:
             self._known[self._order.pop()].pop()
+
+    @staticmethod
+    def of(known: Iterable[tuple[Form, bool, int, int]]) -> Facts:
+        """As :meth:`known` gives them."""
+        found = Facts()
+        for form, signed, low, high in sorted(known):
+            found._learn(form, signed, low, high)
+        return found
 
     def copy(self) -> Facts:
         """The same facts, to learn more on one way and not on another."""

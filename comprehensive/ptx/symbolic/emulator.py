@@ -111,13 +111,35 @@ _Epoch = tuple[str, int]
 """Since what memory has not been written: a step, or a block where a way on which it was written joins."""
 
 
+_Known = tuple[Form, bool, int, int]
+
+
 class _State(NamedTuple):
     """With what a block was entered; ``forms`` are those of its live values."""
 
     forms: tuple[Form | None, ...]
-    loads: tuple[tuple[_Near, tuple[Earlier, ...]], ...]
+    loads: frozenset[Earlier]
     epoch: _Epoch
-    truths: tuple[tuple[int, bool], ...]
+    truths: frozenset[tuple[int, bool]]
+    facts: frozenset[_Known]
+
+
+class _Merged(NamedTuple):
+    """What was taken for granted when a block was emulated for many states at once; ``forms`` are None where values
+    were left open."""
+
+    forms: tuple[Form | None, ...]
+    loads: frozenset[Earlier]
+    truths: frozenset[tuple[int, bool]]
+    facts: frozenset[_Known]
+
+    def covers(self, state: _State) -> bool:
+        return (
+            all(one is None or one == other for one, other in zip(self.forms, state.forms, strict=True))
+            and self.loads <= state.loads
+            and self.truths <= state.truths
+            and self.facts <= state.facts
+        )
 
 
 @dataclass(slots=True)
@@ -159,7 +181,7 @@ class _Emulator:
         self._live = _live_values(analyses)
         self._at_fork: dict[int, _Entry] = {}
         self._seen: dict[int, list[_State]] = defaultdict(list)
-        self._merged: dict[int, tuple[frozenset[int], _Loads]] = {}
+        self._merged: dict[int, _Merged] = {}
         self._held: dict[int, Form | None] = {}
         self.entries = [0] * len(self._cfg.blocks)
         self.sightings: dict[int, list[Sighting]] = defaultdict(list)
@@ -236,32 +258,39 @@ class _Emulator:
         return self._is_new(entry, changed)
 
     def _is_new(self, entry: _Entry, changed: list[tuple[int, Form | None]]) -> bool:
+        """Whether nothing that has been emulated stands for it."""
         number, live = entry.block, sorted(self._live[entry.block])
-        forms = tuple(self._forms[v] for v in live)
-        seen = self._seen[number]
         state = _State(
-            forms, tuple(sorted(entry.loads.items())), entry.epoch, tuple(sorted(entry.truths.items()))
+            tuple(self._forms[v] for v in live),
+            frozenset(e for each in entry.loads.values() for e in each),
+            entry.epoch,
+            frozenset(entry.truths.items()),
+            frozenset(entry.facts.known()),
         )
-        if number in self._merged:
-            fresh, loads = self._merged[number]
-            first = seen[0].forms
-            kept = all(v in fresh or f == first[i] for i, (v, f) in enumerate(zip(live, forms, strict=True)))
-            if kept and all(set(each) <= set(entry.loads.get(near, ())) for near, each in loads.items()):
-                return False
-        elif state in seen:
+        seen, merged = self._seen[number], self._merged.get(number)
+        if any(each == state for each in seen) if merged is None else merged.covers(state):
             return False
         seen.append(state)
         if len(seen) <= MOST_ENTRIES:
             return True
-        fresh = frozenset(v for i, v in enumerate(live) if any(s.forms[i] != forms[i] for s in seen))
-        valid = [{e for _, each in s.loads for e in each} for s in seen]
-        entry.loads = _filtered(entry.loads, lambda e: all(e in each for each in valid))
-        parent = self._analyses.dominators.parent[number]
-        entry.truths = dict(self._at_fork[parent].truths)
+        # From the second time on, what is left open stands for all that may come.
+        open_ = [merged is not None or len({each.forms[i] for each in seen}) > 1 for i in range(len(live))]
+        known = [each._replace(loads=frozenset(), truths=frozenset(), facts=frozenset()) for each in seen]
+        known = seen if merged is None else known
+        for value, is_open in zip(live, open_, strict=True):
+            if is_open:
+                self._set(value, self.arithmetic.opaque(value), changed)
+        loads = frozenset.intersection(*(each.loads for each in known))
+        entry.loads = _filtered(entry.loads, lambda e: e in loads)
+        entry.truths = dict(frozenset.intersection(*(each.truths for each in known)))
+        entry.facts = Facts.of(frozenset.intersection(*(each.facts for each in known)))
         entry.epoch = ("block", number)
-        self._merged[number] = (fresh, entry.loads)
-        for value in sorted(fresh):
-            self._set(value, self.arithmetic.opaque(value), changed)
+        self._merged[number] = _Merged(
+            tuple(None if o else f for o, f in zip(open_, state.forms, strict=True)),
+            loads,
+            frozenset(entry.truths.items()),
+            frozenset(entry.facts.known()),
+        )
         return True
 
     def _entering(self, phi: Phi, predecessors: Sequence[int], source: int) -> Form | None:
