@@ -133,7 +133,7 @@ extern "C" __global__ void invariant_restrict(const float *__restrict__ a, float
   for (int k = 0; k < rounds; k++) c[thread() + k * threads] = a[thread()] * k;
 }
 
-// The same, and nothing is said of the arrays: the load has to stay.
+// The same, and nothing is said of the arrays: the load has to stay, unless pre is told that they are different.
 // run: invariant_may_alias(in f32[256], out f32[1792], i32=7) grid=(2) block=(128)
 // time: invariant_may_alias(in f32[4194304], out f32[268435456], i32=64) grid=(16384) block=(256)
 extern "C" __global__ void invariant_may_alias(const float *a, float *c, int rounds)
@@ -162,8 +162,8 @@ extern "C" __global__ void invariant_shared(const float *a, float *c, int rounds
   c[thread()] = tile[threadIdx.x];
 }
 
-// A quotient on one way of a branch, and again behind it: nvcc leaves both, and so does pre, as the other way has no
-// block of its own where it could be computed.
+// A quotient on one way of a branch, and again behind it: nvcc leaves both, and unrolls the loop by four, where k + 1
+// stands in two registers of each copy. pre, which goes by names, sees different quotients, but for the rest of the loop.
 // run: partial_quotient(in u32[256], out u32[256], inout u32[256], i32=7, i32=1) grid=(2) block=(128)
 // time: partial_quotient(in u32[4194304], out u32[4194304], inout u32[4194304], i32=256, i32=1) grid=(16384) block=(256)
 extern "C" __global__ void partial_quotient(const unsigned *a, unsigned *c, unsigned *d, int rounds, int mask)
@@ -185,6 +185,40 @@ extern "C" __global__ void partial_quotient_else(const unsigned *a, unsigned *c,
 {
   const unsigned x = a[thread()];
   unsigned sum = 0;
+  for (int k = 0; k < rounds; k++) {
+    if (k & mask) d[thread()] = x / (k + 1u);
+    else c[thread()] = sum;
+    __syncthreads();
+    sum += x / (k + 1u);
+  }
+  c[thread()] = sum;
+}
+
+// A quotient on one way of a branch, and again behind it, in a loop that stays as it is: nvcc leaves both. The other way
+// has no block of its own; pre makes one.
+// run: partial_quotient_rolled(in u32[256], out u32[256], inout u32[256], i32=7, i32=1) grid=(2) block=(128)
+// time: partial_quotient_rolled(in u32[4194304], out u32[4194304], inout u32[4194304], i32=256, i32=1) grid=(16384) block=(256)
+extern "C" __global__ void partial_quotient_rolled(const unsigned *a, unsigned *c, unsigned *d, int rounds, int mask)
+{
+  const unsigned x = a[thread()];
+  unsigned sum = 0;
+#pragma unroll 1
+  for (int k = 0; k < rounds; k++) {
+    if (k & mask) d[thread()] = x / (k + 1u);
+    __syncthreads();
+    sum += x / (k + 1u);
+  }
+  c[thread()] = sum;
+}
+
+// The same with something to do on the other way.
+// run: partial_quotient_else_rolled(in u32[256], out u32[256], inout u32[256], i32=7, i32=1) grid=(2) block=(128)
+// time: partial_quotient_else_rolled(in u32[4194304], out u32[4194304], inout u32[4194304], i32=256, i32=1) grid=(16384) block=(256)
+extern "C" __global__ void partial_quotient_else_rolled(const unsigned *a, unsigned *c, unsigned *d, int rounds, int mask)
+{
+  const unsigned x = a[thread()];
+  unsigned sum = 0;
+#pragma unroll 1
   for (int k = 0; k < rounds; k++) {
     if (k & mask) d[thread()] = x / (k + 1u);
     else c[thread()] = sum;

@@ -363,9 +363,10 @@ def report(
 
 HOW = """Numbers behind the times are speed-ups over the unchanged PTX, medians of {runs} runs in turns; "=" says that
 ptxas makes the same machine code as of the unchanged PTX, so that nothing can differ but the clock. In the manner of
-table 1 of Chakrabarti et al., CUDA compiler optimizations (2012): all passes, one pass off, each pass alone; last all
+table 1 of Chakrabarti et al., CUDA compiler optimizations (2012): all passes, one pass off, each pass alone; then all
 passes without what they are told to assume (that kernels are given pointers to global memory, and multiples of 16
-bytes). "arrays" counts every array once, those that are read and written twice."""
+bytes); last all passes that also assume that different pointers lead to different arrays, which here they do. "arrays"
+counts every array once, those that are read and written twice."""
 
 
 def _speedups(row: Measured, columns: Sequence[str], copy_rate: float) -> list[str]:

@@ -3,7 +3,8 @@
     python -m benchmarks.gpu.ptx_passes_prepare -o build/ptx-passes-bench
 
 Pipelines are those of table 1 of Chakrabarti et al., CUDA compiler optimizations, 2012: all passes, all but one, and
-each alone.  A line ``// time:`` of a source has the form of ``// run:`` (`tests/ptx/README.md`) and says what is timed.
+each alone; then all with less and with more that they are told to assume.  A line ``// time:`` of a source has the form
+of ``// run:`` (`tests/ptx/README.md`) and says what is timed.
 Needs nvcc; no GPU.
 """
 
@@ -43,6 +44,11 @@ PASSES: Mapping[str, str] = {
     "pre": "pre",
     "dce": "dce",
 }
+NOALIAS: Mapping[str, str] = {
+    **PASSES,
+    "vectorize-accesses": "vectorize-accesses{assume_pointer_align=16 assume_noalias=true}",
+    "pre": "pre{assume_noalias=true}",
+}
 UNCHANGED, ALL = "unchanged", "all"
 VARIANTS: Mapping[str, str] = {
     UNCHANGED: "",
@@ -50,6 +56,7 @@ VARIANTS: Mapping[str, str] = {
     **{f"without {name}": ",".join(text for n, text in PASSES.items() if n != name) for name in PASSES},
     **{f"only {name}": text for name, text in PASSES.items()},
     "all, nothing assumed": ",".join(PASSES),
+    "all, also no alias assumed": ",".join(NOALIAS.values()),
 }
 CORPUS = {
     "saxpy": (

@@ -95,12 +95,15 @@ def corpus_cases(output: Path, archs: tuple[str, ...]) -> Iterator[Case]:
             )
 
 
-_CONTRACTIBLE = re.compile(r"(?<![\w.%$])(add|sub|mul)((?:\.ftz|\.sat)*\.(?:b?f16(?:x2)?|f32(?:x2)?|f64))\b")
+_CONTRACTIBLE = re.compile(
+    r"(?<![\w.%$])(add|sub|mul)(?!(?:\.\w+)*\.r[nzmp]\b)(?=(?:\.\w+)*\.(?:b?f16(?:x2)?|f32(?:x2)?|f64)\b)"
+)
+"""Modifiers may be in any order."""
 
 
 def uncontracted(ptx: str) -> str:
     """``mul.ftz.f32`` as ``mul.rn.ftz.f32``: the same numbers, and ptxas may not contract it (PTX ISA, mul)."""
-    return _CONTRACTIBLE.sub(r"\1.rn\2", ptx)
+    return _CONTRACTIBLE.sub(r"\1.rn", ptx)
 
 
 def _case(name: str, ptx: Path, each: Run) -> Case:

@@ -13,6 +13,7 @@ from comprehensive.ptx.module import Module, parse
 from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.ptx.passes.remark import Kind
 from comprehensive.ptx.pipeline import run
+from comprehensive.ptx.statements import Label
 
 REGISTERS = 6
 HEAD = """.version 8.0
@@ -84,7 +85,7 @@ def _statement(draw: random.Random) -> str:
     space = f".{space}" if space else ""
     address = f"[{base}+{4 * draw.randrange(8)}]"
     guard = draw.choice(("", "", "", "@%p1 ", "@!%p2 "))
-    match draw.randrange(8):
+    match draw.randrange(9):
         case 0 | 1:
             return f"{guard}ld{space}.u32 {r()}, {address};"
         case 2:
@@ -97,14 +98,51 @@ def _statement(draw: random.Random) -> str:
             return f"setp.gt.u32 %p{draw.randrange(1, 3)}, {r()}, {r()};"
         case 6:
             return f"{guard}xor.b32 {r()}, %r{draw.randrange(2)}, %r8;"
+        case 7:
+            return f"{draw.choice(('div', 'rem'))}.u32 {r()}, %r{draw.choice((0, 1, 7))}, 7;"
         case _:
             return f"add.u32 {r()}, %r{draw.randrange(3)}, 5;"
 
 
-def results(module: Module) -> np.ndarray:
-    """Of one thread: others would race for what is in shared memory."""
+def graph(draw: random.Random) -> str:
+    """Blocks with branches to others, back to earlier ones 30 times; two registers of which everything is computed."""
+    lines = ["mov.u32 %r0, %r8;", "mov.u32 %r1, %r7;", "mov.u32 %r9, 30;"]
+    lines += [f"mov.u32 %r{i}, {i};" for i in range(2, REGISTERS)]
+    count = draw.randrange(4, 12)
+    for block in range(count):
+        lines += [f"B{block}:", *(_of_few(draw) for _ in range(draw.randrange(1, 4)))]
+        to = draw.randrange(count)
+        if to <= block:
+            lines += ["sub.u32 %r9, %r9, 1;", "setp.gt.s32 %p1, %r9, 0;", f"@%p1 bra B{to};"]
+        else:
+            lines += [f"setp.gt.u32 %p1, %r{draw.randrange(REGISTERS)}, {draw.randrange(9)};"]
+            lines += draw.choice(([f"bra B{to};"], [f"@%p1 bra B{to};"], [f"@!%p1 bra B{to};"]))
+    lines += [f"rem.u32 %r{2 + i}, %r{i % 2}, {5 + i // 2};" for i in range(4)]
+    lines += [f"st.global.u32 [%rd3+{32 + 4 * i}], %r{i};" for i in range(REGISTERS)]
+    return HEAD + "\n".join(lines) + "\nret;\n}\n"
+
+
+def _of_few(draw: random.Random) -> str:
+    target = f"%r{draw.randrange(2, REGISTERS)}"
+    match draw.randrange(8):
+        case 0:
+            return f"add.u32 %r{draw.randrange(2)}, {target}, 1;"
+        case 1:
+            return f"st.global.u32 [%rd3+{4 * draw.randrange(2)}], {target};"
+        case 2 | 3:
+            return f"ld.global.u32 {target}, [%rd3+{4 * draw.randrange(2)}];"
+        case _:
+            return f"rem.u32 {target}, %r{draw.randrange(2)}, {draw.randrange(5, 7)};"
+
+
+def labels(module: Module) -> int:
+    return sum(isinstance(s, Label) for f in module.functions.values() for s in f.body)
+
+
+def results(module: Module, threads: int = 1) -> np.ndarray:
+    """Of one thread where others would race for what is in shared memory."""
     array = np.arange(40 * 16, dtype=np.uint32)
-    interpret(module, "f", 1, 1, [array, 3])
+    interpret(module, "f", 1, threads, [array, 3])
     return array
 
 
@@ -124,6 +162,25 @@ def test_random_kernels_compute_the_same(pipeline: str, seed: int) -> None:
     module = parse(SourceFile("random.ptx", text))
     after = run(module, passes_of(pipeline))[-1].after
     assert (results(after) == results(module)).all(), text
+
+
+def test_edges_are_split_whatever_it_is_worth(monkeypatch: pytest.MonkeyPatch) -> None:
+    def worth(*_: object) -> float:
+        return 1.0
+
+    def is_uniform(*_: object) -> bool:
+        return True
+
+    monkeypatch.setattr("comprehensive.ptx.passes.pre._Plan._gain", worth)
+    monkeypatch.setattr("comprehensive.ptx.passes.pre._Plan._stays_uniform", is_uniform)
+    split = 0
+    for seed in range(60):
+        text = graph(random.Random(seed))
+        module = parse(SourceFile("random.ptx", text))
+        after = run(module, passes_of("pre"))[-1].after
+        split += labels(after) - labels(module)
+        assert (results(after, threads=8) == results(module, threads=8)).all(), text
+    assert split > 30
 
 
 def test_every_pass_finds_something_in_random_kernels() -> None:

@@ -111,11 +111,9 @@ def _float_to_float(opcode: Opcode, to: str, source: str) -> Function:
 
     if to == source and to != "f16" and whole is None and not (flush or saturate or rectify):
         return lambda a: a  # ptxas makes a move of it.
-    # What HADD2, F2FP and FRND do gives the canonical NaN; F2F and moves keep what they are given.
-    keeps_nan = to != source and not (
-        rectify or (source == "f32" and to != "f64") or (source, to) == ("f16", "f32")
-    )
-    quiets_nan = (source, to) != ("bf16", "f32") or flush
+    # A move keeps a NaN, and what goes from or to a double; all others give the canonical one.
+    is_move = (source, to) == ("bf16", "f32") and not flush
+    keeps_nan = to != source and not rectify and (is_move or "f64" in (source, to))
 
     def function(a: Array) -> Array:
         if flush:
@@ -128,7 +126,7 @@ def _float_to_float(opcode: Opcode, to: str, source: str) -> Function:
             result = np.where(is_subnormal(x, to, mode), np.copysign(np.float32(0), x), result)
         if keeps_nan:
             nan = np.isnan(x)
-            result = np.where(nan, moved_nan(a, source, to, quiets_nan), result) if nan.any() else result
+            result = np.where(nan, moved_nan(a, source, to, not is_move), result) if nan.any() else result
         if saturate:
             result = saturated(result, to)
         return rectified(result, to) if rectify else result
@@ -165,7 +163,7 @@ def _to_pair(opcode: Opcode, to: str, source: str) -> Operation | None:
 
 
 def _to_tf32(opcode: Opcode) -> Operation | None:
-    """10 bits behind the point; ``rna`` is to the nearest, halves away from zero, of a NaN the upper bits."""
+    """10 bits behind the point; ``rna`` is to the nearest, halves away from zero, and keeps upper bits of NaN."""
     mode, rectify = rounding(opcode), has(opcode, "relu")
 
     def function(a: Array) -> Array:
@@ -175,7 +173,7 @@ def _to_tf32(opcode: Opcode) -> Operation | None:
             step = np.uint32(0xFFF) + (bits >> np.uint32(13) & np.uint32(1))
         rounded = np.where(np.isfinite(a), bits + step, bits) & np.uint32(0xFFFFE000)
         if mode != "rna":
-            rounded = np.where(np.isnan(a), np.uint32(0x7FFFFFFF), rounded)
+            rounded = np.where(np.isnan(a), np.uint32(0x7FFFE000), rounded)
         return rectified(rounded.view(np.float32), "f32").view(np.uint32) if rectify else rounded
 
     return Operation(("f32",), ("tf32",), function)

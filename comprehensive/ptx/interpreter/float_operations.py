@@ -113,6 +113,7 @@ def copy_sign(opcode: Opcode) -> Operation | None:
 
 
 def test_property(opcode: Opcode) -> Operation | None:
+    """Zeros are normal (PTX ISA, testp)."""
     type_ = opcode.types[-1]
     tiny = np.finfo(DTYPES[type_]).tiny
     tests: dict[str, Callable[[Array], Array]] = {
@@ -120,7 +121,7 @@ def test_property(opcode: Opcode) -> Operation | None:
         "infinite": np.isinf,
         "number": lambda a: ~np.isnan(a),
         "notanumber": np.isnan,
-        "normal": lambda a: np.isfinite(a) & (np.abs(a) >= tiny),
+        "normal": lambda a: np.isfinite(a) & ((a == 0) | (np.abs(a) >= tiny)),
         "subnormal": lambda a: (a != 0) & (np.abs(a) < tiny),
     }
     test = next((tests[word] for word in opcode.modifiers if word in tests), None)

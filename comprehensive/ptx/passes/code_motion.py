@@ -6,6 +6,7 @@ an expression.  Out: on which edges to compute, and in which blocks the first co
     motion = lazy_code_motion(cfg, Local(computed_first, computed_last, transparent))
     motion.insert[2, 3] >> 5 & 1      # expression 5 is to be computed on the way from block 2 to block 3
     motion.delete[3] >> 5 & 1         # and what block 3 computes first is there already
+    motion.again[4] >> 5 & 1          # some way to block 4 has computed it, and it stays: it cannot be there on all
 
 Knoop, Rüthing and Steffen, "Lazy code motion" (PLDI 1992), with edges as Drechsler and Stadel place them ("A variation
 of Knoop, Rüthing, and Steffen's lazy code motion", SIGPLAN Notices 28(5), 1993).  An expression is computed only where
@@ -33,14 +34,19 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """``insert`` by edge, where there is any; ``delete`` by block."""
+    """``insert`` by edge, where there is any; ``delete`` and ``again`` by block."""
 
     insert: Mapping[tuple[int, int], int]
     delete: Sequence[int]
+    again: Sequence[int]
 
     def deleted(self, expression: int) -> tuple[int, ...]:
         """Blocks whose first computation goes."""
         return tuple(block for block, mask in enumerate(self.delete) if mask >> expression & 1)
+
+    def kept(self, expression: int) -> tuple[int, ...]:
+        """Blocks whose first computation stays although some way has computed it."""
+        return tuple(block for block, mask in enumerate(self.again) if mask >> expression & 1)
 
     def inserted(self, expression: int) -> tuple[tuple[int, int], ...]:
         """Edges on which it is computed."""
@@ -64,10 +70,12 @@ def lazy_code_motion(cfg: Cfg, local: Local) -> Motion:
     }
     later_in, later = _later(cfg, local, every, predecessors, earliest, anticipated_in[cfg.order[0]])
     insert = {edge: mask & ~later_in[edge[1]] for edge, mask in later.items()}
-    delete = [0] * len(cfg.blocks)
+    partly = _partly_available(cfg, local, predecessors)
+    delete, again = [0] * len(cfg.blocks), [0] * len(cfg.blocks)
     for block in cfg.order[1:]:
         delete[block] = local.first[block] & ~later_in[block]
-    return Motion({edge: mask for edge, mask in insert.items() if mask}, delete)
+        again[block] = local.first[block] & partly[block] & ~delete[block]
+    return Motion({edge: mask for edge, mask in insert.items() if mask}, delete, again)
 
 
 def _anticipated(cfg: Cfg, local: Local, every: int) -> tuple[list[int], list[int]]:
@@ -103,6 +111,21 @@ def _available(cfg: Cfg, local: Local, every: int, predecessors: Sequence[Sequen
             changed |= mask != out[number]
             out[number] = mask
     return out
+
+
+def _partly_available(cfg: Cfg, local: Local, predecessors: Sequence[Sequence[int]]) -> list[int]:
+    """What some way to the beginning of a block has computed."""
+    into, out = [0] * len(cfg.blocks), [0] * len(cfg.blocks)
+    changed = True
+    while changed:
+        changed = False
+        for number in cfg.order:
+            for source in predecessors[number]:
+                into[number] |= out[source]
+            mask = local.last[number] | (into[number] & local.transparent[number])
+            changed |= mask != out[number]
+            out[number] = mask
+    return into
 
 
 def _later(

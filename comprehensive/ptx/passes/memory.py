@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from comprehensive.ptx.analysis.alias import Relation
 from comprehensive.ptx.analysis.analyses import Analyses
 
+NOALIAS = "different pointers given to a kernel never lead to the same array"
+"""What the option ``assume_noalias`` says of itself."""
+
 
 @dataclass(frozen=True)
 class Memory:

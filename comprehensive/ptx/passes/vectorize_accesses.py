@@ -24,7 +24,7 @@ from comprehensive.ptx.operands import Address, Name, Operand, Vector
 from comprehensive.ptx.passes.alignment import Alignment
 from comprehensive.ptx.passes.edits import Edits
 from comprehensive.ptx.passes.expressions import scope_depths
-from comprehensive.ptx.passes.memory import Memory
+from comprehensive.ptx.passes.memory import NOALIAS, Memory
 from comprehensive.ptx.passes.pragmas import has_pragma
 from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
 from comprehensive.ptx.passes.remark import Remark
@@ -44,6 +44,7 @@ class VectorizeAccesses(FunctionPass):
     assume_pointer_align: int = option(
         1, "bytes that pointers given to kernels are multiples of (cudaMalloc: 256)"
     )
+    assume_noalias: bool = option(False, NOALIAS)
 
     def __post_init__(self) -> None:
         if self.width not in (2, 4):
@@ -58,7 +59,8 @@ class VectorizeAccesses(FunctionPass):
         body: Sequence[Statement] | None = None
         missed: tuple[Remark, ...] = ()
         for _ in range(_MOST_ROUNDS):
-            analyses = Analyses(function if body is None else function.with_body(body), module)
+            rewritten = function if body is None else function.with_body(body)
+            analyses = Analyses(rewritten, module, assume_noalias=self.assume_noalias)
             search = _Search(self, analyses, module)
             vectors = search.vectors()
             missed = tuple(search.missed)

@@ -82,7 +82,7 @@ def test_other_kernels_go() -> None:
 
 
 def test_all_one_off_each_alone() -> None:
-    assert len(VARIANTS) == 3 + 2 * len(PASSES)
+    assert len(VARIANTS) == 4 + 2 * len(PASSES)
     assert VARIANTS["without pre"].count("{") == 2
     assert VARIANTS["only pre"] == "pre"
 
@@ -123,8 +123,13 @@ def test_variants_compute_the_same_and_each_pass_has_its_kernels(nvcc: Tool) -> 
     assert kernels["memory-space"] >= {"aligned_shared", "plain_select", "plain_shared"}
     vectors = {"points_norm", "points_move", "points_scale", "colours_grey", "copy_by_four_restrict"}
     assert kernels["vectorize-accesses"] == vectors
-    assert kernels["pre"] >= {"invariant_even", "plain_invariant", "plain_partial"}
+    partial = {"plain_partial", "partial_quotient_rolled", "partial_quotient_else_rolled"}
+    assert kernels["pre"] >= {"invariant_even", "plain_invariant", *partial}
     assert kernels["dce"] == {"plain_dead"}
+    (own,) = (source for source in own_sources(nvcc) if source.name == "own")
+    told = variant(own, VARIANTS["all, also no alias assumed"])
+    assert told.applied["invariant_may_alias", "pre"] > found["own"].applied["invariant_may_alias", "pre"]
+    assert told.applied["copy_by_four", "vectorize-accesses"] > 0
 
 
 @pytest.mark.slow

@@ -50,6 +50,12 @@ DOUBLES = [
     ("min.f64", 64, [0xFFFFFFFFFFFFFFDE, 0xFFFFFFFFFFFFFFEC], 0xFFFFFFFFFFFFFFEC),
     ("max.f64", 64, [0xFFFFFFFFFFFFFFEC, 0xFFF0000000000001], 0xFFF8000000000001),
 ]
+TF32 = {
+    "rn": (0xFFFFFFE9, 0xFFFFFFE6, 0xFFFFFFFB, 0xFF800001, 0xFFFFFFDD, 0xFFFFFFEF),
+    "rz": (0xFFFFFFDB, 0xFFFFFFEE, 0xFFFFFFF5, 0xFFFFFFEA, 0xFFFFFFF8),
+    "rn.relu": (0x7F800001, 0xFFFFFFEC, 0xFF800001, 0xFFFFFFF7),
+}
+"""Of these NaN."""
 FLUSHES = [
     # The sum is below the smallest normal number by more, then by less than a step of 24 bits.
     ("fma.rp.ftz.f32", 32, [0x04E3CEAE, 0xAF15FC62, 0x00800000], 0),
@@ -84,6 +90,20 @@ def test_sources_of_one_width(opcode: str, bits: int, sources: list[int], result
         ("cvt.ftz.f64.f32", [(32, 0xFFC00000)], (64, 0x7FFFFFFFE0000000)),
         ("cvt.f64.f16", [(16, 0x7C01)], (64, 0x7FF8040000000000)),
         ("cvt.rna.tf32.f32", [(32, 0xFFFFFFF5)], (32, 0xFFFFE000)),
+        *(
+            (f"cvt.{mode}.tf32.f32", [(32, nan)], (32, 0x7FFFE000))
+            for mode, nans in TF32.items()
+            for nan in nans
+        ),
+        *(("cvt.rn.bf16.f16", [(16, nan)], (16, 0x7FFF)) for nan in (0xFFF4, 0xFFE5, 0xFE00, 0xFFE0, 0xFC01)),
+        *(
+            ("cvt.rn.f16.bf16", [(16, nan)], (16, 0x7FFF))
+            for nan in (0xFFC0, 0xFFF0, 0x7FC0, 0xFFDD, 0xFFDB, 0xFFE3)
+        ),
+        *(
+            ("cvt.ftz.f32.bf16", [(16, nan)], (32, 0x7FFFFFFF))
+            for nan in (0xFFC0, 0xFFEB, 0xFFE2, 0xFFE8, 0xFF81)
+        ),
     ],
 )
 def test_sources_of_several_widths(

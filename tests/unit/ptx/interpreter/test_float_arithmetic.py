@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.ptx.interpreter.launches import computed
+from tests.unit.ptx.interpreter.launches import computed, launch
 from tests.unit.ptx.interpreter.oracle import CANONICAL, FORMATS, arithmetic
 
 MODES = ("rn", "rz", "rm", "rp")
@@ -138,3 +139,28 @@ def test_a_product_beyond_the_largest_double_is_no_infinity(mode: str) -> None:
     large, infinity = 0xFFEFFFFFFFFFFFFE, 0x7FF0000000000000
     columns = [(64, [0x3FF0000000000001]), (64, [large]), (64, [infinity])]
     assert computed(f"fma.{mode}.f64", 64, columns) == [infinity]
+
+
+@pytest.mark.parametrize(
+    ("property_", "values"),
+    [
+        ("normal", [1, 1, 1, 1, 0, 0, 0, 0]),
+        ("subnormal", [0, 0, 0, 0, 1, 1, 0, 0]),
+        ("finite", [1, 1, 1, 1, 1, 1, 0, 0]),
+        ("infinite", [0, 0, 0, 0, 0, 0, 1, 0]),
+        ("number", [1, 1, 1, 1, 1, 1, 1, 0]),
+        ("notanumber", [0, 0, 0, 0, 0, 0, 0, 1]),
+    ],
+)
+def test_zeros_have_the_properties_of_normal_numbers(property_: str, values: list[int]) -> None:
+    numbers = [0, 0x80000000, 0x00800000, 0x7F7FFFFF, 1, 0x807FFFFF, 0xFF800000, 0x7FC00000]
+    body = f"""
+        mad.lo.u64 %rd1, %wide, 4, %rd16;
+        ld.global.f32 %f1, [%rd1];
+        testp.{property_}.f32 %p1, %f1;
+        selp.b32 %r1, 1, 0, %p1;
+        st.global.b32 [%rd1], %r1;
+    """
+    array = np.array(numbers, np.uint32)
+    launch(body, [array], block=len(numbers))
+    assert array.tolist() == values

@@ -55,6 +55,21 @@ def test_nothing_is_left_to_contract() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("opcode", "wanted"),
+    [
+        ("add.f32.rn.ftz", "add.f32.rn.ftz"),
+        ("mul.f64.rm", "mul.f64.rm"),
+        ("mul.f32.ftz", "mul.rn.f32.ftz"),
+        ("sub.sat.f32.ftz", "sub.rn.sat.f32.ftz"),
+        ("add.s32.sat", "add.s32.sat"),
+        ("mul.u32.wide", "mul.u32.wide"),
+    ],
+)
+def test_a_rounding_is_seen_in_any_place(opcode: str, wanted: str) -> None:
+    assert uncontracted(f"{opcode} a, b, c;") == f"{wanted} a, b, c;"
+
+
 def test_bits_of_no_number_are_compared_too() -> None:
     bits = (
         np.array([0x7FFFFFFF], np.uint32).view(np.float32),
