@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from comprehensive.ptx.analysis.accesses import Access
 from comprehensive.ptx.analysis.alias import Relation
@@ -111,6 +111,7 @@ _Epoch = tuple[str, int]
 """Since what memory has not been written: a step, or a block where a way on which it was written joins."""
 
 
+_T = TypeVar("_T")
 _Known = tuple[Form, bool, int, int]
 
 
@@ -275,15 +276,18 @@ class _Emulator:
             return True
         # From the second time on, what is left open stands for all that may come.
         open_ = [merged is not None or len({each.forms[i] for each in seen}) > 1 for i in range(len(live))]
-        known = [each._replace(loads=frozenset(), truths=frozenset(), facts=frozenset()) for each in seen]
-        known = seen if merged is None else known
+        known = (
+            seen
+            if merged is None
+            else [*seen, _State((), frozenset(), entry.epoch, frozenset(), frozenset())]
+        )
         for value, is_open in zip(live, open_, strict=True):
             if is_open:
                 self._set(value, self.arithmetic.opaque(value), changed)
-        loads = frozenset.intersection(*(each.loads for each in known))
+        loads = _common([each.loads for each in known])
         entry.loads = _filtered(entry.loads, lambda e: e in loads)
-        entry.truths = dict(frozenset.intersection(*(each.truths for each in known)))
-        entry.facts = Facts.of(frozenset.intersection(*(each.facts for each in known)))
+        entry.truths = dict(_common([each.truths for each in known]))
+        entry.facts = Facts.of(_common([each.facts for each in known]))
         entry.epoch = ("block", number)
         self._merged[number] = _Merged(
             tuple(None if o else f for o, f in zip(open_, state.forms, strict=True)),
@@ -414,6 +418,13 @@ class _Emulator:
                 truths = {**truths, predicate: truth}
             found.append(_Entry(successor, entry.block, facts, truths, dict(entry.loads), entry.epoch))
         return found
+
+
+def _common(sets: Sequence[frozenset[_T]]) -> frozenset[_T]:
+    found = sets[0]
+    for each in sets[1:]:
+        found &= each
+    return found
 
 
 def _filtered(loads: _Loads, holds: Callable[[Earlier], bool]) -> _Loads:
