@@ -66,7 +66,7 @@ ONLY_BY = {"cli": {"__main__"}, "report": COMMANDS}
 OWNERS = {
     "islpy": {"poly"},
     "flint": {"algebra"},
-    "z3": {"algebra"},
+    "z3": {"algebra", "ptx"},
     "sympy": {"algebra", "strategies"},
     "lark": {"metafork"},
     "jinja2": {"codegen", "report"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -47,7 +48,12 @@ def kernel(draw: random.Random) -> str:
     return HEAD + "\n".join(lines) + "\nret;\n}\n"
 
 
-def _block(draw: random.Random, depth: int, labels: list[int]) -> list[str]:
+def _block(
+    draw: random.Random,
+    depth: int,
+    labels: list[int],
+    statement: Callable[[random.Random], str] | None = None,
+) -> list[str]:
     lines: list[str] = []
     for _ in range(draw.randrange(2, 9)):
         choice = draw.random()
@@ -55,7 +61,7 @@ def _block(draw: random.Random, depth: int, labels: list[int]) -> list[str]:
             labels[0] += 1
             label, counter = f"L{labels[0]}", f"%c{labels[0]}"
             lines += [f".reg .b32 {counter};", f"mov.u32 {counter}, {draw.randrange(1, 4)};", f"{label}:"]
-            lines += _block(draw, depth - 1, labels)
+            lines += _block(draw, depth - 1, labels, statement)
             lines += [
                 f"sub.u32 {counter}, {counter}, 1;",
                 f"setp.ne.u32 %p2, {counter}, 0;",
@@ -65,15 +71,15 @@ def _block(draw: random.Random, depth: int, labels: list[int]) -> list[str]:
             labels[0] += 1
             label = f"L{labels[0]}"
             lines += [f"setp.lt.u32 %p1, %r{draw.randrange(9)}, {draw.randrange(40)};", f"@%p1 bra {label};"]
-            lines += _block(draw, depth - 1, labels)
+            lines += _block(draw, depth - 1, labels, statement)
             if draw.random() < 0.6:
                 labels[0] += 1
                 end = f"L{labels[0]}"
-                lines += [f"bra {end};", f"{label}:", *_block(draw, depth - 1, labels)]
+                lines += [f"bra {end};", f"{label}:", *_block(draw, depth - 1, labels, statement)]
                 label = end
             lines.append(f"{label}:")
         else:
-            lines.append(_statement(draw))
+            lines.append((statement or _statement)(draw))
     return lines
 
 
@@ -139,6 +145,62 @@ def labels(module: Module) -> int:
     return sum(isinstance(s, Label) for f in module.functions.values() for s in f.body)
 
 
+POINTERS = 4
+SHARED_HEAD = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry f(.param .u64 .ptr .global .align 16 a, .param .u32 n)
+{
+.shared .align 128 .b8 tile[32768];
+.reg .pred %p<3>;
+.reg .b32 %r<10>;
+.reg .b64 %rd<4>;
+.reg .b64 %q<5>;
+ld.param.u64 %rd3, [a];
+ld.param.u32 %r7, [n];
+mov.u32 %r8, %tid.x;
+"""
+
+
+def shared_kernel(draw: random.Random) -> str:
+    """Pointers into shared memory that are added to, chosen, aligned and copied, on all ways."""
+    lines = [f"cvta.shared.u64 %q{i}, tile;" for i in range(POINTERS)]
+    lines += [f"add.s64 %q{i}, %q{i}, {16384 + 64 * i};" for i in range(POINTERS)]
+    lines += [f"st.u32 [%q{i}+{4 * j}], %r7;" for i in range(POINTERS) for j in range(-8, 8)]
+    lines += [f"add.u32 %r{i}, %r{draw.choice((7, 8))}, {i};" for i in range(REGISTERS)]
+    lines += ["setp.gt.u32 %p1, %r1, %r2;", "setp.gt.u32 %p2, %r4, %r3;", "mov.u64 %rd1, 4;"]
+    lines += _block(draw, 3, [0], _pointer_statement)
+    lines += [f"st.global.u32 [%rd3+{32 + 4 * i}], %r{i};" for i in range(REGISTERS)]
+    return SHARED_HEAD + "\n".join(lines) + "\nret;\n}\n"
+
+
+def _pointer_statement(draw: random.Random) -> str:
+    def q() -> str:
+        return f"%q{draw.randrange(POINTERS)}"
+
+    register = f"%r{draw.randrange(REGISTERS)}"
+    guard = draw.choice(("", "", "@%p1 ", "@!%p2 "))
+    match draw.randrange(13):
+        case 0 | 1 | 2:
+            return f"{guard}st.u32 [{q()}+{4 * draw.randrange(-4, 4)}], {register};"
+        case 3 | 4 | 5:
+            return f"{guard}ld.u32 {register}, [{q()}+{4 * draw.randrange(-4, 4)}];"
+        case 6:
+            return f"{guard}add.s64 {q()}, {q()}, {draw.choice(('4', '-4', '%rd1'))};"
+        case 7:
+            return f"{guard}sub.s64 {q()}, {q()}, %rd1;"
+        case 8:
+            return f"{guard}{draw.choice(('mov.u64', 'mov.b64'))} {q()}, {q()};"
+        case 9:
+            return f"{guard}selp.b64 {q()}, {q()}, {q()}, %p1;"
+        case 10:
+            return f"{guard}and.b64 {q()}, {q()}, {draw.choice((-8, -64))};"
+        case 11:
+            return f"{guard}mad.wide.u32 {q()}, %r8, 4, {q()};"
+        case _:
+            return f"{guard}xor.b64 {q()}, {q()}, {draw.choice((4, 64))};"
+
+
 def results(module: Module, threads: int = 1) -> np.ndarray:
     """Of one thread where others would race for what is in shared memory."""
     array = np.arange(40 * 16, dtype=np.uint32)
@@ -181,6 +243,14 @@ def test_edges_are_split_whatever_it_is_worth(monkeypatch: pytest.MonkeyPatch) -
         split += labels(after) - labels(module)
         assert (results(after, threads=8) == results(module, threads=8)).all(), text
     assert split > 30
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_pointers_into_shared_memory_lead_where_they_led(seed: int) -> None:
+    text = shared_kernel(random.Random(seed))
+    module = parse(SourceFile("random.ptx", text))
+    after = run(module, passes_of("memory-space,pre,dce"))[-1].after
+    assert (results(after) == results(module)).all(), text
 
 
 def test_every_pass_finds_something_in_random_kernels() -> None:

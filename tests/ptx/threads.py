@@ -70,9 +70,7 @@ class Thread:
             if code.space == "param":
                 value = self.parameters[str(address.base)]
             else:
-                # Other warps may meanwhile have written what only this load does not take for constant.
-                warp = 0 if "nc" in code.modifiers else self.special.get("%tid.x", 0) // 32
-                value = Random(self._address(step, address) * 1024 + warp).getrandbits(64)
+                value = self.loaded(self._address(step, address), "nc" in code.modifiers)
             result = value & mask(bits(code.types[0]))
         else:
             values = [
@@ -81,6 +79,11 @@ class Thread:
             result = operation(code.text, values)
         (register,) = step.defines
         self.registers[register] = result & mask(bits(self.flow.registers[register].type))
+
+    def loaded(self, address: int, is_constant: bool) -> int:
+        """64 bits; other warps may meanwhile have written what is not constant."""
+        warp = 0 if is_constant else self.special.get("%tid.x", 0) // 32
+        return Random(address * 1024 + warp).getrandbits(64)
 
     def _address(self, step: Step, operand: Operand) -> int:
         assert isinstance(operand, Address)

@@ -18,23 +18,22 @@ What is loaded, merged or not understood is a symbol.  Generic addresses are a `
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
 from comprehensive.ptx.analysis.arithmetic import Arithmetic
-from comprehensive.ptx.analysis.cfg import BRANCHES
+from comprehensive.ptx.analysis.branches import Branches
 from comprehensive.ptx.analysis.dominators import Tree
-from comprehensive.ptx.analysis.facts import Facts, limits
+from comprehensive.ptx.analysis.facts import Facts
 from comprehensive.ptx.analysis.forms import Form, add, constant, form, scaled, subtract
 from comprehensive.ptx.analysis.integer_rules import RULES
 from comprehensive.ptx.analysis.loops import Loop, Loops
-from comprehensive.ptx.analysis.predicates import SWAPPED, Comparison, comparisons
+from comprehensive.ptx.analysis.predicates import Comparison
 from comprehensive.ptx.analysis.ssa import NONE, Phi, Ssa
 from comprehensive.ptx.analysis.symbols import UNBOUNDED, Symbol, Symbols, bounds
 from comprehensive.ptx.analysis.trips import Induction, Trips, trips_of
-from comprehensive.ptx.operands import Address, Not
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Affine:
     ssa: Ssa
     values: tuple[Form | None, ...]
     addresses: tuple[Form | None, ...]
-    symbols: tuple[Symbol, ...]
+    symbols: Sequence[Symbol]
     inductions: Mapping[int, Induction]
     trips: Mapping[int, Trips]
 
@@ -73,6 +72,8 @@ class Affine:
                 return f"{self.ssa.cfg.flow.registers[self.ssa.values[value].register].name}.{value}"
             case "operation", (opcode, *_):
                 return f"{opcode}#{symbol}"
+            case "load", (Form() as inner, *_):
+                return f"[{self.show(inner)}]"
             case ("count" | "window") as kind, (what,):
                 return f"{kind}({what})"
             case "parameter", (name, offset, *_):
@@ -164,6 +165,7 @@ class _Pass:
         self.found: dict[int, Induction] = {}
         """Those of this pass, in its forms."""
         self._arithmetic = Arithmetic(ssa, operand_values, loops, symbols, self._facts)
+        self._branches = Branches(ssa, operand_values, self._arithmetic)
         self.forms = self._arithmetic.forms
         self.addresses: list[Form | None] = [None] * len(ssa.uses)
 
@@ -179,8 +181,9 @@ class _Pass:
                 self._facts.forget(item)
                 continue
             work.append((self._facts.mark(), False))
-            if needed is None:
-                self._learn(item)
+            into = self._ssa.cfg.blocks[item].predecessors
+            if needed is None and len(into) == 1:
+                self._branches.learn(into[0], item)
             self._block(item, needed)
             children = self._tree.children[item]
             if len(children) > 1:
@@ -203,29 +206,19 @@ class _Pass:
         stay = [s for s in cfg.blocks[block].successors if s in loop.blocks]
         if len(stay) != 1 or cfg.blocks[block].leaves:
             return None
-        found = tuple(self._branch(block, stay[0]))
+        found = tuple(self._branches.holding(block, stay[0]))
         return found[0] if len(found) == 1 else None
 
     def _block(self, number: int, needed: bytearray | None) -> None:
         ssa = self._ssa
         for phi in ssa.phis[number]:
             self.forms[phi.value] = self._phi(number, phi)
-        steps = ssa.cfg.flow.steps
         for index in ssa.cfg.blocks[number].steps:
             defines = ssa.defines[index]
             if defines and (needed is None or any(needed[value] for value in defines)):
                 self._arithmetic.define(index, RULES)
             if needed is None:
-                self.addresses[index] = self._address(index, steps[index].instruction.operands)
-
-    def _address(self, index: int, operands: Sequence[object]) -> Form | None:
-        found: Form | None = None
-        for place, operand in enumerate(operands):
-            if isinstance(operand, Address):
-                if found is not None:
-                    return None
-                found = self._arithmetic.address(index, place, operand)
-        return found
+                self.addresses[index] = self._arithmetic.only_address(index)
 
     def _phi(self, block: int, phi: Phi) -> Form | None:
         arithmetic = self._arithmetic
@@ -299,51 +292,3 @@ class _Pass:
                 return None
             step = each
         return None if step is None else Induction(loop.number, first, step)
-
-    def _learn(self, block: int) -> None:
-        """What the branch says by which alone the block is reached."""
-        into = self._ssa.cfg.blocks[block].predecessors
-        if len(into) == 1:
-            for compared in self._branch(into[0], block):
-                self._bound(compared)
-                self._bound(
-                    Comparison(compared.right, compared.left, SWAPPED[compared.relation], compared.signed)
-                )
-
-    def _branch(self, block: int, successor: int) -> Iterator[Comparison]:
-        """What holds where control goes from a block to its successor."""
-        cfg = self._ssa.cfg
-        end = cfg.blocks[block].end
-        last = cfg.terminator(cfg.blocks[block])
-        if last is None or last.instruction.guard is None:
-            return
-        outward = cfg.blocks[block].successors
-        falls = end < len(cfg.block_of) and cfg.block_of[end] == successor
-        if len(outward) + cfg.blocks[block].leaves != 2:
-            return
-        if last.instruction.opcode.base in BRANCHES and not falls:
-            taken = True
-        elif falls:
-            taken = False
-        else:
-            return
-        guard = self._ssa.guards[end - 1]
-        truth = taken != isinstance(last.instruction.guard, Not)
-        yield from comparisons(self._ssa, self._operand_values, self._arithmetic.operand, guard, truth)
-
-    def _bound(self, compared: Comparison) -> None:
-        low, high = self._arithmetic.number_bounds(compared.right, compared.signed)
-        least, most = limits(compared.left.bits, compared.signed)
-        match compared.relation:
-            case "lt":
-                self._facts.learn(compared.left, compared.signed, least, high - 1)
-            case "le":
-                self._facts.learn(compared.left, compared.signed, least, high)
-            case "gt":
-                self._facts.learn(compared.left, compared.signed, low + 1, most)
-            case "ge":
-                self._facts.learn(compared.left, compared.signed, low, most)
-            case "eq":
-                self._facts.learn(compared.left, compared.signed, low, high)
-            case _:
-                pass

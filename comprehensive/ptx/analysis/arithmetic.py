@@ -55,8 +55,8 @@ class Arithmetic:
     ) -> None:
         self._ssa = ssa
         self._operand_values = operand_values
-        self._symbols = symbols
-        self._facts = facts
+        self.symbols = symbols
+        self.facts = facts
         self._function = ssa.cfg.flow.function
         self._loops_of_block = [
             frozenset(loop.number for loop in loops.around(block.number)) for block in ssa.cfg.blocks
@@ -71,13 +71,19 @@ class Arithmetic:
             if ssa.readers[value] or value in ssa.fixed:
                 self.forms[value] = self.opaque(value)
 
-    def define(self, index: int, rules: Mapping[str, Rule]) -> None:
-        """The forms of all that the step defines; ``rules`` are those of base opcodes."""
+    def define(self, index: int, rules: Mapping[str, Rule], runs: bool | None = None) -> None:
+        """The forms of all that the step defines; ``rules`` are those of base opcodes, ``runs`` whether its guard lets
+        it, where that is known."""
         defines = self._ssa.defines[index]
+        if runs is False:
+            for value, stays in zip(defines, self._ssa.previous[index], strict=True):
+                self.forms[value] = self.forms[stays]
+            return
         step = self._ssa.cfg.flow.steps[index]
         code = step.instruction.opcode
         found: Form | None = None
-        if self._ssa.guards[index] == NONE and code.accepts(len(step.instruction.operands)):
+        known = runs or self._ssa.guards[index] == NONE
+        if known and code.accepts(len(step.instruction.operands)):
             if code.base == "ld":
                 self._load(index, code)
                 return
@@ -107,7 +113,7 @@ class Arithmetic:
         if self._ssa.is_entry(value) and value in self._ssa.fixed:
             # It may change anywhere, so that two reads are never known to be equal.
             return None
-        return single(bits, self._symbols.number(Symbol("value", (value,), low, most, loops, value)))
+        return single(bits, self.symbols.number(Symbol("value", (value,), low, most, loops, value)))
 
     def operand(self, index: int, place: int, bits: int) -> Form | None:
         """Of an operand that is read as so many bits."""
@@ -140,6 +146,16 @@ class Arithmetic:
             found = self._named(operand.base.text, self._function_bits)
         return None if found is None else add(found, constant(found.bits, operand.offset))
 
+    def only_address(self, index: int) -> Form | None:
+        """Of the only address among the operands of a step; None where there are several, or none."""
+        found: Form | None = None
+        for place, operand in enumerate(self._ssa.cfg.flow.steps[index].instruction.operands):
+            if isinstance(operand, Address):
+                if found is not None:
+                    return None
+                found = self.address(index, place, operand)
+        return found
+
     @property
     def _function_bits(self) -> int:
         """Addresses of symbols in brackets."""
@@ -152,7 +168,7 @@ class Arithmetic:
         if special is None:
             if name.startswith("%") or "." in name or bits not in WIDTHS:
                 return None
-            return single(bits, self._symbols.number(Symbol("address", (name,), 0, (1 << 64) - 1)))
+            return single(bits, self.symbols.number(Symbol("address", (name,), 0, (1 << 64) - 1)))
         if (
             special.varies == "time"
             or special.vector != 1
@@ -163,50 +179,56 @@ class Arithmetic:
         low, high = special_bounds(self._function, name) or (0, (1 << bits) - 1)
         if low == high:
             return constant(bits, low)
-        return single(bits, self._symbols.number(Symbol("special", (name,), low, high)))
+        return single(bits, self.symbols.number(Symbol("special", (name,), low, high)))
 
     def number_bounds(self, one: Form, signed: bool) -> tuple[int, int]:
-        """Of the number that it is, as signed or unsigned."""
+        """Of the number that it is, as signed or unsigned, where the facts hold."""
+        low, high = self.bounds_anywhere(one, signed)
+        known = self.facts.bounds(one, signed)
+        # Facts that exclude each other stand where nobody comes.
+        return (
+            (max(low, known[0]), min(high, known[1])) if max(low, known[0]) <= min(high, known[1]) else known
+        )
+
+    def bounds_anywhere(self, one: Form, signed: bool) -> tuple[int, int]:
+        """Of the number that it is, without what branches say: those of a symbol, which may be met elsewhere."""
+        least, most = limits(one.bits, signed)
         if one.is_constant:
             number = one.constant if signed else one.constant % (1 << one.bits)
             return number, number
-        least, most = limits(one.bits, signed)
-        low, high = self._symbols.bounds(one)
-        known = self._facts.bounds(one, signed)
-        if least <= low and high <= most:
-            return max(low, known[0]), min(high, known[1])
-        return known
+        low, high = self.symbols.bounds(one)
+        return (low, high) if least <= low and high <= most else (least, most)
 
     def extended(self, one: Form, bits: int, signed: bool) -> Form:
         """The number that it is, as signed or unsigned, in more bits."""
         if one.is_constant:
             return constant(bits, one.constant if signed else one.constant % (1 << one.bits))
         least, most = limits(one.bits, signed)
-        low, high = self._symbols.bounds(one)
+        low, high = self.symbols.bounds(one)
         if least <= low and high <= most:
             return widened(one, bits)
-        if signed and low >= 0 and high < 1 << one.bits and self._facts.bounds(one, True)[0] >= 0:
+        if signed and low >= 0 and high < 1 << one.bits and self.facts.bounds(one, True)[0] >= 0:
             return widened(one, bits)
-        shifted = self._facts.shift(one, signed)
+        shifted = self.facts.shift(one, signed)
         if shifted is not None:
             base, by = shifted
-            low, high = self._symbols.bounds(base)
+            low, high = self.symbols.bounds(base)
             if least <= low and high <= most:
                 return add(widened(base, bits), constant(bits, by))
-            return add(self._extension(base, bits, signed), constant(bits, by))
-        return self._extension(one, bits, signed)
+            return add(self.extension(base, bits, signed), constant(bits, by))
+        return self.extension(one, bits, signed)
 
-    def _extension(self, one: Form, bits: int, signed: bool) -> Form:
+    def extension(self, one: Form, bits: int, signed: bool) -> Form:
         least, most = limits(one.bits, signed)
         kind = "signed" if signed else "unsigned"
-        symbol = Symbol(kind, (one,), least, most, self._symbols.loops(one))
-        return single(bits, self._symbols.number(symbol))
+        symbol = Symbol(kind, (one,), least, most, self.symbols.loops(one))
+        return single(bits, self.symbols.number(symbol))
 
     def narrowed(self, one: Form, bits: int) -> Form:
         """Modulo a smaller power; numbers that were made wide become what they were."""
         found = truncated(one, bits)
         for number, coefficient in found.terms:
-            symbol = self._symbols.all[number]
+            symbol = self.symbols.all[number]
             if symbol.kind in ("signed", "unsigned") and isinstance(inner := symbol.key[0], Form):
                 if inner.bits < bits:
                     continue
@@ -236,7 +258,7 @@ class Arithmetic:
 
     def _factors(self, one: int, other: int) -> int | None:
         """The symbol of a product of symbols."""
-        table = self._symbols.all
+        table = self.symbols.all
         a, b = table[one], table[other]
         numbers: list[int] = []
         for number, symbol in ((one, a), (other, b)):
@@ -248,7 +270,7 @@ class Arithmetic:
             return None
         corners = (a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high)
         key = tuple(sorted(numbers))
-        return self._symbols.number(Symbol("product", key, min(corners), max(corners), a.loops | b.loops))
+        return self.symbols.number(Symbol("product", key, min(corners), max(corners), a.loops | b.loops))
 
     def _load(self, index: int, code: Opcode) -> None:
         """Of a kernel's parameter the parameter, else bounds by the type."""
@@ -276,7 +298,7 @@ class Arithmetic:
                 ):
                     key = (text, offset + offsets[place], bits)
                     symbol = Symbol("parameter", key, 0, (1 << bits) - 1)
-                    found = single(width, self._symbols.number(symbol))
+                    found = single(width, self.symbols.number(symbol))
                 case _:
                     pass
             self.forms[value] = found
@@ -294,7 +316,7 @@ class Arithmetic:
             found = self.forms[value] if value != NONE else self.operand(index, place, bits)
             forms.append(found)
             if found is not None:
-                loops |= self._symbols.loops(found)
+                loops |= self.symbols.loops(found)
                 key.append(found)
             elif value != NONE and not self._ssa.is_entry(value):
                 loops |= self._loops_of_block[self._ssa.values[value].block]
@@ -303,28 +325,28 @@ class Arithmetic:
                 return None
         (value,) = self._ssa.defines[index]
         width = 8 * bytes_of(code.types[0])
-        low, high = result_bounds(code, width, forms, self.number_bounds)
+        low, high = result_bounds(code, width, forms, self.bounds_anywhere)
         if width > bits or (width < bits and code.types[0][0] == "s"):
             low, high = 0, (1 << bits) - 1
         if not 0 <= low <= high:
             low, high = 0, (1 << bits) - 1
         if width != bits:
             return None
-        return single(bits, self._symbols.number(Symbol("operation", tuple(key), low, high, loops, value)))
+        return single(bits, self.symbols.number(Symbol("operation", tuple(key), low, high, loops, value)))
 
     def symbol_bounds(self, one: Form) -> tuple[int, int]:
         """Of the sum as an integer, before it wraps."""
-        return self._symbols.bounds(one)
+        return self.symbols.bounds(one)
 
     def window(self, memory: str) -> int:
         """The symbol for what a generic address has more."""
-        return self._symbols.number(Symbol("window", (memory,), 0, (1 << 64) - 1))
+        return self.symbols.number(Symbol("window", (memory,), 0, (1 << 64) - 1))
 
     def low_bits(self, value: Form, count: int, bits: int) -> Form:
         """The number that its last bits are."""
         if count == 0 or count >= bits:
             return value if count else constant(bits, 0)
-        least, most = self._symbols.bounds(value)
+        least, most = self.symbols.bounds(value)
         if least >= 0 and most < 1 << count:
             return value
         return self.extended(truncated(value, count), bits, False)

@@ -9,6 +9,8 @@ In: comparisons, as blocks are entered and left again.  Out: whether a sum of 32
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from comprehensive.ptx.analysis.forms import Form, wrapped
 
 
@@ -24,6 +26,12 @@ class Facts:
         self._known: dict[tuple[int, tuple[tuple[int, int], ...], bool], list[tuple[int, int, int]]] = {}
         self._order: list[tuple[int, tuple[tuple[int, int], ...], bool]] = []
 
+    def known(self) -> Iterator[tuple[Form, bool, int, int]]:
+        """All of them: a form, whether its number has a sign, least and greatest."""
+        for (bits, terms, signed), each in self._known.items():
+            for constant, low, high in each:
+                yield Form(bits, terms, constant), signed, low, high
+
     def mark(self) -> int:
         return len(self._order)
 
@@ -31,6 +39,21 @@ class Facts:
         """All that was learnt since."""
         while len(self._order) > mark:
             self._known[self._order.pop()].pop()
+
+    @staticmethod
+    def of(known: Iterable[tuple[Form, bool, int, int]]) -> Facts:
+        """As :meth:`known` gives them."""
+        found = Facts()
+        for form, signed, low, high in sorted(known):
+            found._learn(form, signed, low, high)
+        return found
+
+    def copy(self) -> Facts:
+        """The same facts, to learn more on one way and not on another."""
+        found = Facts()
+        found._known = {key: list(each) for key, each in self._known.items() if each}
+        found._order = list(self._order)
+        return found
 
     def learn(self, form: Form, signed: bool, low: int, high: int) -> None:
         least, greatest = limits(form.bits, signed)

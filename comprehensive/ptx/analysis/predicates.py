@@ -32,6 +32,22 @@ class Comparison(NamedTuple):
     signed: bool
 
 
+def decided(compared: Comparison, number_bounds: Callable[[Form, bool], tuple[int, int]]) -> bool | None:
+    """Whether the comparison holds, by the bounds of both sides; None where it may and may not."""
+    left, right = compared.left, compared.right
+    if left == right:
+        return compared.relation in ("le", "ge", "eq")
+    (low, high), (least, most) = (number_bounds(each, compared.signed) for each in (left, right))
+    match compared.relation:
+        case "lt" | "ge":
+            found = True if high < least else False if low >= most else None
+        case "le" | "gt":
+            found = True if high <= least else False if low > most else None
+        case _:
+            found = True if low == high == least == most else False if high < least or most < low else None
+    return found if found is None else found == (compared.relation in ("lt", "le", "eq"))
+
+
 def comparisons(
     ssa: Ssa,
     operand_values: Sequence[Sequence[int]],

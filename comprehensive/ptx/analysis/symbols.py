@@ -9,7 +9,7 @@ In: descriptions.  Out: numbers; equal descriptions get one number::
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from comprehensive.ptx.analysis.forms import Form
@@ -29,6 +29,7 @@ class Symbol(NamedTuple):
     - ``product``: (symbol, symbol, ...)
     - ``signed``, ``unsigned``: (form,) the value of a form as such a number, where it could wrap
     - ``operation``: (opcode, operands) an integer operation on forms that is not affine, unsigned
+    - ``load``: (address, type, bits, memory, epoch) what is loaded from there, in one epoch of what was written
     - ``count``: (loop,) how often the loop has gone back to its header since it was entered
 
     ``loops`` are numbers of loops in which it may change; ``value`` is one of SSA that it is the value of, or -1.
@@ -45,9 +46,11 @@ class Symbol(NamedTuple):
 class Symbols:
     """A table that only grows."""
 
-    def __init__(self) -> None:
-        self.all: list[Symbol] = []
-        self._numbers: dict[tuple[str, tuple[Hashable, ...]], int] = {}
+    def __init__(self, known: Iterable[Symbol] = ()) -> None:
+        self.all: list[Symbol] = list(known)
+        self._numbers: dict[tuple[str, tuple[Hashable, ...]], int] = {
+            (symbol.kind, symbol.key): number for number, symbol in enumerate(self.all)
+        }
 
     def number(self, symbol: Symbol) -> int:
         key = (symbol.kind, symbol.key)
@@ -72,7 +75,7 @@ class Symbols:
         return found
 
 
-def bounds(symbols: list[Symbol] | tuple[Symbol, ...], form: Form) -> tuple[int, int]:
+def bounds(symbols: Sequence[Symbol], form: Form) -> tuple[int, int]:
     """Least and greatest of the sum as an integer, before it wraps."""
     low = high = form.constant
     for number, coefficient in form.terms:

@@ -38,7 +38,7 @@ class Level(IntEnum):
 
 
 _SPECIAL = {
-    None: Level.GRID,
+    "grid": Level.GRID,
     "block": Level.BLOCK,
     "warp": Level.WARP,
     "lane": Level.LANE,

@@ -53,6 +53,15 @@ class Edits:
             found += self._after.get(position, ())
         return found
 
+    def positions(self) -> list[int | None]:
+        """Where each statement of :meth:`made` stood; None for what is new."""
+        found: list[int | None] = []
+        for position in range(len(self._body)):
+            found += [None] * len(self._before.get(position, ()))
+            found += [None] * len(self._instead[position]) if position in self._instead else [position]
+            found += [None] * len(self._after.get(position, ()))
+        return found
+
     def _first(self, position: int) -> int:
         """Where the step begins, with the pragmas that speak of it."""
         while position > 0 and is_about_next(self._body[position - 1]):

@@ -4,8 +4,9 @@
     ld.f32 %f1, [%rd2+4];          -->  ld.shared.f32 %f1, [tile+4];
 
 Chakrabarti et al., CUDA compiler optimizations, 2012, section 3.1.  A generic address is the address in global memory
-("PTX ISA 9.0", 6.4.1: all that lies in no window of another memory); in shared, local and constant memory it is
-converted where it is not known what it was made of.  Conversions that nobody reads any more go.
+("PTX ISA 9.0", 6.4.1: all that lies in no window of another memory); for shared, local and constant memory the address
+there is computed beside the generic one, from where that is made.  What nobody reads any more goes.  An access stays
+generic where a loop would get longer.
 """
 
 from __future__ import annotations
@@ -13,20 +14,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.cfg import cfg_of
+from comprehensive.ptx.analysis.loops import NO_LOOP
 from comprehensive.ptx.analysis.spaces import Space
+from comprehensive.ptx.analysis.ssa import NONE
 from comprehensive.ptx.flow import flow_of
 from comprehensive.ptx.module import Function, Module, bytes_of
 from comprehensive.ptx.opcodes import Opcode, opcode
-from comprehensive.ptx.operands import Address, Name, Operand
+from comprehensive.ptx.operands import Address, Name
 from comprehensive.ptx.passes.dce import dead_steps
 from comprehensive.ptx.passes.edits import Edits
 from comprehensive.ptx.passes.expressions import scope_depths
 from comprehensive.ptx.passes.fresh import Fresh
 from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
 from comprehensive.ptx.passes.remark import Remark
+from comprehensive.ptx.passes.specific_addresses import FREE, Placing, SpecificAddresses, Twin
 from comprehensive.ptx.statements import Instruction, Statement
 
 _ACCESSED: dict[str, frozenset[Space]] = {
@@ -53,89 +58,158 @@ class MemorySpace(FunctionPass):
         self, function: Function, module: Module
     ) -> tuple[Sequence[Statement] | None, tuple[Remark, ...]]:
         analyses = Analyses(function, module, parameters_are_global=self.kernel_pointers_are_global)
-        rewriting = _Rewriting(self, analyses, module)
-        body = rewriting.body()
-        if body is None:
-            return None, tuple(rewriting.remarks)
-        return _without_dead_conversions(function, body), tuple(rewriting.remarks)
+        rewriting = _Rewriting(self, analyses)
+        return rewriting.body(), rewriting.remarks
+
+
+@dataclass(frozen=True)
+class _Access:
+    """A generic access of one memory; ``twins`` are what its address there is made of, none where it is at hand."""
+
+    step: int
+    space: Space
+    twins: tuple[Twin, ...]
 
 
 class _Rewriting:
-    def __init__(self, settings: MemorySpace, analyses: Analyses, module: Module) -> None:
+    def __init__(self, settings: MemorySpace, analyses: Analyses) -> None:
         self._settings = settings
         self._analyses = analyses
         self._flow = analyses.flow
-        self._depths = scope_depths(analyses.flow.function.body)
         self._definitions = Counter(r for step in self._flow.steps for r in step.defines)
         self._clusters = any(_speaks_of_clusters(step.instruction.opcode) for step in self._flow.steps)
-        self._edits = Edits(self._flow)
-        self._fresh = Fresh(self._flow.function.body, "space")
-        self._word = f"u{module.address_bits}"
-        self._converted: dict[tuple[int, int, Space], Name] = {}
-        self.remarks: list[Remark] = []
+        self._remarks: dict[int, Remark] = {}
 
-    def body(self) -> list[Statement] | None:
-        for number, step in enumerate(self._flow.steps):
-            code = step.instruction.opcode
-            if code.base in _ACCESSED and code.space == "generic":
-                self._access(number)
-            elif code.base == "cvta" and "to" in code.modifiers:
-                self._conversion(number)
-        return None if self._edits.is_empty else self._fresh.declared(self._edits.made())
+    @cached_property
+    def _depths(self) -> list[int]:
+        return scope_depths(self._flow.function.body)
 
-    def _access(self, number: int) -> None:
+    @cached_property
+    def _addresses(self) -> SpecificAddresses:
+        return SpecificAddresses(self._analyses)
+
+    @cached_property
+    def _was_dead(self) -> frozenset[int]:
+        return frozenset(dead_steps(self._analyses.cfg))
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        return tuple(self._remarks[step] for step in sorted(self._remarks))
+
+    def body(self) -> Sequence[Statement] | None:
+        """Accesses stay generic until no loop has more instructions than before."""
+        accesses = [access for n in range(len(self._flow.steps)) if (access := self._access(n)) is not None]
+        while True:
+            edits, body = self._made(accesses)
+            if edits.is_empty:
+                return None
+            body, gone = self._without_dead(edits, body)
+            longer = self._longer(accesses, gone)
+            left = [access for access in accesses if any(twin in longer for twin in access.twins)]
+            if not left:
+                return body
+            accesses = [access for access in accesses if access not in left]
+            for access in left:
+                self._missed(
+                    access.step, "a loop would get longer by what computes its address in that memory"
+                )
+
+    def _access(self, number: int) -> _Access | None:
+        """One that can be changed."""
         instruction = self._flow.steps[number].instruction
+        if instruction.opcode.base not in _ACCESSED or instruction.opcode.space != "generic":
+            return None
         space = self._analyses.spaces.access(number)
         if space not in _ACCESSED[instruction.opcode.base]:
-            self._missed(number, "it is not known where its address points")
-            return
+            return self._missed(number, "it is not known where its address points")
         if space is Space.SHARED and self._clusters:
-            self._missed(number, "its address may be in the shared memory of another block of the cluster")
-            return
+            return self._missed(
+                number, "its address may be in the shared memory of another block of the cluster"
+            )
         if self._is_narrow(number):
-            self._missed(number, "its address has not as many bits as the module's")
-            return
-        operands: list[Operand] = []
-        for position, operand in enumerate(instruction.operands):
-            if isinstance(operand, Address):
-                specific = self._address(number, position, operand, space)
-                if specific is None:
-                    self._missed(number, "its address is made in a scope of inline assembly")
-                    return
-                operand = specific
-            operands.append(operand)
-        changed = Instruction(_with_space(instruction.opcode, space), tuple(operands), instruction.guard)
-        self._edits.replace(number, (changed,))
-        text = f"{shown(instruction)} --> {shown(changed)}"
-        self.remarks.append(self._settings.applied(self._flow.function, instruction, text))
+            return self._missed(number, "its address has not as many bits as the module's")
+        if space is Space.GLOBAL:
+            return _Access(number, space, ())
+        value = self._address_value(number)
+        if value == NONE:
+            # A symbol that stands for itself is an address in its memory, and no generic one.
+            return self._missed(number, "its address is no generic one")
+        twins = () if self._origin(value, space) is not None else self._addresses.twins(value, space)
+        return _Access(number, space, twins)
+
+    def _address_value(self, number: int) -> int:
+        operands = self._flow.steps[number].instruction.operands
+        values = self._analyses.operand_values[number]
+        return next(v for o, v in zip(operands, values, strict=True) if isinstance(o, Address))
+
+    def _made(self, accesses: Sequence[_Access]) -> tuple[Edits, list[Statement]]:
+        edits = Edits(self._flow)
+        fresh = Fresh(self._flow.function.body, "space")
+        placing = Placing(self._analyses, edits, fresh)
+        for access in accesses:
+            for twin in access.twins:
+                placing.place(twin)
+            self._change(access, edits, placing)
+        for number, step in enumerate(self._flow.steps):
+            if step.instruction.opcode.base == "cvta" and "to" in step.instruction.opcode.modifiers:
+                self._conversion(number, edits)
+        return edits, fresh.declared(edits.made())
+
+    def _change(self, access: _Access, edits: Edits, placing: Placing) -> None:
+        instruction = self._flow.steps[access.step].instruction
+        operands = list(instruction.operands)
+        for position, operand in enumerate(operands):
+            if isinstance(operand, Address) and access.space is not Space.GLOBAL:
+                value = self._address_value(access.step)
+                register = self._analyses.ssa.values[value].register
+                base = self._origin(value, access.space) or placing.name(register, access.space)
+                operands[position] = Address(base, operand.offset)
+        changed = Instruction(
+            _with_space(instruction.opcode, access.space), tuple(operands), instruction.guard
+        )
+        edits.replace(access.step, (changed,))
+        self._applied(access.step, changed)
+
+    def _without_dead(
+        self, edits: Edits, body: Sequence[Statement]
+    ) -> tuple[Sequence[Statement], frozenset[int]]:
+        """Without conversions, and what computed addresses, that nobody reads any more; which steps they are."""
+        flow = flow_of(self._flow.function.with_body(body))
+        positions = edits.positions()
+        declared = len(body) - len(positions)
+        without = Edits(flow)
+        gone: set[int] = set()
+        for number in dead_steps(cfg_of(flow)):
+            step = flow.steps[number]
+            position = positions[step.position - declared]
+            old = None if position is None else self._flow.step_at[position]
+            if step.instruction.opcode.base == "cvta" or (old is not None and old not in self._was_dead):
+                without.replace(number, ())
+                gone |= set() if old is None else {old}
+        return without.made(), frozenset(gone)
+
+    def _longer(self, accesses: Sequence[_Access], gone: frozenset[int]) -> frozenset[Twin]:
+        """What is added to loops that get longer by it; it stands beside a step that stays."""
+        added = {twin for access in accesses for twin in access.twins if not twin.is_free}
+        growth = Counter(self._loop_of(twin.step) for twin in added)
+        for step in gone:
+            growth[self._loop_of(step)] -= self._flow.steps[step].instruction.opcode.base not in FREE
+        loops = {loop for loop, count in growth.items() if count > 0 and loop != NO_LOOP}
+        return frozenset(
+            twin for twin in added if twin.step not in gone and self._loop_of(twin.step) in loops
+        )
+
+    def _loop_of(self, step: int) -> int:
+        return self._analyses.loops.innermost[self._analyses.cfg.block_of[step]]
 
     def _is_narrow(self, number: int) -> bool:
         """As where it was meant for shared memory, and the space was left out."""
         step = self._flow.steps[number]
         bases = {name for o in step.instruction.operands if isinstance(o, Address) for name in o.names}
         registers = (self._flow.registers[register] for register in step.uses)
-        return any(8 * bytes_of(r.type) < int(self._word[1:]) for r in registers if r.name in bases)
-
-    def _address(self, number: int, position: int, address: Address, space: Space) -> Address | None:
-        if space is Space.GLOBAL or not isinstance(address.base, Name):
-            return address
-        value = self._analyses.operand_values[number][position]
-        if value < 0:
-            # A symbol that stands for itself is an address in its memory, and no generic one.
-            return None
-        origin = self._origin(value, space)
-        if origin is not None:
-            return Address(origin, address.offset)
-        block = self._analyses.cfg.block_of[number]
-        key = block, value, space
-        if key not in self._converted:
-            if self._depths[self._flow.steps[number].position]:
-                return None
-            register = self._fresh.register("b" + self._word[1:])
-            made = Instruction(opcode(f"cvta.to.{space.value}.{self._word}"), (register, address.base))
-            self._edits.before(number, (made,))
-            self._converted[key] = register
-        return Address(self._converted[key], address.offset)
+        assert self._analyses.module is not None
+        bits = self._analyses.module.address_bits
+        return any(8 * bytes_of(r.type) < bits for r in registers if r.name in bases)
 
     def _origin(self, value: int, space: Space) -> Name | None:
         """What a generic address was converted from, where it still holds it."""
@@ -153,7 +227,7 @@ class _Rewriting:
         uses = self._flow.steps[step].uses
         return source if all(self._definitions[register] == 1 for register in uses) else None
 
-    def _conversion(self, number: int) -> None:
+    def _conversion(self, number: int, edits: Edits) -> None:
         """``cvta.to`` of what ``cvta`` made."""
         instruction = self._flow.steps[number].instruction
         space = next((s for s in Space if s.value == instruction.opcode.modifiers[1]), Space.ANY)
@@ -163,14 +237,18 @@ class _Rewriting:
             return
         kind = "u" + instruction.opcode.types[0][1:]
         changed = Instruction(opcode(f"mov.{kind}"), (instruction.operands[0], origin), instruction.guard)
-        self._edits.replace(number, (changed,))
+        edits.replace(number, (changed,))
+        self._applied(number, changed)
+
+    def _applied(self, number: int, changed: Instruction) -> None:
+        instruction = self._flow.steps[number].instruction
         text = f"{shown(instruction)} --> {shown(changed)}"
-        self.remarks.append(self._settings.applied(self._flow.function, instruction, text))
+        self._remarks[number] = self._settings.applied(self._flow.function, instruction, text)
 
     def _missed(self, number: int, why: str) -> None:
         instruction = self._flow.steps[number].instruction
         text = f"{shown(instruction)} stays generic: {why}"
-        self.remarks.append(self._settings.missed(self._flow.function, instruction, text))
+        self._remarks[number] = self._settings.missed(self._flow.function, instruction, text)
 
 
 def _speaks_of_clusters(code: Opcode) -> bool:
@@ -184,14 +262,3 @@ def _with_space(generic: Opcode, space: Space) -> Opcode:
         place += 1
     words.insert(place, space.value)
     return opcode(".".join((generic.base, *words)))
-
-
-def _without_dead_conversions(function: Function, body: Sequence[Statement]) -> Sequence[Statement]:
-    flow = flow_of(function.with_body(body))
-    dead = [
-        number for number in dead_steps(cfg_of(flow)) if flow.steps[number].instruction.opcode.base == "cvta"
-    ]
-    edits = Edits(flow)
-    for number in dead:
-        edits.replace(number, ())
-    return edits.made() if dead else body

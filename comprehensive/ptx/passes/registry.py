@@ -21,6 +21,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "memory-space": "memory_space:MemorySpace",
         "vectorize-accesses": "vectorize_accesses:VectorizeAccesses",
         "pre": "pre:PartialRedundancyElimination",
+        "synthesize-shuffles": "synthesize_shuffles:SynthesizeShuffles",
         "lower-version": "lower_version:LowerVersion",
     }
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 from random import Random
 
@@ -12,11 +10,11 @@ import pytest
 from comprehensive.ptx.analysis.alias import Relation
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.destruction import destructed
-from comprehensive.ptx.analysis.forms import Form
 from comprehensive.ptx.analysis.variance import Level
 from comprehensive.ptx.flow import flow_of
 from tests.ptx.random_programs import analysed, random_graph, random_program
-from tests.ptx.threads import Thread, mask, operation, signed
+from tests.ptx.threads import Thread
+from tests.ptx.worth import THREADS, Symbols, follow_phis, thread_of, visits
 
 DEFINED = "\n".join(
     [f"mov.u32 %r{i}, {i * i};" for i in (*range(10), *range(20, 24), *range(30, 34))]
@@ -25,39 +23,6 @@ DEFINED = "\n".join(
     + ["cvt.u16.u32 %h1, %r3;", "cvt.u16.u32 %h2, %r4;", ""]
 )
 SEEDS = range(50)
-THREADS = 256
-
-
-@dataclass
-class Visit:
-    """A step, with the iterations of the loops around it, outer ones first."""
-
-    step: int
-    iterations: tuple[int, ...]
-
-
-def visits(analyses: Analyses, thread: Thread, counts: dict[int, int]) -> Iterator[Visit]:
-    """``counts`` are the iterations of loops, as symbols of affine forms have them."""
-    block_of, blocks, loops = analyses.cfg.block_of, analyses.cfg.blocks, analyses.loops
-    before = 0
-    times: dict[int, int] = {}
-    for step in thread.run():
-        block = block_of[step]
-        loop = loops.headers.get(block)
-        if loop is not None and step == blocks[block].start:
-            counts[loop.number] = counts[loop.number] + 1 if before in loop.blocks else 0
-        before = block
-        times[step] = times.get(step, -1) + 1
-        if loops.irregular:
-            # No loop says which visit it is; where branches are uniform, it is the same one in all threads.
-            yield Visit(step, (times[step],))
-        else:
-            yield Visit(step, tuple(counts[loop.number] for loop in reversed(loops.around(block))))
-
-
-def thread_of(analyses: Analyses, tid: int, block: int, n: int, seed: int = 0) -> Thread:
-    special = {"%tid.x": tid, "%ctaid.x": block, "%ntid.x": THREADS}
-    return Thread(analyses.flow, special, {"a": 1 << 40, "n": n}, seed=seed + tid + THREADS * block)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -89,64 +54,6 @@ def test_random_programs_have_uniform_and_variant_values_and_branches() -> None:
         for level in (*analyses.variance.values, *analyses.variance.branches)
     ]
     assert min(levels.count(level) for level in (Level.GRID, Level.BLOCK, Level.WARP, Level.LANE)) > 20
-
-
-@dataclass
-class Symbols:
-    """What symbols are worth while a thread runs."""
-
-    analyses: Analyses
-    thread: Thread
-    counts: dict[int, int]
-    values: dict[int, int]
-
-    def form(self, form: Form) -> int:
-        total = form.constant + sum(c * self.symbol(s) for s, c in form.terms)
-        return total % (1 << form.bits)
-
-    def symbol(self, number: int) -> int:
-        symbol = self.analyses.affine.symbols[number]
-        found = self._symbol(symbol.kind, symbol.key)
-        assert symbol.low <= found <= symbol.high, symbol
-        return found
-
-    def _symbol(self, kind: str, key: tuple[object, ...]) -> int:
-        match kind, key:
-            case "parameter", (str(name), *_):
-                return self.thread.parameters[name]
-            case "special", (str(name),):
-                return self.thread.special[name]
-            case "value", (int(value),):
-                return self.values[value]
-            case "count", (int(loop),):
-                return self.counts[loop]
-            case "product", numbers:
-                total = 1
-                for each in numbers:
-                    assert isinstance(each, int)
-                    total *= self.symbol(each)
-                return total
-            case "signed", (Form() as inner,):
-                return signed(self.form(inner), inner.bits)
-            case "unsigned", (Form() as inner,):
-                return self.form(inner)
-            case "operation", (str(text), *operands):
-                numbers = [self.form(o) if isinstance(o, Form) else self._value(o) for o in operands]
-                return self._operation(text, numbers)
-            case _:
-                raise NotImplementedError(kind)
-
-    def _value(self, value: object) -> int:
-        assert isinstance(value, int)
-        return self.values[value]
-
-    def _operation(self, text: str, numbers: list[int]) -> int:
-        width = int(text.split(".")[-1][1:]) if not text.startswith("cvt") else int(text.split(".")[1][1:])
-        narrow = int(text.split(".")[-1][1:])
-        width = 2 * width if ".wide." in text else width
-        return operation(text, [n & mask(narrow if i < 2 else 64) for i, n in enumerate(numbers)]) & mask(
-            width
-        )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -189,7 +96,7 @@ def demand_affine(analyses: Analyses, thread: Thread) -> None:
     """Forms are worth what registers and addresses are while the thread runs."""
     affine, ssa = analyses.affine, analyses.ssa
     counts: dict[int, int] = {}
-    symbols = Symbols(analyses, thread, counts, dict(enumerate(thread.registers)))
+    symbols = Symbols(analyses, affine.symbols, thread, counts, dict(enumerate(thread.registers)))
     previous = 0
     for visit in visits(analyses, thread, counts):
         step = analyses.flow.steps[visit.step]
@@ -206,21 +113,6 @@ def demand_affine(analyses: Analyses, thread: Thread) -> None:
             form = affine.values[value]
             if form is not None:
                 assert symbols.form(form) == thread.registers[register], affine.show(form)
-
-
-def follow_phis(analyses: Analyses, symbols: Symbols, source: int, block: int) -> None:
-    if block == 0:
-        return
-    # An empty entry leaves no visit.
-    into = analyses.cfg.blocks[block].predecessors
-    place = into.index(source) if source in into else 0
-    now = [(phi.value, symbols.values[phi.arguments[place]]) for phi in analyses.ssa.phis[block]]
-    for value, held in now:
-        symbols.values[value] = held
-    for value, held in now:
-        form = analyses.affine.values[value]
-        if form is not None:
-            assert symbols.form(form) == held, analyses.affine.show(form)
 
 
 def test_random_programs_have_counters_wide_sums_and_guarded_ones() -> None:

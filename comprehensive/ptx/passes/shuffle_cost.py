@@ -1,0 +1,191 @@
+"""Whether a shuffle in the place of a load pays.
+
+In: a kernel, the loads that could be shuffled, an architecture.  Out: a :class:`Cost` that says why not, load by load::
+
+    cost = cost_of(analyses, lanes, {17: 1, 19: -1}, "sm_90")
+    cost.obstacle(17)      # "it takes 1.0 cycles of the load-store pipe, shuffle and edge load 2.0"; None where it pays
+
+Cycles are those of a warp on a multiprocessor that is full of warps: of the pipe that loads, stores and shuffles share,
+of what is issued, of the memory.  The greatest is what the kernel takes.  A load is worth a shuffle where the pipe is
+that and the load touches more lines than a shuffle and the load of the edge cost.  What an instruction of a loop counts
+for more is a guess, 10 for each loop around it; an array is taken to be read once from memory, whatever its halo.
+
+On the H200 a warp's load of neighbouring words takes as much of that pipe as a shuffle, and the edge load as much
+again, so that shuffles of such loads are never worth it; of loads 16 bytes apart, which touch four lines, they can be.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from comprehensive.data import spec_directory
+from comprehensive.ptx.analysis.accesses import Access
+from comprehensive.ptx.analysis.analyses import Analyses
+from comprehensive.ptx.analysis.spaces import Space
+from comprehensive.ptx.symbolic.lanes import Lanes
+
+_LINE = 128
+_LANES = 32
+_ROUNDS = 10
+_LEAST_GAIN = 0.03
+"""What is not more than this is noise: of kernels built twice, times differ by as much."""
+_OF_THE_PIPE = frozenset({Space.GLOBAL, Space.SHARED, Space.LOCAL, Space.ANY})
+
+_POINTERS = frozenset({"parameter", "address", "value", "load"})
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """A row of ``specs/ptx/shuffle_costs.toml``."""
+
+    cycles_load_line: float
+    cycles_shuffle: float
+    cycles_edge: float
+    issued: int
+    memory_bytes: float
+    latency_load: int
+    latency_shuffle: int
+
+
+@dataclass(frozen=True)
+class Cycles:
+    """Of a warp, from its beginning to its end."""
+
+    pipe: float
+    issue: float
+    memory: float
+
+    @property
+    def most(self) -> float:
+        return max(self.pipe, self.issue, self.memory)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """``obstacles`` by step of a load, for those that are not worth it; ``before`` and ``after`` of the kernel, with
+    those that are."""
+
+    obstacles: Mapping[int, str]
+    before: Cycles
+    after: Cycles
+
+    def obstacle(self, step: int) -> str | None:
+        return self.obstacles.get(step)
+
+
+@cache
+def architectures() -> Mapping[int, Architecture]:
+    """By number of the target: 90 is ``sm_90``."""
+    rows: list[dict[str, Any]] = tomllib.loads(
+        (spec_directory() / "ptx" / "shuffle_costs.toml").read_text(encoding="utf-8")
+    )["architecture"]
+    names = Architecture.__dataclass_fields__
+    return {t: Architecture(**{n: row[n] for n in names}) for row in rows for t in row["targets"]}
+
+
+def cost_of(analyses: Analyses, lanes: Lanes, deltas: Mapping[int, int], target: str) -> Cost:
+    """``deltas`` are the lanes between, by step of a load."""
+    digits = re.match(r"sm_(\d+)", target)
+    found = architectures().get(int(digits[1])) if digits else None
+    if found is None:
+        nothing = Cycles(0, 0, 0)
+        why = f"what it costs on {target} has not been measured"
+        return Cost(dict.fromkeys(deltas, why), nothing, nothing)
+    return _Estimate(analyses, lanes, found).cost(deltas)
+
+
+class _Estimate:
+    def __init__(self, analyses: Analyses, lanes: Lanes, architecture: Architecture) -> None:
+        self._analyses = analyses
+        self._lanes = lanes
+        self._architecture = architecture
+
+    def cost(self, deltas: Mapping[int, int]) -> Cost:
+        obstacles: dict[int, str] = {}
+        for step, lanes in deltas.items():
+            before, after = self._pipe(self._analyses.accesses[step]), self._shuffled(step, lanes)
+            if after >= before:
+                obstacles[step] = (
+                    f"it takes {before:.1f} cycles of the load-store pipe, shuffle and edge load {after:.1f}"
+                )
+        before = self._cycles({})
+        after = self._cycles({step: lanes for step, lanes in deltas.items() if step not in obstacles})
+        if after.most > before.most * (1 - _LEAST_GAIN):
+            busy = max(("memory", "issue", "pipe"), key=lambda name: getattr(before, name))
+            what = {
+                "memory": "the memory",
+                "issue": "the issue of instructions",
+                "pipe": "the load-store pipe",
+            }
+            why = (
+                f"what the kernel waits for is {what[busy]}: a warp's cycles are {before.most:.0f}, "
+                f"and {after.most:.0f} with shuffles"
+            )
+            obstacles = {step: obstacles.get(step, why) for step in deltas}
+            after = before
+        return Cost(obstacles, before, after)
+
+    def _cycles(self, deltas: Mapping[int, int]) -> Cycles:
+        analyses = self._analyses
+        pipe = issue = 0.0
+        arrays: dict[tuple[object, ...], float] = {}
+        for block in analyses.cfg.order:
+            rounds = _ROUNDS ** analyses.loops.depth(block)
+            steps = analyses.cfg.blocks[block].steps
+            issue += len(steps) * rounds / self._architecture.issued
+            for step in steps:
+                access = analyses.accesses.get(step)
+                if access is None or access.space not in _OF_THE_PIPE:
+                    continue
+                if step in deltas:
+                    pipe += self._shuffled(step, deltas[step]) * rounds
+                    issue += (2 + self._words(step)) * rounds / self._architecture.issued
+                else:
+                    pipe += self._pipe(access) * rounds
+                if access.space is not Space.SHARED and access.address is not None:
+                    key = self._array(access)
+                    arrays[key] = max(arrays.get(key, 0), self._bytes(access) * rounds)
+        return Cycles(pipe, issue, sum(arrays.values()) * _LANES / self._architecture.memory_bytes)
+
+    def _shuffled(self, step: int, lanes: int) -> float:
+        """Of the pipe, for the shuffles of a load and that of its edge."""
+        if lanes == 0:
+            return 0.0
+        return self._words(step) * self._architecture.cycles_shuffle + self._architecture.cycles_edge
+
+    def _words(self, step: int) -> int:
+        return -(-self._analyses.accesses[step].bytes // 4)
+
+    def _pipe(self, access: Access) -> float:
+        return self._lines(access) * self._architecture.cycles_load_line
+
+    def _lines(self, access: Access) -> int:
+        """That a warp touches, all of it there and the first lane at the beginning of one."""
+        if access.address is None:
+            return 1
+        if self._lanes.shifted(access.address, 0) is None:
+            return 1
+        slope = abs(self._lanes.slope(access.address))
+        spread = (_LANES - 1) * slope + access.bytes
+        return max(1, min(_LANES, -(-spread // _LINE)))
+
+    def _bytes(self, access: Access) -> int:
+        """That a thread moves from or to memory, whose neighbours move what lies next to it."""
+        assert access.address is not None
+        return max(access.bytes, min(abs(self._lanes.slope(access.address)), _LINE))
+
+    def _array(self, access: Access) -> tuple[object, ...]:
+        """What lies near one another: the pointer that an address is made of."""
+        assert access.address is not None
+        symbols = self._analyses.affine.symbols
+        pointers = tuple(
+            n
+            for n, c in access.address.terms
+            if c == 1 and symbols[n].kind in ("parameter", "address", "value", "load")
+        )
+        return access.writes, pointers

@@ -1,0 +1,259 @@
+"""Loads of what a lane nearby has loaded before to shuffles.
+
+    ld.global.f32 %f1, [%rd1];         -->  ld.global.f32 %f1, [%rd1]; mov.b32 source, %f1;
+    ld.global.f32 %f2, [%rd1+4];            shfl.sync.down.b32 %f2, source, 1, 31, m; @edge ld.global.f32 %f2, [%rd1+4];
+
+Matsumura, De Gonzalo, Peña: A symbolic emulator for shuffle synthesis on the NVIDIA PTX code, 2023.  A load is replaced
+where, in every flow that comes to it, an earlier load of the same visit is still valid, with ``A(lane + N) == B(lane)``
+for all threads of a warp; the nearest lane is taken, and never one whose value was itself shuffled.  Lanes that have
+nobody to take it from load it themselves.  What is worth its shuffles is said by :mod:`.shuffle_cost`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from comprehensive.ptx.analysis.analyses import Analyses
+from comprehensive.ptx.analysis.forms import Form, wrapped
+from comprehensive.ptx.analysis.spaces import Space
+from comprehensive.ptx.module import Function, Module
+from comprehensive.ptx.operands import SINK, Name
+from comprehensive.ptx.passes.expressions import scope_depths
+from comprehensive.ptx.passes.occupancy_gate import next_cliff, predicted_registers
+from comprehensive.ptx.passes.pragmas import has_pragma
+from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
+from comprehensive.ptx.passes.remark import Kind, Remark
+from comprehensive.ptx.passes.shuffle_code import (
+    Index,
+    Part,
+    Shuffle,
+    Variant,
+    bits_of,
+    data_of,
+    with_shuffles,
+)
+from comprehensive.ptx.passes.shuffle_cost import Cost, cost_of
+from comprehensive.ptx.statements import Statement
+from comprehensive.ptx.symbolic.emulator import Emulation, emulate
+from comprehensive.ptx.symbolic.neighbours import MOST_LANES, Neighbour, Neighbours
+
+_NEEDED_VERSION = (6, 2)
+"""Of activemask."""
+
+
+@dataclass(frozen=True)
+class SynthesizeShuffles(FunctionPass):
+    name = "synthesize-shuffles"
+    summary = (
+        "ld.f32 b, [p+4]; --> shfl.sync.down.b32 b, a, 1, 31, m; where the next lane has loaded it into a"
+    )
+    always: bool = option(False, "also where it is not expected to pay")
+    max_delta: int = option(MOST_LANES, "most lanes between the two, 0 to 31")
+    shared: bool = option(False, "also loads of shared memory")
+    assume_noalias: bool = option(False, "different pointers given to a kernel never lead to the same array")
+    assume_nowrap: bool = option(False, "indices do not wrap, as signed ones in C may not")
+    threads: int = option(256, "threads of a block, for the occupancy, where no .maxntid says it")
+    variant: str = option(
+        "shuffle", "no_load and no_corner compute WRONG results, and show where the time goes"
+    )
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.max_delta <= MOST_LANES:
+            raise ValueError(f"max_delta is 0 to {MOST_LANES}")
+        if not 1 <= self.threads <= 1024:
+            raise ValueError("threads: a block has 1 to 1024")
+        if self.variant not in {each.value for each in Variant}:
+            raise ValueError(f"variant is one of {', '.join(each.value for each in Variant)}")
+
+    def rewrite(
+        self, function: Function, module: Module
+    ) -> tuple[Sequence[Statement] | None, tuple[Remark, ...]]:
+        analyses = Analyses(function, module, assume_noalias=self.assume_noalias)
+        search = _Search(self, analyses, module)
+        shuffles = search.shuffles()
+        body: Sequence[Statement] | None = None
+        if shuffles and not self.always:
+            deltas = {each.step: each.neighbour.lanes for each in shuffles}
+            shuffles = search.worth(
+                shuffles, cost_of(analyses, search.emulation.lanes, deltas, module.target[0])
+            )
+        if shuffles:
+            body = with_shuffles(analyses, shuffles, Variant(self.variant))
+            if not self.always:
+                why = self._cliff(analyses, Analyses(function.with_body(body), module))
+                if why is not None:
+                    search.refuse(shuffles, why)
+                    shuffles, body = [], None
+        remarks = list(search.remarks)
+        if shuffles and self.variant != Variant.SHUFFLE.value:
+            text = (
+                f"variant={self.variant}: '{function.symbol}' computes WRONG results, for measurements only"
+            )
+            remarks.append(Remark(Kind.ANALYSIS, self.name, function.symbol, None, text))
+        remarks += [self._applied(analyses, shuffle) for shuffle in shuffles]
+        remarks.sort(key=lambda each: -1 if each.span is None else each.span.start)
+        return body, tuple(remarks)
+
+    def _cliff(self, before: Analyses, after: Analyses) -> str | None:
+        """Whether the registers for it cost a block of the multiprocessor."""
+        registers = predicted_registers(after)
+        stated = before.function.tuning("reqntid") or before.function.tuning("maxntid") or (self.threads,)
+        threads = prod(stated)
+        limit = next_cliff(predicted_registers(before), threads)
+        if registers <= limit:
+            return None
+        return f"about {registers} registers, more than {limit}, leave fewer blocks of {threads} threads"
+
+    def _applied(self, analyses: Analyses, shuffle: Shuffle) -> Remark:
+        first = analyses.flow.steps[shuffle.neighbour.elements[0].step].instruction
+        by = shuffle.neighbour.lanes
+        where = "the thread itself has it" if by == 0 else f"lane {by:+d} has it"
+        step = analyses.flow.steps[shuffle.step].instruction
+        text = f"delta {by}: {shown(step)} is not loaded, {where} from {shown(first)}"
+        return self.applied(analyses.flow.function, step, text)
+
+
+class _Search:
+    """What can be shuffled in a function; ``remarks`` say why other loads cannot."""
+
+    def __init__(self, settings: SynthesizeShuffles, analyses: Analyses, module: Module) -> None:
+        self._settings = settings
+        self._analyses = analyses
+        self._steps = analyses.flow.steps
+        self._depths = scope_depths(analyses.flow.function.body)
+        self._old = module.version < _NEEDED_VERSION
+        self.emulation: Emulation = emulate(analyses)
+        self._neighbours = Neighbours(self.emulation, settings.max_delta, settings.assume_nowrap)
+        self.remarks: list[Remark] = []
+
+    def shuffles(self) -> list[Shuffle]:
+        found: list[Shuffle] = []
+        taken: set[int] = set()
+        for step, access in self._analyses.accesses.items():
+            wanted = access.space is Space.GLOBAL or (self._settings.shared and access.space is Space.SHARED)
+            if not wanted or not access.reads:
+                continue
+            shuffle = self._shuffle(step, taken)
+            if isinstance(shuffle, str):
+                self._missed(step, shuffle)
+            else:
+                found.append(shuffle)
+                taken.add(step)
+        return found
+
+    def worth(self, shuffles: Sequence[Shuffle], cost: Cost) -> list[Shuffle]:
+        """Those that pay; the others become remarks."""
+        kept: list[Shuffle] = []
+        for shuffle in shuffles:
+            why = cost.obstacle(shuffle.step)
+            if why is None:
+                kept.append(shuffle)
+            else:
+                self.refuse((shuffle,), why)
+        return kept
+
+    def refuse(self, shuffles: Sequence[Shuffle], why: str) -> None:
+        for shuffle in shuffles:
+            self._missed(shuffle.step, f"delta {shuffle.neighbour.lanes} would not pay: {why}")
+
+    def _missed(self, step: int, why: str) -> None:
+        instruction = self._steps[step].instruction
+        text = f"{shown(instruction)} stays a load: {why}"
+        self.remarks.append(self._settings.missed(self._analyses.flow.function, instruction, text))
+
+    def _shuffle(self, step: int, taken: set[int]) -> Shuffle | str:
+        """Why not, where it cannot be."""
+        obstacle = self._obstacle(step)
+        if obstacle is not None:
+            return obstacle
+        if not self.emulation.sightings.get(step):
+            return "no flow comes to it" if not self._analyses.loops.irregular else "a cycle has two entries"
+        why = "no load before it that is still valid lies so few lanes away"
+        for neighbour in self._neighbours.of(step, lambda source: self._is_source(source, step, taken)):
+            indices = self._indices(step, neighbour)
+            if neighbour.lanes and not self._converges(step):
+                why = "lanes may come to it in different rounds of a loop"
+            elif neighbour.lanes == 0 and neighbour.wraps:
+                why = "an index may wrap between the two"
+            elif indices is None:
+                why = "an index may wrap between the lanes, and is in no register"
+            else:
+                return Shuffle(step, neighbour, indices)
+        return why
+
+    def _obstacle(self, step: int) -> str | None:
+        """Why a load can never be replaced."""
+        access, at = self._analyses.accesses[step], self._steps[step]
+        code, operands = at.instruction.opcode, at.instruction.operands
+        if not self._analyses.function.is_kernel:
+            return "it stands in a function that is no kernel"
+        if self._old:
+            return "activemask needs .version 6.2"
+        if code.base != "ld" or access.writes or len(code.types) != 1:
+            return "it is no plain load"
+        if access.orders or code.is_volatile:
+            return "it is volatile, or synchronises"
+        if at.guard is not None:
+            return "it has a guard"
+        if self._depths[at.position] or has_pragma(self._analyses.flow.function.body, at.position):
+            return "it stands in inline assembly, or a pragma speaks of it"
+        data = data_of(at.instruction)
+        if len(data) != code.vector or not all(self._bits(each) for each in data if each.text != SINK):
+            return "it goes to registers of 8 or 128 bits, or is none of the function's own"
+        if not {each.text for each in data}.isdisjoint(operands[1].names):
+            return "it overwrites its own address"
+        return None
+
+    def _is_source(self, source: int, step: int, taken: set[int]) -> bool:
+        if source in taken or self._obstacle(source) is not None:
+            return False
+        ours, theirs = (data_of(self._steps[n].instruction) for n in (step, source))
+        if any(each.text == SINK for each in theirs):
+            return False
+        return {self._bits(each) for each in ours if each.text != SINK} <= {
+            self._bits(each) for each in theirs
+        }
+
+    def _bits(self, register: Name) -> int:
+        return bits_of(self._analyses, register)
+
+    def _converges(self, step: int) -> bool:
+        """Whether all lanes that come to it together come in the same round of every loop."""
+        analyses = self._analyses
+        around = analyses.loops.around(analyses.cfg.block_of[step])
+        return all(loop.number in self.emulation.lanes.in_step for loop in around)
+
+    def _indices(self, step: int, neighbour: Neighbour) -> tuple[Index, ...] | None:
+        """Registers for what must not wrap; None where there is none for some part."""
+        found: list[Index] = []
+        for wrap in neighbour.wraps:
+            parts = [self._part(step, wanted, factor) for wanted, factor in wrap.parts]
+            if None in parts:
+                return None
+            found.append(Index(wrap.signed, tuple(part for part in parts if part is not None), wrap.by))
+        return tuple(found)
+
+    def _part(self, step: int, wanted: Form, factor: int) -> Part | None:
+        analyses = self._analyses
+        block = analyses.cfg.block_of[step]
+        around = {loop.number for loop in analyses.loops.around(block)}
+        for value, constant in self.emulation.holding.get(wanted.varying, ()):
+            at = analyses.ssa.values[value].step
+            own = analyses.cfg.block_of[at]
+            inside = {loop.number for loop in analyses.loops.around(own)}
+            before = at < step if own == block else analyses.dominators.dominates(own, block)
+            if before and inside <= around and self._is_index(at, wanted.bits):
+                return Part(at, wrapped(wanted.constant - constant, wanted.bits), factor)
+        return None
+
+    def _is_index(self, at: int, bits: int) -> bool:
+        instruction = self._steps[at].instruction
+        target = instruction.operands[0]
+        return (
+            instruction.guard is None
+            and not self._depths[self._steps[at].position]
+            and isinstance(target, Name)
+            and self._bits(target) == bits
+        )

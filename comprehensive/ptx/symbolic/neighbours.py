@@ -1,0 +1,154 @@
+"""Which lane has loaded before what a load is about to load.
+
+Matsumura, De Gonzalo, Peña: A symbolic emulator for shuffle synthesis on the NVIDIA PTX code, 2023, section 5.1.  In:
+an emulation.  Out: for a load the lanes, as near as can be, that have it in a register already::
+
+    Neighbours(emulation).of(17)    # (Neighbour(lanes=1, elements=(Element(12, 0),), wraps=()),)
+
+``lanes`` is N with ``A(lane + N) == B(lane)`` for the addresses A of the earlier load and B of this one, in all flows,
+whatever the parameters and the block, with ``-31 <= N <= 31``; 0 is the thread itself.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from comprehensive.ptx.analysis.forms import Form
+from comprehensive.ptx.module import bytes_of
+from comprehensive.ptx.symbolic.emulator import Emulation, Sighting
+from comprehensive.ptx.symbolic.lanes import Wrap
+from comprehensive.ptx.symbolic.solver import Solver
+
+MOST_LANES = 31
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """Of the vector that a step loads; 0 of a load of one element."""
+
+    step: int
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """``elements`` are those of the load, in order; ``wraps`` must not wrap in the lane that loads."""
+
+    lanes: int
+    elements: tuple[Element, ...]
+    wraps: tuple[Wrap, ...]
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """``most`` is the greatest distance; ``assume_no_wrap`` says that no index of fewer bits than an address wraps.
+
+    Sums are told apart without a solver; z3 is asked for a few addresses whose lanes are divided, masked or shifted.
+    """
+
+    emulation: Emulation
+    most: int = MOST_LANES
+    assume_no_wrap: bool = False
+
+    @cached_property
+    def _solver(self) -> Solver:
+        return Solver(self.emulation.arithmetic, self.emulation.lanes)
+
+    def of(self, step: int, may_be: Callable[[int], bool] = lambda _: True) -> tuple[Neighbour, ...]:
+        """The nearest first; ``may_be`` tells which steps may be sources."""
+        sightings = self.emulation.sightings.get(step, ())
+        if not sightings or any(each.address is None for each in sightings):
+            return ()
+        found = (self._proved(step, sightings, each) for each in self._guesses(step, sightings[0], may_be))
+        return tuple(each for each in found if each is not None)
+
+    def _guesses(
+        self, step: int, sighting: Sighting, may_be: Callable[[int], bool]
+    ) -> Iterator[tuple[int, tuple[Element, ...]]]:
+        """By what addresses would be if nothing wrapped: the latest source of each element."""
+        lanes = self.emulation.lanes
+        address = sighting.address
+        assert address is not None
+        size, count = self.shape(step)
+        own, slope = lanes.ideal(address).constant, lanes.slope(address)
+        at: dict[int, dict[int, Element]] = defaultdict(dict)
+        for earlier in sighting.earlier:
+            if not may_be(earlier.step) or not self._fits(earlier.step, step):
+                continue
+            apart = own - lanes.ideal(earlier.address).constant
+            for index in range(self.shape(earlier.step)[1]):
+                for place in range(count):
+                    by = _lanes(apart + (place - index) * size, slope)
+                    if by is not None and abs(by) <= self.most:
+                        at[by][place] = Element(earlier.step, index)
+        for by in sorted(at, key=lambda each: (abs(each), each)):
+            if len(at[by]) == count:
+                yield by, tuple(at[by][place] for place in range(count))
+        if count == 1 and not at and lanes.shifted(address, 1) is None:
+            yield from self._drawn(step, sighting, address, may_be)
+
+    def _drawn(
+        self, step: int, sighting: Sighting, address: Form, may_be: Callable[[int], bool]
+    ) -> Iterator[tuple[int, tuple[Element, ...]]]:
+        """By numbers that are drawn for all that is not known."""
+        for earlier in reversed(sighting.earlier):
+            if may_be(earlier.step) and self._fits(earlier.step, step) and self.shape(earlier.step)[1] == 1:
+                by = self._solver.nearest(earlier.address, address, 0, self.most)
+                if by is not None:
+                    yield by, (Element(earlier.step, 0),)
+
+    def shape(self, step: int) -> tuple[int, int]:
+        """Bytes of an element of what a step loads, and how many there are."""
+        code = self.emulation.analyses.flow.steps[step].instruction.opcode
+        return bytes_of(code.types[-1]), code.vector
+
+    def _fits(self, source: int, step: int) -> bool:
+        """Whether registers would hold the same, and the source is of the same visit."""
+        analyses = self.emulation.analyses
+        one, other = (analyses.flow.steps[n].instruction.opcode for n in (source, step))
+        around = {loop.number for loop in analyses.loops.around(analyses.cfg.block_of[step])}
+        inside = {loop.number for loop in analyses.loops.around(analyses.cfg.block_of[source])}
+        same = one.types[-1] == other.types[-1] or bytes_of(one.types[-1]) == bytes_of(other.types[-1]) >= 4
+        return same and inside <= around and analyses.accesses[source].space is analyses.accesses[step].space
+
+    def _proved(
+        self, step: int, sightings: Sequence[Sighting], guess: tuple[int, tuple[Element, ...]]
+    ) -> Neighbour | None:
+        by, elements = guess
+        size = self.shape(step)[0]
+        wraps: dict[Wrap, None] = {}
+        for here in sightings:
+            for there in sightings:
+                # The other lane may have come by another flow.
+                for place, element in enumerate(elements):
+                    found = self._wraps(here, there, element, by, (element.index - place) * size)
+                    if found is None:
+                        return None
+                    wraps.update(dict.fromkeys(found))
+        return Neighbour(by, elements, tuple(wraps))
+
+    def _wraps(
+        self, here: Sighting, there: Sighting, element: Element, by: int, bytes_: int
+    ) -> tuple[Wrap, ...] | None:
+        """What must not wrap; None where the addresses are not so many bytes apart."""
+        source = next((e for e in there.earlier if e.step == element.step), None)
+        if source is None or here.address is None or all(e.step != element.step for e in here.earlier):
+            return None
+        self.emulation.arithmetic.facts = here.facts
+        found = self.emulation.lanes.between(source.address, here.address, by)
+        if found is None and self.emulation.lanes.shifted(source.address, by) is None:
+            proved = self._solver.proves(source.address, here.address, by, bytes_, (), here.facts)
+            return () if proved else None
+        if found is None or found.bytes != bytes_:
+            return None
+        return () if self.assume_no_wrap else found.wraps
+
+
+def _lanes(bytes_: int, slope: int) -> int | None:
+    """So many lanes make so many bytes; None where none do."""
+    if bytes_ == 0:
+        return 0
+    return None if slope == 0 or bytes_ % slope else bytes_ // slope

@@ -1,0 +1,270 @@
+"""Kernels with shuffles in the place of loads, against themselves, in the interpreter.
+
+Kernels are drawn: indices of 16, 32 and 64 bits that may wrap, guards that threads take differently, loops, stores to
+what was loaded.  Blocks are of all shapes: lines and boxes, whole warps and not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+import pytest
+
+from comprehensive.diagnostics import CompileError, SourceFile
+from comprehensive.ptx.interpreter import run
+from comprehensive.ptx.module import parse
+from comprehensive.ptx.pipeline import rewrite
+
+BLOCKS = (
+    (1,),
+    (16,),
+    (31,),
+    (32,),
+    (33,),
+    (48,),
+    (64,),
+    (96,),
+    (16, 4),
+    (32, 3),
+    (48, 2),
+    (8, 8, 2),
+    (64, 1, 2),
+    (5, 7),
+)
+WORDS = 1 << 17
+"""Of each buffer, 32 bits each; indices of 16 bits with a sign reach half of it."""
+
+_WAYS = ("s16", "u16", "s32", "s32", "u32", "s64")
+"""How indices become addresses.  Those of 16 bits are drawn so that they wrap within a warp."""
+
+
+class Drawn:
+    """PTX of a kernel that adds up what it loads."""
+
+    def __init__(self, random: Random) -> None:
+        self._random = random
+        self._lines: list[str] = []
+        self._count = 0
+        self.exchanges = False
+        self._way = random.choice(_WAYS)
+        self._index()
+        self._guard = random.choice(("none", "none", "upper", "both", "lanes"))
+        self._open_guard()
+        for _ in range(random.randint(3, 12)):
+            self._piece()
+        self._close()
+
+    @property
+    def text(self) -> str:
+        head = (
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 b, "
+        )
+        head += ".param .u64 out, .param .u32 n, .param .u32 m)\n{\n"
+        head += "".join(
+            f".reg .{t} %{p}<200>;\n" for t, p in (("pred", "p"), ("b16", "h"), ("b32", "r"), ("b64", "d"))
+        )
+        return head + "\n".join(self._lines) + "\n}\n"
+
+    def _new(self, prefix: str) -> str:
+        self._count += 1
+        return f"%{prefix}{self._count}"
+
+    def _add(self, text: str) -> None:
+        self._lines.append(text)
+
+    def _index(self) -> None:
+        self._add("ld.param.u64 %d100, [a]; ld.param.u64 %d101, [b]; ld.param.u64 %d102, [out];")
+        self._add("ld.param.u32 %r100, [n]; ld.param.u32 %r101, [m];")
+        self._add("mov.u32 %r102, %tid.x; mov.u32 %r103, %ntid.x; mov.u32 %r104, %ctaid.x;")
+        self._add(
+            "mov.u32 %r105, %tid.y; mov.u32 %r106, %ntid.y; mov.u32 %r107, %tid.z; mov.u32 %r108, %ntid.z;"
+        )
+        self._add("mad.lo.s32 %r109, %r107, %r106, %r105; mad.lo.s32 %r110, %r109, %r103, %r102;")
+        self._add("mul.lo.u32 %r111, %r103, %r106; mul.lo.u32 %r111, %r111, %r108;")
+        # The number of the thread, where its result goes, and the index of its column.
+        self._add(
+            "mad.lo.s32 %r112, %r104, %r111, %r110; mul.wide.u32 %d103, %r112, 8; add.s64 %d104, %d102, %d103;"
+        )
+        self._add("mad.lo.s32 %r113, %r104, %r103, %r102;")
+        kind = self._random.choice(("column", "row", "lane", "strided", "linear"))
+        match kind:
+            case "column":
+                self._add("mov.b32 %r114, %r113;")
+            case "row":
+                self._add("mad.lo.s32 %r114, %r109, %r101, %r113;")
+            case "lane":
+                self._add("mov.u32 %r114, %laneid; mad.lo.s32 %r114, %r104, 32, %r114;")
+            case "strided":
+                self._add(f"mul.lo.s32 %r114, %r113, {self._random.choice((2, 3, -1))};")
+            case _:
+                self._add("mov.b32 %r114, %r112;")
+        self._add(f"add.s32 %r114, %r114, {self._random.choice((0, 1, 32767 - 20, 1000))};")
+        self._add("cvt.u16.u32 %h100, %r114;")
+        self._add("mov.b64 %d110, 0;")
+
+    def _open_guard(self) -> None:
+        match self._guard:
+            case "upper":
+                self._add("setp.ge.s32 %p100, %r113, %r100; @%p100 bra DONE;")
+            case "both":
+                self._add("setp.ge.s32 %p100, %r113, %r100; setp.lt.s32 %p101, %r113, 1;")
+                self._add("or.pred %p100, %p100, %p101; @%p100 bra DONE;")
+            case "lanes":
+                self._add("and.b32 %r115, %r102, 3; setp.eq.u32 %p100, %r115, 1; @%p100 bra DONE;")
+            case _:
+                pass
+
+    def _piece(self) -> None:
+        choice = self._random.random()
+        if choice < 0.72:
+            self._load("%d100" if self._random.random() < 0.7 else "%d101")
+        elif choice < 0.8:
+            self._store()
+        elif choice < 0.85:
+            self._loop()
+        elif choice < 0.9:
+            self._branch()
+        elif self._guard == "none":
+            self._exchange()
+
+    def _load(self, base: str) -> None:
+        offset, size = self._random.randint(-5, 5), self._random.choice((4, 4, 4, 4, 4, 4, 8, 2))
+        address, extra = (
+            self._address(base, offset, size),
+            self._random.choice(("", ".nc" if base == "%d101" else "")),
+        )
+        match size:
+            case 8:
+                value = self._new("d")
+                self._add(f"ld.global{extra}.b64 {value}, {address};")
+            case 2:
+                half, word, value = self._new("h"), self._new("r"), self._new("d")
+                self._add(f"ld.global{extra}.u16 {half}, {address}; cvt.u32.u16 {word}, {half};")
+                self._add(f"cvt.u64.u32 {value}, {word};")
+            case _:
+                word, value = self._new("r"), self._new("d")
+                if self._random.random() < 0.2:
+                    other = self._new("r")
+                    aligned = self._address(base, offset & ~1, 4, even=True)
+                    self._add(
+                        f"ld.global{extra}.v2.b32 {{{word}, {other}}}, {aligned}; xor.b32 {word}, {word}, {other};"
+                    )
+                else:
+                    self._add(f"ld.global{extra}.b32 {word}, {address};")
+                self._add(f"cvt.u64.u32 {value}, {word};")
+        self._add(f"mul.lo.s64 %d110, %d110, 31; add.s64 %d110, %d110, {value};")
+
+    def _address(self, base: str, offset: int, size: int, even: bool = False) -> str:
+        """In the middle of the buffer, so many elements on; the index wraps at 16 bits, or stays small."""
+        middle = 4 * (WORDS // 2)
+        wide, sum_ = self._new("d"), self._new("d")
+        inside, outside = (offset, 0) if self._random.random() < 0.4 else (0, offset)
+        index = "%r114"
+        way = self._way if self._random.random() < 0.8 else self._random.choice(_WAYS)
+        if way[1:] == "16":
+            narrow, index = self._new("h"), self._new("r")
+            self._add(f"add.s16 {narrow}, %h100, {inside}; cvt.{way[0]}32.{way} {index}, {narrow};")
+        elif inside:
+            index = self._new("r")
+            self._add(f"add.s32 {index}, %r114, {inside};")
+        scale = 8 if even or size == 8 else size
+        if scale == 8:
+            half = self._new("r")
+            self._add(f"and.b32 {half}, {index}, 16383;" if way != "s64" else f"mov.b32 {half}, {index};")
+            index = half if way != "s64" else index
+        self._add(
+            f"mul.wide.{'u32' if way == 'u32' else 's32'} {wide}, {index}, {scale};"
+            if way != "s64"
+            else f"cvt.s64.s32 {wide}, {index}; mul.lo.s64 {wide}, {wide}, {scale};"
+        )
+        self._add(f"add.s64 {sum_}, {base}, {wide};")
+        return f"[{sum_}+{middle + scale * outside}]"
+
+    def _store(self) -> None:
+        """To an element of its own, which no other thread reads or writes."""
+        wide, sum_ = self._new("d"), self._new("d")
+        self._add(f"mul.wide.u32 {wide}, %r112, 4; add.s64 {sum_}, %d102, {wide};")
+        self._add(f"st.global.b32 [{sum_}+{4 * (WORDS - 8192)}], %r112;")
+
+    def _loop(self) -> None:
+        self._count += 1
+        count, label, predicate = f"%r{self._count}", f"L{self._count}", f"%p{self._count}"
+        self._add(f"mov.u32 {count}, 0;\n{label}:")
+        before = self._random.random() < 0.3
+        for _ in range(self._random.randint(1, 3)):
+            self._load("%d100")
+        if before:
+            self._add(f"add.s32 %r114, %r114, {self._random.randint(1, 2)};")
+        most = self._random.choice(("3", "%r101", "%r115" if self._guard == "lanes" else "2"))
+        self._add(
+            f"add.s32 {count}, {count}, 1; setp.lt.s32 {predicate}, {count}, {most}; @{predicate} bra {label};"
+        )
+
+    def _branch(self) -> None:
+        """Threads, or all of them, take one of two ways and load on one."""
+        self._count += 1
+        label, predicate = f"E{self._count}", f"%p{self._count}"
+        left = self._random.choice(("%r102", "%r104", "%r113"))
+        self._add(
+            f"setp.gt.s32 {predicate}, {left}, {self._random.randint(0, 40)}; @{predicate} bra {label};"
+        )
+        for _ in range(self._random.randint(1, 2)):
+            if self._random.random() < 0.3:
+                self._add("add.s32 %r114, %r114, 1;")
+            self._load("%d100")
+        self._add(f"{label}:")
+
+    def _exchange(self) -> None:
+        """All threads of the only block write an element each, between barriers."""
+        self.exchanges = True
+        wide, sum_ = self._new("d"), self._new("d")
+        self._add(f"bar.sync 0; mul.wide.u32 {wide}, %r112, 4; add.s64 {sum_}, %d100, {wide};")
+        self._add(f"cvt.u32.u64 %r116, %d110; st.global.b32 [{sum_}+{4 * (WORDS // 2)}], %r116; bar.sync 0;")
+
+    def _close(self) -> None:
+        self._add("st.global.b64 [%d104], %d110;\nDONE: ret;")
+
+
+def _results(text: str, grid: Sequence[int], block: Sequence[int], seed: int) -> list[np.ndarray]:
+    draw = np.random.default_rng(seed)
+    arrays = [draw.integers(0, 2**32, WORDS, dtype=np.uint32) for _ in range(3)]
+    run(parse(SourceFile("k.ptx", text)), "k", grid, block, [*arrays, 40 + seed % 50, 2 + seed % 3])
+    return arrays
+
+
+def _shuffled(text: str, options: str = "") -> tuple[str, int]:
+    found, remarks = rewrite(text, f"synthesize-shuffles{{always=true {options}}}", name="k.ptx")
+    return found, sum(remark.kind.value == "applied" for remark in remarks)
+
+
+def _check(seed: int) -> int:
+    drawn = Drawn(Random(seed))
+    text, count = _shuffled(drawn.text)
+    if count == 0:
+        assert text == drawn.text
+        return 0
+    random = Random(seed)
+    for block in random.sample(BLOCKS, 4):
+        grid = (1,) if drawn.exchanges else (random.choice((1, 2, 3)),)
+        try:
+            before = _results(drawn.text, grid, block, seed)
+        except CompileError:
+            # An index without a sign that is negative: the kernel itself leaves its arrays.
+            continue
+        after = _results(text, grid, block, seed)
+        for one, other in zip(before, after, strict=True):
+            assert np.array_equal(one, other), f"seed {seed}, block {block}, grid {grid}\n{text}"
+    return count
+
+
+@pytest.mark.parametrize("first", range(0, 240, 40))
+def test_kernels_compute_the_same(first: int) -> None:
+    assert sum(_check(seed) for seed in range(first, first + 40)) > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1000, 21000, 1000))
+def test_many_kernels_compute_the_same(first: int) -> None:
+    assert sum(_check(seed) for seed in range(first, first + 1000)) > 500
