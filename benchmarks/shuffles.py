@@ -38,6 +38,8 @@ ARCH = "sm_90"
 SOUND = "always=true"
 NO_ALIAS = "always=true assume_noalias=true"
 BEST_OF = 3
+ENOUGH_S = 5.0
+"""What takes so long all together is not repeated."""
 RESULTS = Path(__file__).resolve().parent / "results"
 SIZES = (100, 1000, 10_000)
 
@@ -73,7 +75,7 @@ def stage_of(module: Module, options: str) -> tuple[Stage, float]:
         begin = time.process_time()
         (stage,) = run(module, passes)
         times.append(time.process_time() - begin)
-        if len(times) == BEST_OF:
+        if len(times) == BEST_OF or sum(times) > ENOUGH_S:
             return stage, min(times)
 
 
@@ -87,7 +89,7 @@ def found(module: Module, options: str) -> Found:
 
 def reason(text: str) -> str:
     """Of a remark, without the instruction and its numbers."""
-    return re.sub(r"\d+(\.\d+)?", "N", text.partition(" stays a load: ")[2])
+    return re.sub(r"-?\d+(\.\d+)?", "N", text.partition(" stays a load: ")[2])
 
 
 def rows(facts: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
@@ -141,9 +143,7 @@ def reasons(rows: Sequence[Row]) -> str:
     for row in rows:
         for options, counter in by.items():
             counter.update(row.by[options].reasons)
-    every = sorted(
-        set().union(*by.values()), key=lambda text: [-counter[text] for counter in by.values()] + [text]
-    )
+    every = sorted({text for counter in by.values() for text in counter})
     return markdown_table(
         ("why a load stays", *names.values()),
         ([text, *(str(counter[text]) for counter in by.values())] for text in every),
@@ -183,7 +183,7 @@ def unrolled(count: int) -> str:
 def joining(count: int) -> str:
     """An `if` with two sides between any two of the loads; no thread knows its neighbour's way."""
     lines = [*_index(10)]
-    for n in range(20, 20 + count):
+    for n in range(20, 20 + count // 6):
         lines += [
             f"ld.global.f32 %f{n}, [%rd10+{4 * (n % 16)}];",
             f"setp.lt.f32 %p{n}, %f{n}, 0f00000000;",
@@ -194,9 +194,7 @@ def joining(count: int) -> str:
             f"sub.f32 %f1, %f1, %f{n};",
             f"J{n}:",
         ]
-        if len(lines) >= count:
-            return text_of_lines(lines)
-    raise ValueError("count is 1 at least")
+    return text_of_lines(lines)
 
 
 def storing(count: int) -> str:

@@ -1,4 +1,4 @@
-"""What the benchmark of shuffles on a GPU prepares, and how it tells what it finds; the driver is one of cardboard."""
+"""What the benchmarks of shuffles prepare, and how they tell what they find; the driver is one of cardboard."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from typing import Any
 
 import pytest
 
+from benchmarks import shuffles as counted
 from benchmarks.gpu import shuffles
 from benchmarks.gpu.ptx_passes_prepare import ARCH, HERE
 from benchmarks.gpu.shuffles import ALWAYS, CHOSEN, NO_CORNER, NO_LOAD, NO_WRAP, WRONG, report
 from benchmarks.gpu.shuffles_prepare import ODD, VARIANTS, checks, source_of, texts_of, written_by
 from benchmarks.gpu.variants import UNCHANGED, Assembled, Found, Measured, bytes_of
+from comprehensive.diagnostics import SourceFile
+from comprehensive.ptx.analysis.analyses import Analyses
+from comprehensive.ptx.module import parse
 from comprehensive.toolchain.nvcc import Tool, compile_ptx
 from tests.ptx.corpus import sources
 from tests.ptx.launched import launched
@@ -113,11 +117,13 @@ def test_the_report_says_what_the_choice_is_worth() -> None:
     plain, other = Assembled(b"u" * 16, 32, 0), Assembled(b"s" * 16, 72, 8)
 
     def row(name: str, *, is_changed: bool, ms: float) -> Measured:
-        made = {each: other if is_changed else plain for each in (ALWAYS, CHOSEN, NO_LOAD, NO_CORNER)}
+        made: dict[str, Assembled] = {
+            each: other if is_changed else plain for each in (ALWAYS, CHOSEN, NO_LOAD, NO_CORNER)
+        }
         times = {UNCHANGED: [2.0], **{each: [ms] for each in made}}
         return Measured({**launch, "name": name}, {UNCHANGED: plain, **made}, times, {ALWAYS: 0, CHOSEN: 0})
 
-    variants = dict.fromkeys((UNCHANGED, ALWAYS, CHOSEN, NO_LOAD, NO_CORNER), "")
+    variants: dict[str, str] = {name: "" for name in (UNCHANGED, ALWAYS, CHOSEN, NO_LOAD, NO_CORNER)}
     rows = [row("a", is_changed=True, ms=1.0), row("b", is_changed=False, ms=2.1)]
     text = report(Found(rows, variants, "Some GPU.", "sm_90", 1e9), 3)
     assert (
@@ -128,3 +134,20 @@ def test_the_report_says_what_the_choice_is_worth() -> None:
     assert "bit for bit" in text
     text = report(Found(rows[1:], variants, "Some GPU.", "sm_90", 1e9), 3)
     assert "1.000 over all 1 kernels, none of which it changes" in text
+
+
+@pytest.mark.parametrize("name", counted.GENERATED)
+def test_generated_kernels_are_of_their_size(name: str) -> None:
+    module = parse(SourceFile("kernel.ptx", counted.GENERATED[name](200)))
+    assert 190 <= len(Analyses(module.functions["kernel"], module).flow.steps) <= 230
+
+
+def test_counts_and_reasons_are_those_of_the_remarks() -> None:
+    module = parse(SourceFile("kernel.ptx", counted.unrolled(100)))
+    found = counted.found(module, counted.SOUND)
+    # Nine rows of five, of which the last is cut.
+    assert found.told == f"{len(found.deltas)}, 1.50"
+    assert sorted(set(found.deltas)) == [-2, -1, 1, 2]
+    assert sum(found.reasons.values()) == 9
+    text = "'ld.f32 %f1, [%rd1+4];' stays a load: delta -2 would not pay: it takes 1.0 cycles"
+    assert counted.reason(text) == "delta N would not pay: it takes N cycles"
