@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from comprehensive.diagnostics import SourceFile
 from comprehensive.ptx.analysis.analyses import Analyses
@@ -138,7 +138,12 @@ def live(count: int) -> str:
 
 
 def text_of(text: _Text) -> str:
-    return "\n".join([HEAD, *text.lines, "DONE:", "ret;", "}", ""])
+    return text_of_lines(text.lines)
+
+
+def text_of_lines(lines: Sequence[str]) -> str:
+    """A kernel that does this."""
+    return "\n".join([HEAD, *lines, "DONE:", "ret;", "}", ""])
 
 
 KERNELS: dict[str, Callable[[int], str]] = {

@@ -16,11 +16,13 @@ import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.gpu.ptx_passes import ALL
+from benchmarks.gpu.variants import UNCHANGED
 from benchmarks.host import commit
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import SourceFile
@@ -49,7 +51,6 @@ NOALIAS: Mapping[str, str] = {
     "vectorize-accesses": "vectorize-accesses{assume_pointer_align=16 assume_noalias=true}",
     "pre": "pre{assume_noalias=true}",
 }
-UNCHANGED, ALL = "unchanged", "all"
 VARIANTS: Mapping[str, str] = {
     UNCHANGED: "",
     ALL: ",".join(PASSES.values()),
@@ -191,26 +192,39 @@ def variant(source: Source, pipeline: str) -> Variant:
 def written(source: Source, output: Path) -> list[dict[str, Any]]:
     """The launches of a source as the other machine reads them; the PTX goes into ``output``."""
     variants = {name: variant(source, pipeline) for name, pipeline in VARIANTS.items()}
-    files: dict[str, str] = {}
-    by_text: dict[str, str] = {}
-    for number, (name, each) in enumerate(variants.items()):
-        files[name] = by_text.setdefault(each.text, f"{source.name}.{number}.ptx")
-        (output / files[name]).write_bytes(each.text.encode())
+    files = written_files(source.name, {name: each.text for name, each in variants.items()}, output)
     return [
         {
             "name": each.name,
             "about": each.about,
-            "kernel": each.large.kernel,
-            "ptx": files,
             "applied": {name: variants[ALL].applied[each.large.kernel, name] for name in PASSES},
             "missed": variants[ALL].missed.get(each.large.kernel, ()),
-            "grid": each.large.grid,
-            "block": each.large.block,
-            "smem_bytes": each.large.smem_bytes,
-            "arguments": _arguments(each.large),
+            "ptx": files,
+            **launch(each.large),
         }
         for each in source.timed
     ]
+
+
+def written_files(source: str, texts: Mapping[str, str], output: Path) -> dict[str, str]:
+    """The file of each variant; the same text goes into one."""
+    files: dict[str, str] = {}
+    by_text: dict[str, str] = {}
+    for number, (name, text) in enumerate(texts.items()):
+        files[name] = by_text.setdefault(text, f"{source}.{number}.ptx")
+        (output / files[name]).write_bytes(text.encode())
+    return files
+
+
+def launch(each: Run) -> dict[str, Any]:
+    """As the other machine reads it."""
+    return {
+        "kernel": each.kernel,
+        "grid": each.grid,
+        "block": each.block,
+        "smem_bytes": each.smem_bytes,
+        "arguments": _arguments(each),
+    }
 
 
 def _arguments(large: Run) -> list[dict[str, Any]]:
@@ -228,11 +242,12 @@ def _emptied(argument: Any) -> Any:
     return Buffer(argument.direction, argument.type, 0) if isinstance(argument, Buffer) else argument
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("-o", "--output", type=Path, default=ROOT / "build" / "ptx-passes-bench")
+def prepared(
+    name: str, variants: Mapping[str, str], launches: Callable[[Tool, Path], Mapping[str, Any]]
+) -> None:
+    """The command: writes a folder, with what ``launches`` says of the PTX that it has put there."""
+    parser = argparse.ArgumentParser(description=f"Writes what benchmarks.gpu times: {name}.")
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "build" / name)
     output: Path = parser.parse_args().output
     found = find_tool("nvcc")
     if not isinstance(found, Found):
@@ -242,18 +257,20 @@ def main() -> None:
     output.mkdir(parents=True)
     helpers = compile_ptx(nvcc, HERE / "ptx_helpers.cu", ARCH).output
     (output / "helpers.ptx").write_bytes(helpers)
-    launches = [
-        launch for source in (*own_sources(nvcc), *other_sources(nvcc)) for launch in written(source, output)
-    ]
     about = {
         "commit": commit(),
         "nvcc": nvcc.version,
-        "variants": dict(VARIANTS),
-        "launches": launches,
+        "variants": dict(variants),
+        **launches(nvcc, output),
     }
     (output / "launches.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
-    print(f"{len(launches)} kernels, {len(VARIANTS)} variants in {output}")
+    print(f"{len(about['launches'])} kernels, {len(variants)} variants in {output}")
+
+
+def _all_written(nvcc: Tool, output: Path) -> Mapping[str, Any]:
+    sources = (*own_sources(nvcc), *other_sources(nvcc))
+    return {"launches": [each for source in sources for each in written(source, output)]}
 
 
 if __name__ == "__main__":
-    main()
+    prepared("ptx-passes-bench", VARIANTS, _all_written)

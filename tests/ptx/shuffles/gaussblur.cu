@@ -2,6 +2,7 @@
 // run: gaussblur(in f32[1890], out f32[1890], i32=90, i32=21, f32=0.25, f32=0.125, f32=0.0625, f32=0.03125, f32=0.015, f32=0.01) grid=(3,21) block=(32)
 // run: gaussblur(in f32[1890], out f32[1890], i32=90, i32=21, f32=0.25, f32=0.125, f32=0.0625, f32=0.03125, f32=0.015, f32=0.01) grid=(2,7) block=(48,3)
 // run: gaussblur(in f32[1890], out f32[1890], i32=90, i32=21, f32=0.25, f32=0.125, f32=0.0625, f32=0.03125, f32=0.015, f32=0.01) grid=(3,21) block=(31)
+// time: gaussblur(in f32[268435456], out f32[268435456], i32=16384, i32=16384, f32=0.25, f32=0.125, f32=0.0625, f32=0.03125, f32=0.015, f32=0.01) grid=(64,16384) block=(256)
 extern "C" __global__ void gaussblur(const float *__restrict__ w0, float *__restrict__ w1, int nx, int ny, float s00,
                                      float s10, float s11, float s20, float s21, float s22)
 {

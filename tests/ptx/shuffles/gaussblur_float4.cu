@@ -4,6 +4,7 @@
 // run: gaussblur_float4(in f32[3456], out f32[2640], i32=132, i32=20, i32=144, f32=0.25, f32=0.125, f32=0.0625, f32=0.03125, f32=0.015, f32=0.01) grid=(2,20) block=(32)
 // run: gaussblur_float4(in f32[3456], out f32[2640], i32=132, i32=20, i32=144, f32=0.25, f32=0.125, f32=0.0625, f32=0.03125, f32=0.015, f32=0.01) grid=(2,7) block=(31,3)
 // run: gaussblur_float4(in f32[3456], out f32[2640], i32=132, i32=20, i32=144, f32=0.25, f32=0.125, f32=0.0625, f32=0.03125, f32=0.015, f32=0.01) grid=(1,10) block=(48,2)
+// time: gaussblur_float4(in f32[269025408], out f32[268435456], i32=16384, i32=16384, i32=16416, f32=0.25, f32=0.125, f32=0.0625, f32=0.03125, f32=0.015, f32=0.01) grid=(16,16384) block=(256)
 static __device__ void row(const float *__restrict__ a, int at, float v[8])
 {
     float4 four = __ldg(reinterpret_cast<const float4 *>(a + at));

@@ -6,6 +6,7 @@
 // run: hypterm(in f32[2160], in f32[2160], in f32[2160], in f32[2160], in f32[2160], in f32[2160], in f32[2160], in f32[2160], out f32[2160], out f32[2160], out f32[2160], out f32[2160], out f32[2160], i32=60, i32=12, i32=3, f32=0.8, f32=-0.2, f32=0.038, f32=-0.0035) grid=(2,12,3) block=(32)
 // run: hypterm(in f32[2160], in f32[2160], in f32[2160], in f32[2160], in f32[2160], in f32[2160], in f32[2160], in f32[2160], out f32[2160], out f32[2160], out f32[2160], out f32[2160], out f32[2160], i32=60, i32=12, i32=3, f32=0.8, f32=-0.2, f32=0.038, f32=-0.0035) grid=(2,4,3) block=(33,3)
 // run: hypterm(in f32[2160], in f32[2160], in f32[2160], in f32[2160], in f32[2160], in f32[2160], in f32[2160], in f32[2160], out f32[2160], out f32[2160], out f32[2160], out f32[2160], out f32[2160], i32=60, i32=12, i32=3, f32=0.8, f32=-0.2, f32=0.038, f32=-0.0035) grid=(1,12,3) block=(96)
+// time: hypterm(in f32[67108864], in f32[67108864], in f32[67108864], in f32[67108864], in f32[67108864], in f32[67108864], in f32[67108864], in f32[67108864], out f32[67108864], out f32[67108864], out f32[67108864], out f32[67108864], out f32[67108864], i32=512, i32=512, i32=256, f32=0.8, f32=-0.2, f32=0.038, f32=-0.0035) grid=(8,128,256) block=(64,4)
 static __device__ float difference(const float *__restrict__ a, int at, int step, const float c[4])
 {
     return c[0] * (a[at + step] - a[at - step]) + c[1] * (a[at + 2 * step] - a[at - 2 * step])

@@ -2,6 +2,7 @@
 // run: jacobi(in f32[1890], out f32[1890], i32=90, i32=21, f32=0.5, f32=0.1, f32=0.025) grid=(3,21) block=(32)
 // run: jacobi(in f32[1890], out f32[1890], i32=90, i32=21, f32=0.5, f32=0.1, f32=0.025) grid=(3,6) block=(33,4)
 // run: jacobi(in f32[1890], out f32[1890], i32=90, i32=21, f32=0.5, f32=0.1, f32=0.025) grid=(1,21) block=(96)
+// time: jacobi(in f32[268435456], out f32[268435456], i32=16384, i32=16384, f32=0.5, f32=0.1, f32=0.025) grid=(64,16384) block=(256)
 extern "C" __global__ void jacobi(const float *__restrict__ w0, float *__restrict__ w1, int nx, int ny, float c0,
                                   float c1, float c2)
 {

@@ -3,6 +3,7 @@
 // run: jacobi_float4(in f32[3168], out f32[2640], i32=132, i32=20, i32=144, f32=0.5, f32=0.1, f32=0.025) grid=(2,20) block=(32)
 // run: jacobi_float4(in f32[3168], out f32[2640], i32=132, i32=20, i32=144, f32=0.5, f32=0.1, f32=0.025) grid=(1,7) block=(33,3)
 // run: jacobi_float4(in f32[3168], out f32[2640], i32=132, i32=20, i32=144, f32=0.5, f32=0.1, f32=0.025) grid=(1,20) block=(96)
+// time: jacobi_float4(in f32[268992576], out f32[268435456], i32=16384, i32=16384, i32=16416, f32=0.5, f32=0.1, f32=0.025) grid=(16,16384) block=(256)
 static __device__ void row(const float *__restrict__ a, int at, float v[6])
 {
     float4 four = __ldg(reinterpret_cast<const float4 *>(a + at));

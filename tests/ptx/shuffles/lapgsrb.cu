@@ -2,6 +2,7 @@
 // run: lapgsrb(in f32[1890], out f32[1890], i32=45, i32=7, i32=6, f32=0.5, f32=0.1, f32=0.05, f32=0.025) grid=(2,7,6) block=(32)
 // run: lapgsrb(in f32[1890], out f32[1890], i32=45, i32=7, i32=6, f32=0.5, f32=0.1, f32=0.05, f32=0.025) grid=(2,4,6) block=(31,2)
 // run: lapgsrb(in f32[2000], out f32[2000], i32=80, i32=5, i32=5, f32=0.5, f32=0.1, f32=0.05, f32=0.025) grid=(2,5,5) block=(48)
+// time: lapgsrb(in f32[268435456], out f32[268435456], i32=1024, i32=512, i32=512, f32=0.5, f32=0.1, f32=0.05, f32=0.025) grid=(16,128,512) block=(64,4)
 extern "C" __global__ void lapgsrb(const float *__restrict__ w0, float *__restrict__ w1, int nx, int ny, int nz,
                                    float c0, float face, float edge, float far)
 {

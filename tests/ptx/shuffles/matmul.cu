@@ -3,6 +3,7 @@
 // run: matmul(in f32[1200], in f32[480], out f32[1000], i32=50, i32=20, i32=24) grid=(2,20) block=(32)
 // run: matmul(in f32[1200], in f32[240], out f32[1000], i32=50, i32=20, i32=12) grid=(2,5) block=(31,4)
 // run: matmul(in f32[1200], in f32[240], out f32[1000], i32=50, i32=20, i32=12) grid=(2,10) block=(48,2)
+// time: matmul(in f32[4194304], in f32[4194304], out f32[16777216], i32=4096, i32=4096, i32=1024) grid=(16,4096) block=(256)
 extern "C" __global__ void matmul(const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C,
                                   int nx, int ny, int n)
 {

@@ -2,6 +2,7 @@
 // run: matvec(in f32[2170], in f32[31], inout f32[70], i32=31, i32=70) grid=(3) block=(32)
 // run: matvec(in f32[2170], in f32[31], inout f32[70], i32=31, i32=70) grid=(3) block=(33)
 // run: matvec(in f32[2100], in f32[30], inout f32[70], i32=30, i32=70) grid=(1) block=(96)
+// time: matvec(in f32[268435456], in f32[256], inout f32[1048576], i32=256, i32=1048576) grid=(4096) block=(256)
 extern "C" __global__ void matvec(const float *__restrict__ A, const float *__restrict__ x, float *__restrict__ y,
                                   int nx, int ny)
 {

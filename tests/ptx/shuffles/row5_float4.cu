@@ -3,6 +3,7 @@
 // run: row5_float4(in f32[508], out f32[500], i32=500, f32=0.5, f32=0.2, f32=-0.1) grid=(2) block=(64)
 // run: row5_float4(in f32[508], out f32[500], i32=500, f32=0.5, f32=0.2, f32=-0.1) grid=(5) block=(31)
 // run: row5_float4(in f32[508], out f32[500], i32=500, f32=0.5, f32=0.2, f32=-0.1) grid=(2) block=(96)
+// time: row5_float4(in f32[536870920], out f32[536870912], i32=536870912, f32=0.5, f32=0.2, f32=-0.1) grid=(524288) block=(256)
 extern "C" __global__ void row5_float4(const float *__restrict__ a, float *__restrict__ c, int n, float c0, float c1,
                                        float c2)
 {

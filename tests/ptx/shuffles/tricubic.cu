@@ -2,6 +2,7 @@
 // run: tricubic(in f32[1350] 0..1, in f32[1350] 0..1, in f32[1350] 0..1, in f32[1350], out f32[1350], i32=45, i32=6, i32=5) grid=(2,6,5) block=(32)
 // run: tricubic(in f32[1350] 0..1, in f32[1350] 0..1, in f32[1350] 0..1, in f32[1350], out f32[1350], i32=45, i32=6, i32=5) grid=(2,2,5) block=(33,3)
 // run: tricubic(in f32[2000] 0..1, in f32[2000] 0..1, in f32[2000] 0..1, in f32[2000], out f32[2000], i32=80, i32=5, i32=5) grid=(2,5,5) block=(48)
+// time: tricubic(in f32[268435456] 0..1, in f32[268435456] 0..1, in f32[268435456] 0..1, in f32[268435456], out f32[268435456], i32=1024, i32=512, i32=512) grid=(16,128,512) block=(64,4)
 static __device__ void weights(float t, float w[4])
 {
     w[0] = t * (t - 1.0f) * (2.0f - t) * (1.0f / 6.0f);

@@ -3,6 +3,7 @@
 // run: tricubic2(in f32[1350] 0..1, in f32[1350] 0..1, in f32[1350] 0..1, in f32[1350], out f32[1350], i32=45, i32=6, i32=5) grid=(2,6,5) block=(32)
 // run: tricubic2(in f32[1350] 0..1, in f32[1350] 0..1, in f32[1350] 0..1, in f32[1350], out f32[1350], i32=45, i32=6, i32=5) grid=(2,3,5) block=(31,2)
 // run: tricubic2(in f32[2000] 0..1, in f32[2000] 0..1, in f32[2000] 0..1, in f32[2000], out f32[2000], i32=80, i32=5, i32=5) grid=(1,5,5) block=(96)
+// time: tricubic2(in f32[268435456] 0..1, in f32[268435456] 0..1, in f32[268435456] 0..1, in f32[268435456], out f32[268435456], i32=1024, i32=512, i32=512) grid=(16,128,512) block=(64,4)
 static __device__ void weights(float t, float w[4])
 {
     w[0] = t * (t - 1.0f) * (2.0f - t) * (1.0f / 6.0f);

@@ -2,6 +2,7 @@
 // run: uxx1(in f32[1890] 1..2, in f32[1890], in f32[1890], in f32[1890], in f32[1890], out f32[1890], i32=45, i32=7, i32=6, f32=0.5, f32=1.125, f32=-0.05) grid=(2,7,6) block=(32)
 // run: uxx1(in f32[1890] 1..2, in f32[1890], in f32[1890], in f32[1890], in f32[1890], out f32[1890], i32=45, i32=7, i32=6, f32=0.5, f32=1.125, f32=-0.05) grid=(2,3,6) block=(33,3)
 // run: uxx1(in f32[2000] 1..2, in f32[2000], in f32[2000], in f32[2000], in f32[2000], out f32[2000], i32=80, i32=5, i32=5, f32=0.5, f32=1.125, f32=-0.05) grid=(2,5,5) block=(48)
+// time: uxx1(in f32[268435456] 1..2, in f32[268435456], in f32[268435456], in f32[268435456], in f32[268435456], out f32[268435456], i32=1024, i32=512, i32=512, f32=0.5, f32=1.125, f32=-0.05) grid=(16,128,512) block=(64,4)
 extern "C" __global__ void uxx1(const float *__restrict__ d1, const float *__restrict__ u0,
                                 const float *__restrict__ xx, const float *__restrict__ xy,
                                 const float *__restrict__ xz, float *__restrict__ u1, int nx, int ny, int nz, float dth,

@@ -2,6 +2,7 @@
 // run: wave13pt(in f32[1890], in f32[1890], out f32[1890], i32=45, i32=7, i32=6, f32=0.5, f32=-1, f32=0.1, f32=-0.01) grid=(2,7,6) block=(32)
 // run: wave13pt(in f32[1890], in f32[1890], out f32[1890], i32=45, i32=7, i32=6, f32=0.5, f32=-1, f32=0.1, f32=-0.01) grid=(2,3,6) block=(33,3)
 // run: wave13pt(in f32[2400], in f32[2400], out f32[2400], i32=96, i32=5, i32=5, f32=0.5, f32=-1, f32=0.1, f32=-0.01) grid=(1,5,5) block=(96)
+// time: wave13pt(in f32[268435456], in f32[268435456], out f32[268435456], i32=1024, i32=512, i32=512, f32=0.5, f32=-1, f32=0.1, f32=-0.01) grid=(16,128,512) block=(64,4)
 extern "C" __global__ void wave13pt(const float *__restrict__ w0, const float *__restrict__ w1, float *__restrict__ w2,
                                     int nx, int ny, int nz, float m0, float m1, float m2, float m3)
 {

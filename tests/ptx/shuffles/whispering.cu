@@ -3,6 +3,7 @@
 // run: whispering(in f32[1890], in f32[1890], in f32[1890], in f32[1890], in f32[1890], in f32[1890], in f32[1890], in f32[1890], out f32[1890], out f32[1890], out f32[1890], i32=90, i32=21) grid=(3,21) block=(32)
 // run: whispering(in f32[1890], in f32[1890], in f32[1890], in f32[1890], in f32[1890], in f32[1890], in f32[1890], in f32[1890], out f32[1890], out f32[1890], out f32[1890], i32=90, i32=21) grid=(3,7) block=(33,3)
 // run: whispering(in f32[1890], in f32[1890], in f32[1890], in f32[1890], in f32[1890], in f32[1890], in f32[1890], in f32[1890], out f32[1890], out f32[1890], out f32[1890], i32=90, i32=21) grid=(2,21) block=(48)
+// time: whispering(in f32[134217728], in f32[134217728], in f32[134217728], in f32[134217728], in f32[134217728], in f32[134217728], in f32[134217728], in f32[134217728], out f32[134217728], out f32[134217728], out f32[134217728], i32=16384, i32=8192) grid=(64,8192) block=(256)
 extern "C" __global__ void whispering(const float *e0_0, const float *e0_1, const float *h0, const float *ca,
                                       const float *cb, const float *da, const float *db, const float *u_em0,
                                       float *e1_0, float *e1_1, float *h1, int nx, int ny)

@@ -7,21 +7,19 @@ import os
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from benchmarks.gpu import driver, ptx_passes
-from benchmarks.gpu.ptx_passes import Assembled, Measured, assembled, code_of, report, traffic
+from benchmarks.gpu import ptx_passes
+from benchmarks.gpu.ptx_passes import ALL, report
 from benchmarks.gpu.ptx_passes_prepare import (
-    ALL,
     ARCH,
     HERE,
     PASSES,
-    UNCHANGED,
     VARIANTS,
     Source,
     Timed,
@@ -33,11 +31,13 @@ from benchmarks.gpu.ptx_passes_prepare import (
     variant,
     written,
 )
+from benchmarks.gpu.variants import UNCHANGED, Assembled, Found, Measured, assembled, code_of, traffic
 from comprehensive.diagnostics import SourceFile
 from comprehensive.ptx.interpreter import run
 from comprehensive.ptx.module import parse
 from comprehensive.toolchain.nvcc import Tool, compile_ptx
 from tests.ptx.runs import DTYPES, Buffer, Run, drawn
+from tests.unit.benchmarks.cardboard import installed
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -174,41 +174,12 @@ def test_sections_with_other_names_are_no_machine_code() -> None:
     assert code_of(bytes(header) + contents + table) == {"k": contents[:9]}
 
 
-class Cardboard:
-    """A driver that does what it is asked for by saying so; two milliseconds between any events."""
-
-    def __init__(self) -> None:
-        self.calls: list[str] = []
-        self.different = 0
-
-    def __getattr__(self, call: str) -> Callable[..., int]:
-        def called(*arguments: Any) -> int:
-            self.calls.append(call)
-            if call == "cuEventElapsedTime":
-                arguments[0]._obj.value = 2.0
-            elif call == "cuDeviceGetAttribute":
-                arguments[0]._obj.value = 9 if arguments[1] == 75 else 0
-            elif call == "cuDeviceGetName":
-                arguments[0].value = b"Cardboard"
-            elif call == "cuMemcpyDtoH_v2":
-                arguments[0]._obj.value = self.different
-            return 0
-
-        return called
-
-
 @pytest.mark.toolchain
 @pytest.mark.parametrize("different", [0, 3])
 def test_what_is_prepared_is_run_checked_and_told(
     different: int, nvcc: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cardboard = Cardboard()
-    cardboard.different = different
-
-    def opened(_: str) -> Cardboard:
-        return cardboard
-
-    monkeypatch.setattr(driver.ctypes, "CDLL", opened)
+    cardboard = installed(monkeypatch, different)
     plain(tmp_path / "in", nvcc)
     target = tmp_path / "report.md"
     monkeypatch.setattr(sys, "argv", ["x", str(tmp_path / "in"), "--runs", "2", "--write", str(target)])
@@ -237,7 +208,8 @@ def row(**times: float) -> Measured:
 
 def test_the_report_has_speedups_and_noise() -> None:
     found = row(unchanged=2.0, all=1.0, same=2.1)
-    text = report([found], {UNCHANGED: "", ALL: "dce", "same": "pre"}, "Some GPU.", 1e9, 3)
+    variants = {UNCHANGED: "", ALL: "dce", "same": "pre"}
+    text = report(Found([found], variants, "Some GPU.", "sm_90", 1e9), 3)
     assert traffic(LAUNCH) == 420
     assert "| k | 2.000 | 0 | 0.00 | 2.00 | = |" in text
     assert "| geometric mean |  |  |  | 2.00 | 1.00 |" in text
@@ -249,7 +221,7 @@ def test_the_report_has_speedups_and_noise() -> None:
 
 def test_what_fails_is_told_and_counts_nowhere() -> None:
     failed = Measured(LAUNCH, {}, failed="DriverError: no")
-    text = report([failed], {UNCHANGED: ""}, "Some GPU.", 1e9, 3)
+    text = report(Found([failed], {UNCHANGED: ""}, "Some GPU.", "sm_90", 1e9), 3)
     assert "FAIL: k: DriverError: no" in text
     assert "geometric mean" not in text
 
