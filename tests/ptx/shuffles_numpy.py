@@ -286,6 +286,16 @@ def jacobi_float4(given: list[Any]) -> Results:
     return {1: smoothed(grid(w0, pitch, ny + 2), weights)[1:-1, 4 : 4 + nx].ravel()}
 
 
+def separable7_float4(given: list[Any]) -> Results:
+    w0, _, nx, ny, pitch, *weights = given
+    every = np.asarray([*weights[:0:-1], *weights])
+    rows = np.asarray(grid(w0, pitch, ny + 6)(), np.float64)
+    found = sum(
+        every[y] * every[x] * rows[y : y + ny, 1 + x : 1 + x + nx] for y in range(7) for x in range(7)
+    )
+    return {1: np.asarray(found).ravel()}
+
+
 def row5_float4(given: list[Any]) -> Results:
     a, _, n, *weights = given
     row = np.asarray(a, np.float64)
@@ -308,6 +318,7 @@ IN_NUMPY: dict[str, Callable[[list[Any]], Results]] = {
     "matvec": matvec,
     "rhs4th3fort": rhs4th3fort,
     "row5_float4": row5_float4,
+    "separable7_float4": separable7_float4,
     "sincos": sincos,
     "tricubic": tricubic,
     "tricubic2": tricubic,

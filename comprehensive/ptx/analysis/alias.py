@@ -69,7 +69,7 @@ class Alias:
             one.address, one.bytes, other.address, other.bytes, relation
         ):
             return False
-        return not self._different(one.address, other.address)
+        return not self.are_different(one.address, other.address)
 
     def distance(self, one: Access, other: Access) -> int | None:
         """How many bytes behind the first the second begins, in the same visit."""
@@ -131,7 +131,8 @@ class Alias:
             case _:
                 return True
 
-    def _different(self, one: Form, other: Form) -> bool:
+    def are_different(self, one: Form, other: Form) -> bool:
+        """Whether addresses lead to different variables or arrays, whatever is added to them."""
         a, b = self._base(one), self._base(other)
         if a is None or b is None or a == b:
             return False

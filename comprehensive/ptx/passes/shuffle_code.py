@@ -12,6 +12,7 @@ The lane is that of ``%laneid``, found out at the beginning of the function.  No
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -99,6 +100,7 @@ class _Code:
         self._edits = Edits(analyses.flow)
         self._fresh = Fresh(analyses.flow.function.body, "shfl")
         self._saved: dict[Element, Name] = {}
+        self._calls = [n for n, s in enumerate(analyses.flow.steps) if s.instruction.opcode.base == "call"]
         self._lane: dict[bool, Name] = {}
         self._masks: dict[tuple[int, int], tuple[Name, Name]] = {}
         self._edges: dict[tuple[object, ...], Name] = {}
@@ -162,8 +164,7 @@ class _Code:
     def _mask(self, step: int, found: list[Statement]) -> tuple[Name, Name]:
         """Which lanes are there, and whether some are not. In a block they stay the same up to a call."""
         block = self._analyses.cfg.blocks[self._analyses.cfg.block_of[step]]
-        calls = sum(self._flow.steps[n].instruction.opcode.base == "call" for n in range(block.start, step))
-        key = (block.number, calls)
+        key = (block.number, bisect_left(self._calls, step) - bisect_left(self._calls, block.start))
         if key not in self._masks:
             mask, incomplete = self._fresh.register("b32"), self._fresh.register("pred")
             self._masks[key] = mask, incomplete

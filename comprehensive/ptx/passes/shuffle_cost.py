@@ -5,10 +5,11 @@ In: a kernel, the loads that could be shuffled, an architecture.  Out: a :class:
     cost = cost_of(analyses, lanes, {17: 1, 19: -1}, "sm_90")
     cost.obstacle(17)      # "it takes 1.0 cycles of the load-store pipe, shuffle and edge load 2.0"; None where it pays
 
-Cycles are those of a warp on a multiprocessor that is full of warps: of the pipe that loads, stores and shuffles share,
-of what is issued, of the memory.  The greatest is what the kernel takes.  A load is worth a shuffle where the pipe is
-that and the load touches more lines than a shuffle and the load of the edge cost.  What an instruction of a loop counts
-for more is a guess, 10 for each loop around it; an array is taken to be read once from memory, whatever its halo.
+Cycles are those of a warp on a multiprocessor that is full of warps: of the pipe that loads, stores and shuffles
+share, of what is issued, of the memory.  The greatest is what a kernel without shuffles takes; one with shuffles takes
+the pipe and the memory one after the other, since a shuffle waits for a load that others do not wait for.  What an
+instruction of a loop counts for more is a guess, 10 for each loop around it; an array is taken to be read once from
+memory, whatever its halo.
 
 On the H200 a warp's load of neighbouring words takes as much of that pipe as a shuffle, and the edge load as much
 again, so that shuffles of such loads are never worth it; of loads 16 bytes apart, which touch four lines, they can be.
@@ -64,6 +65,11 @@ class Cycles:
     def most(self) -> float:
         return max(self.pipe, self.issue, self.memory)
 
+    @property
+    def in_turn(self) -> float:
+        """With shuffles."""
+        return max(self.pipe + self.memory, self.issue)
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -115,7 +121,7 @@ class _Estimate:
                 )
         before = self._cycles({})
         after = self._cycles({step: lanes for step, lanes in deltas.items() if step not in obstacles})
-        if after.most > before.most * (1 - _LEAST_GAIN):
+        if after.in_turn > before.most * (1 - _LEAST_GAIN):
             busy = max(("memory", "issue", "pipe"), key=lambda name: getattr(before, name))
             what = {
                 "memory": "the memory",
@@ -124,7 +130,7 @@ class _Estimate:
             }
             why = (
                 f"what the kernel waits for is {what[busy]}: a warp's cycles are {before.most:.0f}, "
-                f"and {after.most:.0f} with shuffles"
+                f"and {after.in_turn:.0f} with shuffles"
             )
             obstacles = {step: obstacles.get(step, why) for step in deltas}
             after = before

@@ -39,6 +39,8 @@ from comprehensive.ptx.statements import Statement
 from comprehensive.ptx.symbolic.emulator import Emulation, emulate
 from comprehensive.ptx.symbolic.neighbours import MOST_LANES, Neighbour, Neighbours
 
+_REGISTERS_OFF = 7
+"""By so many the prediction is off on average."""
 _NEEDED_VERSION = (6, 2)
 """Of activemask."""
 
@@ -102,7 +104,7 @@ class SynthesizeShuffles(FunctionPass):
         stated = before.function.tuning("reqntid") or before.function.tuning("maxntid") or (self.threads,)
         threads = prod(stated)
         limit = next_cliff(predicted_registers(before), threads)
-        if registers <= limit:
+        if registers <= limit + _REGISTERS_OFF:
             return None
         return f"about {registers} registers, more than {limit}, leave fewer blocks of {threads} threads"
 
@@ -127,6 +129,7 @@ class _Search:
         self.emulation: Emulation = emulate(analyses)
         self._neighbours = Neighbours(self.emulation, settings.max_delta, settings.assume_nowrap)
         self.remarks: list[Remark] = []
+        self._obstacles: dict[int, str | None] = {}
 
     def shuffles(self) -> list[Shuffle]:
         found: list[Shuffle] = []
@@ -185,6 +188,11 @@ class _Search:
 
     def _obstacle(self, step: int) -> str | None:
         """Why a load can never be replaced."""
+        if step not in self._obstacles:
+            self._obstacles[step] = self._found_obstacle(step)
+        return self._obstacles[step]
+
+    def _found_obstacle(self, step: int) -> str | None:
         access, at = self._analyses.accesses[step], self._steps[step]
         code, operands = at.instruction.opcode, at.instruction.operands
         if not self._analyses.function.is_kernel:

@@ -382,22 +382,39 @@ class _Emulator:
         entry.epoch = epoch
         if address is not None:
             access = replace(access, address=address)
-        if access.orders or entry.loads:
-            entry.loads = _filtered(entry.loads, lambda e: not self._overwrites(access, e, relation))
+        stays = self._stays(access, relation)
+        for near, loads in list(entry.loads.items()):
+            kept = tuple(e for e in loads if stays(e))
+            if len(kept) < len(loads):
+                if kept:
+                    entry.loads[near] = kept
+                else:
+                    del entry.loads[near]
+
+    def _stays(self, access: Access, relation: Relation) -> Callable[[Earlier], bool]:
+        """Whether a load is still valid behind an access; for arrays that are others whatever the index, it is enough
+        to ask once."""
+        different: dict[tuple[tuple[int, int], ...], bool] = {}
+        accesses, alias, written = self._analyses.accesses, self._alias, access.address
+
+        def stays(load: Earlier) -> bool:
+            read = accesses[load.step]
+            if read.is_constant or access.orders:
+                return read.is_constant
+            if written is not None and written.bits == load.address.bits:
+                found = different.get(load.address.terms)
+                if found is None:
+                    found = different[load.address.terms] = alias.are_different(written, load.address)
+                if found:
+                    return True
+            at = replace(read, address=load.address) if relation is Relation.SAME_VISIT else read
+            return not alias.may_alias(access, at, relation)
+
+        return stays
 
     def _near(self, address: Form) -> _Near:
         found = self.lanes.ideal(address)
         return found.terms, found.bits
-
-    def _overwrites(self, access: Access, load: Earlier, relation: Relation) -> bool:
-        read = self._analyses.accesses[load.step]
-        if read.is_constant:
-            return False
-        if access.orders:
-            return True
-        if relation is Relation.SAME_VISIT:
-            read = replace(read, address=load.address)
-        return self._alias.may_alias(access, read, relation)
 
     def _onward(self, entry: _Entry) -> list[_Entry]:
         """The blocks that a flow may come to next, each with what is known there."""

@@ -23,6 +23,8 @@ from comprehensive.ptx.symbolic.lanes import Wrap
 from comprehensive.ptx.symbolic.solver import Solver
 
 MOST_LANES = 31
+_MOST_BYTES = 32
+"""Of a vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +76,21 @@ class Neighbours:
         assert address is not None
         size, count = self.shape(step)
         own, slope = lanes.ideal(address).constant, lanes.slope(address)
+        reach = self.most * abs(slope) + _MOST_BYTES
         at: dict[int, dict[int, Element]] = defaultdict(dict)
         for earlier in sighting.earlier:
-            if not may_be(earlier.step) or not self._fits(earlier.step, step):
-                continue
             apart = own - lanes.ideal(earlier.address).constant
-            for index in range(self.shape(earlier.step)[1]):
-                for place in range(count):
-                    by = _lanes(apart + (place - index) * size, slope)
-                    if by is not None and abs(by) <= self.most:
-                        at[by][place] = Element(earlier.step, index)
+            if abs(apart) > reach:
+                continue
+            found = [
+                (by, place, index)
+                for index in range(self.shape(earlier.step)[1])
+                for place in range(count)
+                if (by := _lanes(apart + (place - index) * size, slope)) is not None and abs(by) <= self.most
+            ]
+            if found and may_be(earlier.step) and self._fits(earlier.step, step):
+                for by, place, index in found:
+                    at[by][place] = Element(earlier.step, index)
         for by in sorted(at, key=lambda each: (abs(each), each)):
             if len(at[by]) == count:
                 yield by, tuple(at[by][place] for place in range(count))
@@ -102,8 +109,15 @@ class Neighbours:
 
     def shape(self, step: int) -> tuple[int, int]:
         """Bytes of an element of what a step loads, and how many there are."""
-        code = self.emulation.analyses.flow.steps[step].instruction.opcode
-        return bytes_of(code.types[-1]), code.vector
+        found = self._shapes.get(step)
+        if found is None:
+            code = self.emulation.analyses.flow.steps[step].instruction.opcode
+            found = self._shapes[step] = bytes_of(code.types[-1]), code.vector
+        return found
+
+    @cached_property
+    def _shapes(self) -> dict[int, tuple[int, int]]:
+        return {}
 
     def _fits(self, source: int, step: int) -> bool:
         """Whether registers would hold the same, and the source is of the same visit."""
