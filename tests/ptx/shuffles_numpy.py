@@ -296,6 +296,15 @@ def separable7_float4(given: list[Any]) -> Results:
     return {1: np.asarray(found).ravel()}
 
 
+def separable17_float4(given: list[Any]) -> Results:
+    w0, _, nx, ny, pitch, *weights = given
+    along = [*weights[:0:-1], *weights]
+    across = [weights[abs(y) // 2] for y in range(-8, 9)]
+    rows = np.asarray(grid(w0, pitch, ny + 16)(), np.float64)
+    found = sum(across[y] * along[x] * rows[y : y + ny, x : x + nx] for y in range(17) for x in range(9))
+    return {1: np.asarray(found).ravel()}
+
+
 def row5_float4(given: list[Any]) -> Results:
     a, _, n, *weights = given
     row = np.asarray(a, np.float64)
@@ -319,6 +328,7 @@ IN_NUMPY: dict[str, Callable[[list[Any]], Results]] = {
     "rhs4th3fort": rhs4th3fort,
     "row5_float4": row5_float4,
     "separable7_float4": separable7_float4,
+    "separable17_float4": separable17_float4,
     "sincos": sincos,
     "tricubic": tricubic,
     "tricubic2": tricubic,

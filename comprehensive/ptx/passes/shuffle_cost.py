@@ -6,13 +6,14 @@ In: a kernel, the loads that could be shuffled, an architecture.  Out: a :class:
     cost.obstacle(17)      # "it takes 1.0 cycles of the load-store pipe, shuffle and edge load 2.0"; None where it pays
 
 Cycles are those of a warp on a multiprocessor that is full of warps: of the pipe that loads, stores and shuffles
-share, of what is issued, of the memory.  The greatest is what a kernel without shuffles takes; one with shuffles takes
-the pipe and the memory one after the other, since a shuffle waits for a load that others do not wait for.  What an
-instruction of a loop counts for more is a guess, 10 for each loop around it; an array is taken to be read once from
-memory, whatever its halo.
+share, of what is issued, of the memory.  The greatest is what a kernel without shuffles takes.  One with shuffles takes
+the memory and its shuffles one after the other, since a shuffle waits for a load that others do not wait for.  What an
+instruction of a loop counts for more is a guess, 10 for each loop around it.  An array is taken to be read from memory
+once; each row of it more fills the first-level cache.
 
-On the H200 a warp's load of neighbouring words takes as much of that pipe as a shuffle, and the edge load as much
-again, so that shuffles of such loads are never worth it; of loads 16 bytes apart, which touch four lines, they can be.
+On the H200 a warp's load of neighbouring words takes no more than a shuffle, and the edge load as much again, so that
+shuffles of such loads do not pay; nor do those of a halo beside float4, up to seventeen rows of it: there the pipe is
+what the kernel waits for, but each edge takes half of what a load does, and adds to the memory.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from comprehensive.ptx.symbolic.lanes import Lanes
 
 _LINE = 128
 _LANES = 32
+_ROW = 1024
+"""Addresses that have so much in common are those of one row."""
 _ROUNDS = 10
 _LEAST_GAIN = 0.03
 """What is not more than this is noise: of kernels built twice, times differ by as much."""
@@ -45,30 +48,26 @@ class Architecture:
     """A row of ``specs/ptx/shuffle_costs.toml``."""
 
     cycles_load_line: float
+    cycles_more_lines: float
     cycles_shuffle: float
     cycles_edge: float
     issued: int
     memory_bytes: float
-    latency_load: int
-    latency_shuffle: int
+    fill_bytes: float
 
 
 @dataclass(frozen=True)
 class Cycles:
-    """Of a warp, from its beginning to its end."""
+    """Of a warp, from its beginning to its end; ``shuffles`` are those of shuffles and their edges."""
 
     pipe: float
     issue: float
     memory: float
+    shuffles: float = 0
 
     @property
     def most(self) -> float:
-        return max(self.pipe, self.issue, self.memory)
-
-    @property
-    def in_turn(self) -> float:
-        """With shuffles."""
-        return max(self.pipe + self.memory, self.issue)
+        return max(max(self.pipe, self.memory) + self.shuffles, self.issue)
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ class _Estimate:
                 )
         before = self._cycles({})
         after = self._cycles({step: lanes for step, lanes in deltas.items() if step not in obstacles})
-        if after.in_turn > before.most * (1 - _LEAST_GAIN):
+        if after.most > before.most * (1 - _LEAST_GAIN):
             busy = max(("memory", "issue", "pipe"), key=lambda name: getattr(before, name))
             what = {
                 "memory": "the memory",
@@ -130,7 +129,7 @@ class _Estimate:
             }
             why = (
                 f"what the kernel waits for is {what[busy]}: a warp's cycles are {before.most:.0f}, "
-                f"and {after.in_turn:.0f} with shuffles"
+                f"and {after.most:.0f} with shuffles"
             )
             obstacles = {step: obstacles.get(step, why) for step in deltas}
             after = before
@@ -138,8 +137,9 @@ class _Estimate:
 
     def _cycles(self, deltas: Mapping[int, int]) -> Cycles:
         analyses = self._analyses
-        pipe = issue = 0.0
+        pipe = issue = shuffles = 0.0
         arrays: dict[tuple[object, ...], float] = {}
+        rows: dict[tuple[object, ...], float] = {}
         for block in analyses.cfg.order:
             rounds = _ROUNDS ** analyses.loops.depth(block)
             steps = analyses.cfg.blocks[block].steps
@@ -149,14 +149,17 @@ class _Estimate:
                 if access is None or access.space not in _OF_THE_PIPE:
                     continue
                 if step in deltas:
-                    pipe += self._shuffled(step, deltas[step]) * rounds
+                    shuffles += self._shuffled(step, deltas[step]) * rounds
                     issue += (2 + self._words(step)) * rounds / self._architecture.issued
                 else:
                     pipe += self._pipe(access) * rounds
                 if access.space is not Space.SHARED and access.address is not None:
-                    key = self._array(access)
-                    arrays[key] = max(arrays.get(key, 0), self._bytes(access) * rounds)
-        return Cycles(pipe, issue, sum(arrays.values()) * _LANES / self._architecture.memory_bytes)
+                    bytes_ = self._bytes(access) * rounds
+                    for found, key in ((arrays, self._array(access)), (rows, self._row(access))):
+                        found[key] = max(found.get(key, 0), bytes_)
+        once, filled = sum(arrays.values()) * _LANES, sum(rows.values()) * _LANES
+        memory = once / self._architecture.memory_bytes + (filled - once) / self._architecture.fill_bytes
+        return Cycles(pipe, issue, memory, shuffles)
 
     def _shuffled(self, step: int, lanes: int) -> float:
         """Of the pipe, for the shuffles of a load and that of its edge."""
@@ -168,7 +171,10 @@ class _Estimate:
         return -(-self._analyses.accesses[step].bytes // 4)
 
     def _pipe(self, access: Access) -> float:
-        return self._lines(access) * self._architecture.cycles_load_line
+        lines, full = self._lines(access), -(-access.bytes * _LANES // _LINE)
+        # What every lane takes a whole share of is moved at full speed.
+        costs = self._architecture.cycles_load_line, self._architecture.cycles_more_lines
+        return full * costs[0] + max(0, lines - full) * costs[1]
 
     def _lines(self, access: Access) -> int:
         """That a warp touches, all of it there and the first lane at the beginning of one."""
@@ -184,6 +190,12 @@ class _Estimate:
         """That a thread moves from or to memory, whose neighbours move what lies next to it."""
         assert access.address is not None
         return max(access.bytes, min(abs(self._lanes.slope(access.address)), _LINE))
+
+    def _row(self, access: Access) -> tuple[object, ...]:
+        """What is near for all lanes: the address, less the few bytes by which it may differ."""
+        assert access.address is not None
+        near = self._lanes.ideal(access.address)
+        return access.writes, near.terms, (near.constant + _ROW // 2) // _ROW
 
     def _array(self, access: Access) -> tuple[object, ...]:
         """What lies near one another: the pointer that an address is made of."""
