@@ -20,7 +20,17 @@ def describe(variant: Variant) -> str:
         return f"tiles of {sizes} points, {each} a thread in registers"
     cached = f"cached: {', '.join(variant.nest.cached)}" if variant.nest.cached else "nothing cached"
     cap = "" if variant.register_cap is None else f"; at most {variant.register_cap} registers"
-    return cached + cap
+    shuffled = shuffled_arrays(variant)
+    return cached + (f"; shuffled: {', '.join(shuffled)}" if shuffled else "") + cap
+
+
+def shuffled_arrays(variant: Variant) -> tuple[str, ...]:
+    """The arrays of which the kernel of a variant really has shuffles: other strategies may have left none."""
+    if not variant.shuffled:
+        return ()
+    from comprehensive.codegen.lower import lower
+
+    return lower(variant, variant.nest.name).shuffled
 
 
 def describe_leaf(leaf: Leaf[Variant]) -> str:

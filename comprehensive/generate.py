@@ -22,7 +22,7 @@ from comprehensive.codegen.manifest import manifest
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.resources import Resources, resources
 from comprehensive.data import spec_directory, template_directory
-from comprehensive.descriptions import describe
+from comprehensive.descriptions import describe, shuffled_arrays
 from comprehensive.driver import Compilation, Options
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.printer import print_nest
@@ -97,7 +97,9 @@ def _json(document: object) -> str:
 
 def fragment_to_json(variant: Variant) -> dict[str, object]:
     """A variant as people read it: its code and what is done to its IR."""
-    return {"code": print_nest(variant.nest), "register_cap": variant.register_cap}
+    found: dict[str, object] = {"code": print_nest(variant.nest), "register_cap": variant.register_cap}
+    shuffled = shuffled_arrays(variant)
+    return {**found, "shuffled": list(shuffled)} if shuffled else found
 
 
 def write(

@@ -34,6 +34,7 @@ _STRATEGIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "cse-2": ("comprehensive.strategies.cse:CommonSubexpressions", {"level": 2}),
 }
 _MORE_STRATEGIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "shuffle": ("comprehensive.strategies.shuffle:Shuffle", {}),
     "caching": ("comprehensive.strategies.caching:Caching", {}),
 }
 _COUNTERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {

@@ -65,7 +65,12 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
 def kernel_unit(kernel: Kernel) -> str:
     """A translation unit with this kernel of a leaf alone, for what only compiles: PTX, register counts."""
     return render_template(
-        "cuda/unit.cu.j2", kernels=[print_kernel(kernel)], instances=[], has_vectors=False, has_feeds=False
+        "cuda/unit.cu.j2",
+        kernels=[print_kernel(kernel)],
+        instances=[],
+        has_vectors=False,
+        has_feeds=False,
+        has_shuffles=bool(kernel.shuffled),
     )
 
 
@@ -85,6 +90,7 @@ def program_unit(plan: ProgramPlan) -> str:
         ],
         has_vectors=any(kernel.together for kernel in kernels.values()),
         has_feeds=any(kernel.has_feeds for kernel in kernels.values()),
+        has_shuffles=any(kernel.shuffled for kernel in kernels.values()),
     )
 
 

@@ -22,6 +22,9 @@ from comprehensive.metafork.ast import Expr, For, Index, IntLiteral, ScalarType,
 
 TOGETHER = "cf_together"
 """The constant of kernels that access vectors: how many elements are accessed together in global memory, 4, 2 or 1."""
+LANES, LANES_WHERE, NEXT = "cf_lanes", "cf_lanes_where", "cf_next"
+"""Functions that kernels with shuffles call: the lanes that there are; those of them for which a condition holds; and
+the element (last argument) that the neighbour along x (second argument) holds (third one), or that is read."""
 VECTOR = 4
 """Elements of a vector: neighbouring points of a thread, whose operands and results are together in memory."""
 
@@ -274,6 +277,8 @@ class Kernel:
     """The values of ``TOGETHER`` that a kernel with alignments is compiled for, those that ask for most first."""
     limits: tuple[tuple[str, Expr], ...] = ()
     """Bounds over scalars of the nest, by the names of the parameters that hold them."""
+    shuffled: tuple[str, ...] = ()
+    """Arrays of which threads take elements from their neighbours (``codegen/shuffles.py``)."""
 
     @property
     def shared_words_text(self) -> str:

@@ -42,6 +42,7 @@ from comprehensive.codegen.kernel import (
 )
 from comprehensive.codegen.names import declared_names, names_in_kernel
 from comprehensive.codegen.parameters import Strides, flat, strides_of, used_parameters
+from comprehensive.codegen.shuffles import with_shuffles
 from comprehensive.codegen.terms import expression
 from comprehensive.codegen.tiled import lower_tile
 from comprehensive.codegen.tiles import PlacedTile, Placement, place_tiles
@@ -88,7 +89,7 @@ def lower(variant: Variant, name: str) -> Kernel:
     placement = place_tiles(nest, taken)
     lowering = _Lowering.of(nest, placement, taken)
     body = without_unused(lowering.body())
-    return Kernel(
+    kernel = Kernel(
         name=name,
         parameters=lowering.parameters(body),
         grid=tuple((loop.iterator, loop.extent) for loop in nest.grid),
@@ -98,6 +99,7 @@ def lower(variant: Variant, name: str) -> Kernel:
         body=body,
         register_cap=variant.register_cap,
     )
+    return with_shuffles(kernel, variant.shuffled) if variant.shuffled else kernel
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,6 +172,8 @@ class SourceView:
     """Whether a kernel accesses several elements at once."""
     has_feeds: bool
     """Whether a kernel copies to shared memory in stages."""
+    has_shuffles: bool
+    """Whether threads of a kernel take values from their neighbours."""
     functions: tuple[FunctionSource, ...]
     machines: tuple[MachineView, ...]
 
@@ -195,6 +197,7 @@ def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
         kernels=tuple(kernels_text[name].rstrip("\n") for name in names),
         has_vectors=any(kernel.together for kernel in tiles),
         has_feeds=any(kernel.has_feeds for kernel in tiles),
+        has_shuffles=any(leaf.kernel.shuffled for region in regions for leaf in region.leaves),
         functions=tuple(_function(function) for function in plan.functions),
         machines=tuple(MachineView(c_string(machine.name), machine.speeds) for machine in plan.machines),
     )

@@ -57,4 +57,5 @@ def _of(work: Work, scalars: Sequence[Atom]) -> Evaluation:
         found = quotient(operations, words * _BALANCE, scalars)
     if found is None:
         return Evaluation(Polynomial(0), "bound: counts that are not known")
-    return Evaluation(found, "exact")
+    is_bound = any(a.is_bound for a in work.accesses)
+    return Evaluation(found, "bound: ends of rows and of warps" if is_bound else "exact")

@@ -20,6 +20,8 @@ from typing import Any, TypeAlias, assert_never
 import numpy as np
 
 from comprehensive.codegen.kernel import (
+    LANES,
+    LANES_WHERE,
     TOGETHER,
     VECTOR,
     Await,
@@ -381,6 +383,8 @@ class Walk:
                 values = [self._value(argument, times) for argument in arguments]
                 if function == PLACEHOLDER:
                     return values[0]
+                if function in (LANES, LANES_WHERE):
+                    return LOADED
                 self._arithmetic(SLOW, times)
                 return self._deeper(LOADED, max(values, key=_depth), SLOW)
             case _:

@@ -53,6 +53,9 @@
 #define __align__(n) alignas(n)
 #define CF_SHARED(name) unsigned char *const name = cf_cpu::shared_memory()
 #define __syncthreads() cf_cpu::barrier(__LINE__)
+#define __ballot_sync(lanes, condition) cf_cpu::ballot(lanes, condition, __LINE__)
+#define __shfl_up_sync(lanes, value, by) cf_cpu::shuffle(lanes, value, -static_cast<int>(by), __LINE__)
+#define __shfl_down_sync(lanes, value, by) cf_cpu::shuffle(lanes, value, static_cast<int>(by), __LINE__)
 
 struct uint3 {
   unsigned x, y, z;
@@ -321,13 +324,23 @@ __attribute__((noinline)) inline void Fiber::yield()
 
 /* ---- a block */
 
-enum class State { ready, at_barrier, finished };
+enum class State { ready, among_lanes, at_barrier, finished };
+
+/* What a thread does together with other lanes of its warp: it waits until all of them have come. */
+struct Exchange {
+  unsigned lanes = 0;
+  uint64_t sent = 0;
+  int by = 0;            /* it takes what so many lanes further on was sent */
+  uint64_t received = 0;
+  unsigned votes = 0;    /* of whom something else than 0 was sent */
+};
 
 struct Thread {
   Fiber *fiber = nullptr;
   State state = State::ready;
   int line = 0;
   uint3 index = { 0, 0, 0 };
+  Exchange exchange;
 };
 
 constexpr size_t most_threads = 1024; /* of any device */
@@ -349,6 +362,28 @@ inline void barrier(int line)
   block.running->state = State::at_barrier;
   block.running->line = line;
   Fiber::yield();
+}
+
+inline const Exchange &exchange(unsigned lanes, uint64_t sent, int by, int line)
+{
+  Thread &self = *block.running;
+  self.exchange = { lanes, sent, by, 0, 0 };
+  self.state = State::among_lanes;
+  self.line = line;
+  Fiber::yield();
+  return self.exchange;
+}
+
+inline unsigned ballot(unsigned lanes, bool condition, int line) { return exchange(lanes, condition, 0, line).votes; }
+
+template <typename T> T shuffle(unsigned lanes, T value, int by, int line)
+{
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "what a shuffle can take");
+  uint64_t sent = 0;
+  memcpy(&sent, &value, sizeof value);
+  const uint64_t received = exchange(lanes, sent, by, line).received;
+  memcpy(&value, &received, sizeof value);
+  return value;
 }
 
 /* A fiber serves one thread of every block of every launch. */
@@ -389,17 +424,79 @@ inline bool together(size_t count)
   return true;
 }
 
+constexpr size_t warp = 32;
+
+/* Whether all lanes that the thread waits for are at the same place, and name the same lanes. */
+inline bool met(size_t number, size_t count)
+{
+  const Thread &thread = block.threads[number];
+  const size_t first = number / warp * warp;
+  const unsigned lanes = thread.exchange.lanes;
+  if (!(lanes >> (number - first) & 1)) return false;
+  for (size_t lane = 0; lane < warp; lane++) {
+    if (!(lanes >> lane & 1)) continue;
+    if (first + lane >= count) return false;
+    const Thread &other = block.threads[first + lane];
+    if (other.state != State::among_lanes || other.line != thread.line || other.exchange.lanes != lanes) return false;
+  }
+  return true;
+}
+
+/* Lanes that have met take what was sent, NaN and -1 of a lane that was not among them; false where no lanes have. */
+inline bool exchanged(size_t count)
+{
+  bool some = false;
+  for (size_t number = 0; number < count; number++) {
+    if (block.threads[number].state != State::among_lanes || !met(number, count)) continue;
+    const size_t first = number / warp * warp;
+    const unsigned lanes = block.threads[number].exchange.lanes;
+    unsigned votes = 0;
+    for (size_t lane = 0; lane < warp; lane++)
+      if (lanes >> lane & 1 && block.threads[first + lane].exchange.sent) votes |= 1u << lane;
+    for (size_t lane = 0; lane < warp; lane++) {
+      if (!(lanes >> lane & 1)) continue;
+      Thread &thread = block.threads[first + lane];
+      const size_t from = lane + thread.exchange.by; /* below 0 is a large number */
+      const bool outside = from >= warp;
+      const bool sent = outside || lanes >> from & 1;
+      thread.exchange.votes = votes;
+      thread.exchange.received = sent ? block.threads[first + (outside ? lane : from)].exchange.sent : ~uint64_t(0);
+      thread.state = State::ready;
+    }
+    some = true;
+  }
+  return some;
+}
+
+/* Whether a thread waits for lanes that do not come; says which. */
+inline bool waits_for_lanes(size_t count)
+{
+  for (size_t k = 0; k < count; k++) {
+    const Thread &thread = block.threads[k];
+    if (thread.state != State::among_lanes) continue;
+    snprintf(device().error, sizeof device().error,
+             "divergent shuffle: thread (%u, %u, %u) of block (%u, %u, %u) waits at line %d for lanes %08x of its warp",
+             thread.index.x, thread.index.y, thread.index.z, blockIdx.x, blockIdx.y, blockIdx.z, thread.line,
+             thread.exchange.lanes);
+    return true;
+  }
+  return false;
+}
+
 inline bool run_block(size_t count, bool backwards)
 {
   for (size_t k = 0; k < count; k++) block.threads[k].state = State::ready;
   for (;;) {
-    for (size_t k = 0; k < count; k++) {
-      Thread &thread = block.threads[backwards ? count - 1 - k : k];
-      block.running = &thread;
-      threadIdx = thread.index;
-      thread.fiber->resume();
-    }
-    if (!together(count)) {
+    do {
+      for (size_t k = 0; k < count; k++) {
+        Thread &thread = block.threads[backwards ? count - 1 - k : k];
+        if (thread.state != State::ready) continue;
+        block.running = &thread;
+        threadIdx = thread.index;
+        thread.fiber->resume();
+      }
+    } while (exchanged(count));
+    if (waits_for_lanes(count) || !together(count)) {
       for (Thread &thread : block.threads) { /* fibers stand in the middle of a kernel and serve no more */
         delete thread.fiber;
         thread.fiber = nullptr;
@@ -407,6 +504,7 @@ inline bool run_block(size_t count, bool backwards)
       return false;
     }
     if (block.threads[0].state == State::finished) return true;
+    for (size_t k = 0; k < count; k++) block.threads[k].state = State::ready;
   }
 }
 
