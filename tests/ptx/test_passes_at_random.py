@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from comprehensive.diagnostics import SourceFile
 from comprehensive.ptx.interpreter import run as interpret
 from comprehensive.ptx.module import Module, parse
 from comprehensive.ptx.passes.pipeline_text import passes_of
+from comprehensive.ptx.passes.placing import Placed, Placer
 from comprehensive.ptx.passes.remark import Kind
 from comprehensive.ptx.pipeline import run
 from comprehensive.ptx.statements import Label
@@ -226,7 +228,7 @@ def test_random_kernels_compute_the_same(pipeline: str, seed: int) -> None:
     assert (results(after) == results(module)).all(), text
 
 
-def test_edges_are_split_whatever_it_is_worth(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edges_are_split_and_forks_compute_whatever_it_is_worth(monkeypatch: pytest.MonkeyPatch) -> None:
     def worth(*_: object) -> float:
         return 1.0
 
@@ -234,7 +236,23 @@ def test_edges_are_split_whatever_it_is_worth(monkeypatch: pytest.MonkeyPatch) -
         return True
 
     monkeypatch.setattr("comprehensive.ptx.passes.pre._Plan._gain", worth)
+
+    def may_leave(*_: object) -> bool:
+        return False
+
+    placed = Placer.placed
+    forks = holders = 0
+
+    def counted(*arguments: Any) -> Placed:
+        nonlocal forks, holders
+        found = placed(*arguments)
+        forks += len(found.forks)
+        holders += found.holder is not None
+        return found
+
     monkeypatch.setattr("comprehensive.ptx.passes.pre._Plan._stays_uniform", is_uniform)
+    monkeypatch.setattr("comprehensive.ptx.passes.pre._Plan._must_stay_in_loop", may_leave)
+    monkeypatch.setattr(Placer, "placed", counted)
     split = 0
     for seed in range(60):
         text = graph(random.Random(seed))
@@ -243,6 +261,8 @@ def test_edges_are_split_whatever_it_is_worth(monkeypatch: pytest.MonkeyPatch) -
         split += labels(after) - labels(module)
         assert (results(after, threads=8) == results(module, threads=8)).all(), text
     assert split > 30
+    assert forks > 30
+    assert holders > 30
 
 
 @pytest.mark.parametrize("seed", range(40))

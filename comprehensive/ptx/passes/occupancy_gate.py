@@ -9,7 +9,10 @@ average (r = 0.935).
 
 from __future__ import annotations
 
+from math import prod
+
 from comprehensive.ptx.analysis.analyses import Analyses
+from comprehensive.ptx.module import Function
 
 # Of a multiprocessor, sm_80 and sm_90; those with 1536 threads have their first cliff at 40.
 _REGISTERS = 65536
@@ -18,6 +21,8 @@ _BLOCKS = 32
 _MOST_A_THREAD = 255
 # ptxas rounds registers up to a multiple of 8 per thread.
 _STEP = 8
+# The prediction is that far from what ptxas uses, on average.
+_ERROR = 7.2
 
 
 def predicted_registers(analyses: Analyses) -> int:
@@ -30,3 +35,22 @@ def next_cliff(registers: int, threads: int) -> int:
     blocks = min(_THREADS // threads, _BLOCKS)
     cliffs = (_REGISTERS // (threads * n) // _STEP * _STEP for n in range(blocks, 0, -1))
     return next((r for r in cliffs if registers <= r < _MOST_A_THREAD), _MOST_A_THREAD)
+
+
+def register_cap(function: Function) -> int:
+    """The most registers that ptxas may use, by the directives of a function."""
+    threads = prod(function.tuning("reqntid") or function.tuning("maxntid") or (1,))
+    blocks = prod(function.tuning("minnctapersm")[:1]) or 1
+    threads = -(-max(threads, 1) // 32) * 32
+    of_blocks = _REGISTERS // (threads * blocks) // _STEP * _STEP
+    stated = [number for number in function.tuning("maxnreg")[:1] if number]
+    return max(_STEP, min(_MOST_A_THREAD, of_blocks, *stated))
+
+
+def is_near_cap(registers: int, cap: int) -> bool:
+    """Whether ptxas may have to make do with fewer registers than it wants: predictions are not exact.
+
+    >>> is_near_cap(118, 128), is_near_cap(100, 128)
+    (True, False)
+    """
+    return -(-(registers + _ERROR) // _STEP) * _STEP >= cap

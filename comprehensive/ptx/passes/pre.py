@@ -1,42 +1,48 @@
 """Partial redundancy elimination of expressions and loads.
 
-    loop: mul.lo.s32 %r3, %r1, %r2;  -->  mul.lo.s32 %r3, %r1, %r2;
-          ... %r3 ...                     loop: ... %r3 ...
+    loop: div.s32 %r3, %r1, %r2;  -->  div.s32 %r3, %r1, %r2;
+          ... %r3 ...                  loop: ... %r3 ...
 
-    if (c) add.s32 %r3, %r1, 4;      -->  if (c) { add.s32 t, %r1, 4; mov.b32 %r3, t; } else add.s32 t, %r1, 4;
-    add.s32 %r4, %r1, 4;                  mov.b32 %r4, t;
+    if (c) div.s32 %r3, %r1, 7;   -->  div.s32 %r3, %r1, 7;
+    div.s32 %r4, %r1, 7;               if (c) ...
+                                       mov.b32 %r4, %r3;
 
 Lazy code motion, so that nothing runs that did not; where it places what is computed decides:
 
+- what every way on from a branch computes is computed once before the branch, and not on each of the ways;
 - on an edge between a branch and a join there is a block for it made, if what is saved is worth the jump;
 - not behind a branch that the threads of a warp take differently, unless what it saves stands behind it, too
   (Chakrabarti et al., CUDA compiler optimizations, 2012, section 3.4);
 - not where it is expected to run more often than what it saves;
-- not so much of it that the registers pass the next cliff of the occupancy.
+- not out of a loop if it is one instruction that any unit does at once, unless something that is worth it needs it
+  there: ptxas moves those itself where there are registers for them;
+- not so much of it that the registers pass the next cliff of the occupancy, nor so that anything lives longer where
+  ptxas is about to run out of them.
 
+What is computed goes where it went, if that register is free there and still has it wherever it is taken; otherwise
+into a fresh one, with a mov for what was computed already.
 What was computed on some way before and yet stays has a remark that says why.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from comprehensive.ptx.analysis.analyses import Analyses
-from comprehensive.ptx.analysis.cfg import Block, Cfg
+from comprehensive.ptx.analysis.cfg import Cfg
 from comprehensive.ptx.analysis.dominators import (
     control_dependence_of,
     dominators_of,
     postdominators_of,
 )
-from comprehensive.ptx.analysis.liveness import Liveness
 from comprehensive.ptx.analysis.loops import loops_of
 from comprehensive.ptx.analysis.variance import Level
 from comprehensive.ptx.flow import Flow, Register
 from comprehensive.ptx.module import Function, Module, bytes_of
 from comprehensive.ptx.opcodes import opcode
-from comprehensive.ptx.operands import Name
+from comprehensive.ptx.operands import Immediate, Name
 from comprehensive.ptx.passes.code_motion import Motion, lazy_code_motion
 from comprehensive.ptx.passes.critical_edges import is_critical, split_critical_edges
 from comprehensive.ptx.passes.declared import Declared
@@ -44,12 +50,19 @@ from comprehensive.ptx.passes.edits import Edits
 from comprehensive.ptx.passes.expressions import (
     Expression,
     Expressions,
+    Key,
     expressions_of,
     scope_depths,
 )
 from comprehensive.ptx.passes.fresh import Fresh
 from comprehensive.ptx.passes.memory import NOALIAS, Memory
-from comprehensive.ptx.passes.occupancy_gate import next_cliff, predicted_registers
+from comprehensive.ptx.passes.occupancy_gate import (
+    is_near_cap,
+    next_cliff,
+    predicted_registers,
+    register_cap,
+)
+from comprehensive.ptx.passes.placing import Edge, Placed, Placer
 from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
 from comprehensive.ptx.passes.remark import Remark
 from comprehensive.ptx.statements import Instruction, Statement
@@ -59,8 +72,13 @@ _WORDS = {2: "b16", 4: "b32", 8: "b64"}
 # What a round of a loop, and a branch, are taken to be worth where nothing has been measured.
 _ROUNDS = 10.0
 _TAKEN = 0.5
-# What a computation is, beside an addition, or a jump.
+# What a computation is, beside an addition, a mov, or a jump.
+_CHEAP = 1.0
 _WORTH = {"div": 16.0, "rem": 16.0, "sqrt": 8.0, "ld": 4.0}
+# Of the unit for special functions, several rounds of it, or of several instructions.
+_SLOW = 4.0
+_SPECIAL = frozenset({"rcp", "rsqrt", "sin", "cos", "ex2", "lg2", "tanh"})
+_PRODUCTS = frozenset({"mul", "mad", "mul24", "mad24"})
 
 
 @dataclass(frozen=True)
@@ -79,22 +97,34 @@ class PartialRedundancyElimination(FunctionPass):
     def rewrite(
         self, function: Function, module: Module
     ) -> tuple[Sequence[Statement] | None, tuple[Remark, ...]]:
-        """Round by round: what depends on an expression that has moved can move next."""
-        remarks: list[Remark] = []
-        missed: list[Remark] = []
+        """First with nothing cheap out of loops; then, if some was kept there, with what is needed outside."""
         before = self._analyses(function, module)
-        limit = next_cliff(predicted_registers(before), _threads(function, self.threads))
-        body: Sequence[Statement] | None = None
+        result = self._rounds(function, module, before, frozenset())
+        if result.stays_in_loop:
+            needed = self._rounds(function, module, before, None).needed_outside()
+            if needed:
+                result = self._rounds(function, module, before, needed)
+        return result.body, result.remarks
+
+    def _rounds(
+        self, function: Function, module: Module, before: Analyses, may_leave_loops: frozenset[Key] | None
+    ) -> _Result:
+        """Round by round: what depends on an expression that has moved can move next."""
+        result = _Result()
+        gate = _Gate.of(before, self.threads)
         for _ in range(_MOST_ROUNDS):
-            analyses = before if body is None else self._analyses(function.with_body(body), module)
-            plan = _Plan(self, analyses)
-            made = plan.made(limit)
-            remarks += plan.applied
-            missed = plan.missed
+            changed = None if result.body is None else function.with_body(result.body)
+            analyses = before if changed is None else self._analyses(changed, module)
+            plan = _Plan(self, analyses, may_leave_loops)
+            made = plan.made(gate)
+            result.applied += plan.applied
+            result.missed = plan.missed
+            result.stays_in_loop |= plan.stays_in_loop
+            result.out_of_loops += plan.out_of_loops
             if made is None:
                 break
-            body = made
-        return body, tuple(dict.fromkeys((*remarks, *missed)))
+            result.body = made
+        return result
 
     def _analyses(self, function: Function, module: Module) -> Analyses:
         return Analyses(function, module, assume_noalias=self.assume_noalias)
@@ -109,12 +139,75 @@ def _threads(function: Function, otherwise: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class _OutOfLoop:
+    """What has moved out of a loop, and the names of what it is made of and where it is now."""
+
+    key: Key
+    reads: frozenset[str]
+    into: str | None
+    is_cheap: bool
+
+
+@dataclass
+class _Result:
+    """Of all rounds."""
+
+    body: Sequence[Statement] | None = None
+    applied: list[Remark] = field(default_factory=list[Remark])
+    missed: list[Remark] = field(default_factory=list[Remark])
+    stays_in_loop: bool = False
+    out_of_loops: list[_OutOfLoop] = field(default_factory=list[_OutOfLoop])
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        return tuple(dict.fromkeys((*self.applied, *self.missed)))
+
+    def needed_outside(self) -> frozenset[Key]:
+        """What is cheap and has left a loop before something that is not and is made of it."""
+        names: set[str] = set()
+        found: set[Key] = set()
+        for each in reversed(self.out_of_loops):
+            if not each.is_cheap:
+                names |= each.reads
+            elif each.into in names:
+                found.add(each.key)
+                names |= each.reads
+        return frozenset(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Gate:
+    """``words`` are the most that may be live, summed over the text; None where only the most at once counts."""
+
+    registers: int
+    words: int | None
+
+    @classmethod
+    def of(cls, before: Analyses, threads: int) -> _Gate:
+        cap = register_cap(before.function)
+        registers = predicted_registers(before)
+        if is_near_cap(registers, cap):
+            return cls(max(registers, cap), sum(before.pressure.words))
+        return cls(min(cap, next_cliff(registers, _threads(before.function, threads))), None)
+
+    def is_passed(self, after: Analyses) -> bool:
+        if predicted_registers(after) > self.registers:
+            return False
+        return self.words is None or sum(after.pressure.words) <= self.words
+
+    @property
+    def why(self) -> str:
+        if self.words is not None:
+            return f"it would live longer where nearly {self.registers} registers are taken, and there are no more"
+        return f"it would take more than {self.registers} registers, a cliff of the occupancy"
+
+
+@dataclass(frozen=True, slots=True)
 class _Move:
-    """``places`` are edges on which the expression is computed; ``moved`` says that its one computation goes there."""
+    """``moved`` says that the one computation goes elsewhere, into the same register."""
 
     expression: Expression
-    places: tuple[tuple[int, int], ...]
-    saved: tuple[int, ...]
+    placed: Placed
     gain: float
     moved: bool
 
@@ -122,60 +215,78 @@ class _Move:
 class _Plan:
     """What one round changes."""
 
-    def __init__(self, settings: PartialRedundancyElimination, analyses: Analyses) -> None:
+    def __init__(
+        self,
+        settings: PartialRedundancyElimination,
+        analyses: Analyses,
+        may_leave_loops: frozenset[Key] | None,
+    ) -> None:
         self._settings = settings
         self._analyses = analyses
         self._flow: Flow = analyses.flow
-        self._live: Liveness = analyses.liveness
+        self._may_leave_loops = may_leave_loops
         self._split = split_critical_edges(analyses.cfg)
         self._cfg: Cfg = self._split.cfg
         self._loops = loops_of(self._cfg, dominators_of(self._cfg))
         self._dependence = control_dependence_of(self._cfg, postdominators_of(self._cfg))
         self._found: Expressions = expressions_of(self._cfg, Memory(analyses).may_write)
         self._motion: Motion = lazy_code_motion(self._cfg, self._found.local)
+        self._placer = Placer(self._cfg, self._found.local, analyses.liveness, self._text_block)
         self._depths = scope_depths(self._flow.function.body)
         self._declared = Declared(self._flow.function.body)
         self._decided_by: dict[int, frozenset[int]] = {}
         self.applied: list[Remark] = []
         self.missed: list[Remark] = []
+        self.stays_in_loop = False
+        self.out_of_loops: list[_OutOfLoop] = []
 
-    def made(self, limit: int) -> list[Statement] | None:
+    def made(self, gate: _Gate) -> list[Statement] | None:
         """The new body; None where nothing is to be moved, or nothing may be."""
         moves = [move for each in self._found.expressions if (move := self._move(each)) is not None]
         moves.sort(key=lambda move: (-move.gain, move.expression.steps))
-        taken = self._most_that_fit(moves, limit)
+        moves = list(_with_holders_apart(moves))
+        taken = self._most_that_fit(moves, gate)
         for move in moves[taken:]:
-            self._missed(
-                move.expression, f"it would take more than {limit} registers, a cliff of the occupancy"
-            )
+            self._missed(move.expression, gate.why)
         if not taken:
             return None
         for move in moves[:taken]:
-            step = self._flow.steps[move.saved[0]]
+            step = self._flow.steps[move.placed.saved[0]]
             what = "moved" if move.moved else "computed once instead of again:"
             self.applied.append(
                 self._settings.applied(
                     self._flow.function, step.instruction, f"{what} {shown(step.instruction)}"
                 )
             )
+            if self._leaves_loop(move.placed):
+                self.out_of_loops.append(self._out_of_loop(move))
         return self._body(moves[:taken])
 
-    def _most_that_fit(self, moves: Sequence[_Move], limit: int) -> int:
-        """How many, from the first, leave the registers under the limit."""
-        if not moves or self._fits(moves, limit):
+    def _out_of_loop(self, move: _Move) -> _OutOfLoop:
+        registers, holder = self._flow.registers, move.placed.holder
+        return _OutOfLoop(
+            move.expression.key,
+            frozenset(registers[number].name for number in move.expression.reads),
+            None if holder is None else registers[holder].name,
+            self._cost(move.expression) <= _CHEAP,
+        )
+
+    def _most_that_fit(self, moves: Sequence[_Move], gate: _Gate) -> int:
+        """How many, from the first, pass the gate."""
+        if not moves or self._fits(moves, gate):
             return len(moves)
         low, high = 0, len(moves)
         while high - low > 1:
             middle = (low + high) // 2
-            if self._fits(moves[:middle], limit):
+            if self._fits(moves[:middle], gate):
                 low = middle
             else:
                 high = middle
         return low
 
-    def _fits(self, moves: Sequence[_Move], limit: int) -> bool:
+    def _fits(self, moves: Sequence[_Move], gate: _Gate) -> bool:
         changed = self._flow.function.with_body(self._body(moves))
-        return predicted_registers(Analyses(changed, self._analyses.module)) <= limit
+        return gate.is_passed(Analyses(changed, self._analyses.module))
 
     def _move(self, each: Expression) -> _Move | None:
         if not (self._settings.loads if each.is_load else self._settings.expressions):
@@ -184,51 +295,81 @@ class _Plan:
             why = "it was computed on some way, but elsewhere it would be computed in vain"
             self._missed(each, why, self._first(each, block))
         blocks = self._motion.deleted(each.number)
-        places = self._motion.inserted(each.number)
         repeated = tuple(step for step in self._found.repeated if self._found.number_of[step] == each.number)
         saved = (*(self._first(each, block) for block in blocks), *repeated)
         if not saved:
             return None
-        moved = self._is_one_that_moves(each, saved, places)
-        why = self._obstacle(each, blocks, places, moved)
+        placed = self._placer.placed(each, saved, self._motion.inserted(each.number))
+        why = self._obstacle(each, blocks, placed)
+        if why is None and self._must_stay_in_loop(each, placed):
+            self.stays_in_loop = True
+            why = "it stays in the loop: ptxas moves it out itself where there are registers for it"
         if why is None:
-            gain = self._gain(each, saved, places)
+            gain = self._gain(each, placed)
             if gain > 0:
-                return _Move(each, places, saved, gain, moved)
-            why = "it would run as often as now, or more"
-            if self._jumping(places):
+                moved = len(each.steps) == 1 and placed.holder is not None
+                return _Move(each, placed, gain, moved)
+            why = "it would run as often as now, or more, or its copies would"
+            if self._jumping(placed.places):
                 why = "the jump over a new block would cost as much as it saves, or more"
         self._missed(each, why, saved[0])
         return None
 
-    def _obstacle(
-        self, each: Expression, blocks: Sequence[int], places: Sequence[tuple[int, int]], moved: bool
-    ) -> str | None:
+    def _obstacle(self, each: Expression, blocks: Sequence[int], placed: Placed) -> str | None:
         """Why it cannot, or must not, be computed at the places; None where it may."""
         widths = {bytes_of(self._register(step).type) for step in each.steps}
         if len(widths) > 1 or not widths <= _WORDS.keys():
             return "it goes into registers that one mov does not reach"
-        if not all(self._can_place(edge) for edge in places):
+        if not all(self._can_place(edge) for edge in placed.places):
             return "it would have to be computed on an edge that cannot hold a block"
+        branches = [self._flow.steps[self._cfg.blocks[fork].end - 1].position for fork in placed.forks]
+        if any(self._depths[position] for position in branches):
+            return "it would have to be computed in a scope of inline assembly"
         operands = self._flow.steps[each.steps[0]].instruction.operands
-        names = [name for operand in (operands if moved else operands[1:]) for name in operand.names]
-        if not all(self._declared.at(self._position(edge), names) for edge in places):
+        names = [name for operand in operands[1:] for name in operand.names]
+        if placed.holder is not None:
+            names.append(self._flow.registers[placed.holder].name)
+        positions = [*branches, *(self._position(edge) for edge in placed.places)]
+        if not all(self._declared.at(position, names) for position in positions):
             return "it would be computed before a register of it is declared"
-        if not self._stays_uniform(blocks, places):
+        # A fork that takes over what ways from it compute already computes nothing new.
+        new = [*self._blocks_of(placed.places), *(placed.forks if placed.gathered else ())]
+        if not self._stays_uniform(blocks, new):
             return "it would be computed behind a branch that threads of a warp take differently"
         return None
 
-    def _gain(self, each: Expression, saved: Sequence[int], places: Sequence[tuple[int, int]]) -> float:
-        """What is saved, less what is computed elsewhere and the jumps over new blocks, in additions."""
-        gain = sum(self._frequency(self._cfg.block_of[step]) for step in saved)
-        gain -= sum(self._frequency(self._block_at(edge).number) for edge in places)
-        gain *= _WORTH.get(self._flow.steps[each.steps[0]].instruction.opcode.base, 1.0)
-        return gain - sum(map(self._frequency, self._jumping(places)))
+    def _gain(self, each: Expression, placed: Placed) -> float:
+        """What is saved, less what is computed elsewhere, the movs and the jumps over new blocks, in additions."""
+        gain = sum(self._frequency(self._cfg.block_of[step]) for step in placed.saved)
+        gain -= sum(map(self._frequency, (*self._blocks_of(placed.places), *placed.forks)))
+        gain *= self._cost(each)
+        if placed.holder is None:
+            gain -= sum(self._frequency(self._cfg.block_of[step]) for step in placed.kept)
+        return gain - sum(map(self._frequency, self._jumping(placed.places)))
 
-    def _jumping(self, places: Sequence[tuple[int, int]]) -> list[int]:
+    def _cost(self, each: Expression) -> float:
+        return _cost(self._flow.steps[each.steps[0]].instruction)
+
+    def _must_stay_in_loop(self, each: Expression, placed: Placed) -> bool:
+        if self._may_leave_loops is None or each.key in self._may_leave_loops:
+            return False
+        return self._cost(each) <= _CHEAP and self._leaves_loop(placed)
+
+    def _leaves_loop(self, placed: Placed) -> bool:
+        """Whether something in a loop is to be taken from outside."""
+        blocks = [*self._blocks_of(placed.places), *placed.forks]
+        blocks += [self._cfg.block_of[step] for step in placed.kept]
+        inside = (self._loops.around(self._cfg.block_of[step])[:1] for step in placed.saved)
+        return any(block not in loop.blocks for loops in inside for loop in loops for block in blocks)
+
+    def _blocks_of(self, places: Sequence[Edge]) -> list[int]:
+        return [self._placer.block_at(edge).number for edge in places]
+
+    def _jumping(self, places: Sequence[Edge]) -> list[int]:
         """Blocks that get a jump over one on an edge."""
-        numbers = [self._block_at(edge).number for edge in places]
-        found = [self._split.jumps(number) for number in numbers if number in self._split.edges]
+        found = [
+            self._split.jumps(number) for number in self._blocks_of(places) if number in self._split.edges
+        ]
         return [block for block in found if block is not None]
 
     def _first(self, each: Expression, block: int) -> int:
@@ -237,35 +378,26 @@ class _Plan:
     def _register(self, step: int) -> Register:
         return self._flow.registers[self._flow.steps[step].defines[0]]
 
-    def _block_at(self, edge: tuple[int, int]) -> Block:
-        """The block that holds what is placed on an edge."""
-        source, target = (self._cfg.blocks[number] for number in edge)
-        return target if source.is_fork else source
-
-    def _can_place(self, edge: tuple[int, int]) -> bool:
-        block = self._block_at(edge)
+    def _can_place(self, edge: Edge) -> bool:
+        block = self._placer.block_at(edge)
         if block.number in self._split.edges:
             return True
         if is_critical(self._cfg, *edge) or block.start == block.end:
             return False
         return self._depths[self._position(edge)] == 0
 
-    def _position(self, edge: tuple[int, int]) -> int:
+    def _position(self, edge: Edge) -> int:
         """Of the statement beside which is placed what an edge gets; the block must not be empty."""
-        block = self._block_at(edge)
+        block = self._placer.block_at(edge)
         if block.number in self._split.edges:
             step = self._split.before(block.number)
         else:
             step = block.start if block.number == edge[1] else block.end - 1
         return self._flow.steps[step].position
 
-    def _stays_uniform(self, deleted: Sequence[int], places: Sequence[tuple[int, int]]) -> bool:
+    def _stays_uniform(self, deleted: Sequence[int], new: Sequence[int]) -> bool:
         variant = [self._variant_branches(block) for block in deleted]
-        return all(
-            self._variant_branches(self._block_at(edge).number) <= behind
-            for edge in places
-            for behind in variant
-        )
+        return all(self._variant_branches(block) <= behind for block in new for behind in variant)
 
     def _variant_branches(self, block: int) -> frozenset[int]:
         """Branches that decide whether a block runs and that are not the same in the threads of a warp."""
@@ -296,17 +428,6 @@ class _Plan:
         branches = self._deciding(block) - ends - {block}
         return _ROUNDS ** self._loops.depth(block) * _TAKEN ** len(branches)
 
-    def _is_one_that_moves(
-        self, each: Expression, saved: Sequence[int], places: Sequence[tuple[int, int]]
-    ) -> bool:
-        """Whether the only computation goes elsewhere, and its register with it."""
-        if len(each.steps) != 1 or not places:
-            return False
-        register = self._register(each.steps[0]).number
-        if sum(register in step.defines for step in self._flow.steps) != 1:
-            return False
-        return not any(self._live.live_in[self._text_block(target)] >> register & 1 for _, target in places)
-
     def _text_block(self, block: int) -> int:
         """The block itself, or the one to which the edge leads that it stands for."""
         return self._split.edges[block][1] if block in self._split.edges else block
@@ -322,20 +443,27 @@ class _Plan:
         fresh = Fresh(self._flow.function.body, "pre")
         on_edges: dict[int, list[Statement]] = defaultdict(list)
         for move in moves:
+            placed = move.placed
             original = self._flow.steps[move.expression.steps[0]].instruction
             word = _WORDS[bytes_of(self._register(move.expression.steps[0]).type)]
-            register = original.operands[0] if move.moved else fresh.register(word)
-            assert isinstance(register, Name)
+            if placed.holder is None:
+                register = fresh.register(word)
+            else:
+                register = Name(self._flow.registers[placed.holder].name)
             computed = Instruction(original.opcode, (register, *original.operands[1:]))
-            for edge in move.places:
+            for edge in placed.places:
                 self._place(edits, on_edges, edge, computed)
-            for number in move.expression.steps:
-                if move.moved:
-                    edits.replace(number, ())
-                    continue
+            for fork in placed.forks:
+                edits.before(self._cfg.blocks[fork].end - 1, (computed,))
+            for number in (*placed.saved, *placed.kept):
                 target = self._flow.steps[number].instruction.operands[0]
-                copy = Instruction(opcode(f"mov.{word}"), (target, register))
-                edits.replace(number, (copy,) if number in move.saved else (computed, copy))
+                copies = (
+                    [] if target == register else [Instruction(opcode(f"mov.{word}"), (target, register))]
+                )
+                if number in placed.saved:
+                    edits.replace(number, copies)
+                elif copies:
+                    edits.replace(number, (computed, *copies))
         self._split.write(on_edges, edits, fresh)
         return fresh.declared(edits.made())
 
@@ -343,10 +471,10 @@ class _Plan:
         self,
         edits: Edits,
         on_edges: dict[int, list[Statement]],
-        edge: tuple[int, int],
+        edge: Edge,
         computed: Instruction,
     ) -> None:
-        block = self._block_at(edge)
+        block = self._placer.block_at(edge)
         if block.number in self._split.edges:
             on_edges[block.number].append(computed)
         elif block.number == edge[1]:
@@ -355,3 +483,26 @@ class _Plan:
             edits.after(block.end - 1, (computed,))
         else:
             edits.before(block.end - 1, (computed,))
+
+
+def _cost(instruction: Instruction) -> float:
+    """Beside an addition."""
+    base, types = instruction.opcode.base, instruction.opcode.text.split(".")
+    if base in _WORTH:
+        return _WORTH[base]
+    if base in _SPECIAL:
+        return _SLOW
+    if base in _PRODUCTS and types[-1] in ("s64", "u64"):
+        return _CHEAP if any(isinstance(each, Immediate) for each in instruction.operands[1:3]) else _SLOW
+    return _CHEAP
+
+
+def _with_holders_apart(moves: Iterable[_Move]) -> Iterator[_Move]:
+    """One move for a register that holds what moves: whether others may have it, too, the next round finds out."""
+    seen: set[int] = set()
+    for move in moves:
+        holder = move.placed.holder
+        if holder is None or holder not in seen:
+            yield move
+        if holder is not None:
+            seen.add(holder)

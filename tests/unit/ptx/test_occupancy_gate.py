@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from comprehensive.ptx.passes.occupancy_gate import next_cliff
+from comprehensive.diagnostics import SourceFile
+from comprehensive.ptx.module import parse
+from comprehensive.ptx.passes.occupancy_gate import is_near_cap, next_cliff, register_cap
 
 
 def _blocks(registers: int, threads: int) -> int:
@@ -40,3 +42,27 @@ def test_up_to_a_cliff_as_many_blocks_fit_and_behind_it_fewer(threads: int) -> N
         if registers <= cliff < 255:
             assert _blocks(cliff, threads) == _blocks(registers, threads)
             assert _blocks(cliff + 1, threads) < _blocks(cliff, threads)
+
+
+@pytest.mark.parametrize(
+    ("tuning", "cap"),
+    [
+        ("", 255),
+        (".maxnreg 40", 40),
+        (".maxntid 256, 1, 1", 255),
+        (".maxntid 32, 32", 64),
+        (".maxntid 256, 1, 1\n.minnctapersm 2", 128),
+        (".reqntid 256\n.minnctapersm 3", 80),
+        (".maxntid 256\n.maxnreg 96", 96),
+    ],
+)
+def test_directives_say_how_many_registers_there_are(tuning: str, cap: int) -> None:
+    text = f".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry f()\n{tuning}\n{{\nret;\n}}\n"
+    (function,) = parse(SourceFile("f.ptx", text)).functions.values()
+    assert register_cap(function) == cap
+
+
+def test_near_the_cap_is_what_the_error_of_the_prediction_reaches() -> None:
+    assert is_near_cap(118, 128)
+    assert is_near_cap(140, 128)
+    assert not is_near_cap(110, 128)
