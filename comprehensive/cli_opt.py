@@ -16,6 +16,7 @@ import click
 from comprehensive.cli_options import cuda_path_option
 
 if TYPE_CHECKING:
+    from comprehensive.ptx.passes.remark import Remark
     from comprehensive.ptx.pipeline import Check, Stage
 
 REMARKS = ("none", "applied", "missed", "analysis", "all")
@@ -112,7 +113,8 @@ def _opt(
         raise click.UsageError("which PTX? Give a file, or - for standard input")
     passes = passes_of(pipeline)
     module = parse(SourceFile("<stdin>" if source == "-" else source, read_text(source)))
-    stages = run(module, passes, _checks(validate, assemble, cuda_path))
+    unvalidated: list[Remark] = []
+    stages = run(module, passes, _checks(validate, assemble, cuda_path, unvalidated))
     for stage in stages:
         if print_after_all:
             click.echo(
@@ -120,16 +122,19 @@ def _opt(
             )
         if time_passes:
             click.echo(f"{stage.ptx_pass.name:24} {1000 * stage.seconds:9.1f} ms", err=True)
-    _print_remarks(stages, remarks, as_json)
+    _print_remarks(stages, remarks, as_json, unvalidated)
     write_text(output, print_module(stages[-1].after if stages else module))
 
 
-def _checks(validate: bool, assemble: bool, cuda_path: str | None) -> tuple[Check, ...]:
+def _checks(
+    validate: bool, assemble: bool, cuda_path: str | None, unvalidated: list[Remark]
+) -> tuple[Check, ...]:
+    """``unvalidated`` get remarks on kernels that were changed and could not be run."""
     checks: list[Check] = []
     if validate:
         from comprehensive.ptx.validate import validated
 
-        checks.append(validated())
+        checks.append(validated(told=unvalidated.append))
     if assemble:
         from comprehensive.ptx.assembled import assembled
         from comprehensive.toolchain.find import Missing, find_tool
@@ -143,11 +148,13 @@ def _checks(validate: bool, assemble: bool, cuda_path: str | None) -> tuple[Chec
     return tuple(checks)
 
 
-def _print_remarks(stages: Sequence[Stage], kinds: str, as_json: bool) -> None:
+def _print_remarks(stages: Sequence[Stage], kinds: str, as_json: bool, unvalidated: Sequence[Remark]) -> None:
+    """Those on what could not be validated whatever kinds are asked for."""
     from comprehensive.ptx.passes.ptx_pass import strange_module, strange_statement
     from comprehensive.ptx.passes.remark import to_json
 
     found = [remark for stage in stages for remark in stage.remarks if kinds in ("all", remark.kind.value)]
+    found += unvalidated
     if as_json:
         document: dict[str, Any] = {"schema": 1, "remarks": [to_json(remark) for remark in found]}
         click.echo(json.dumps(document, indent=1), err=True)

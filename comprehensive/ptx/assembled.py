@@ -36,12 +36,28 @@ def assembled(ptxas: Tool) -> Check:
 
 
 def cubin_of(ptxas: Tool, module: Module) -> Compiled:
-    """For the architecture that the module names. SourceRejectedError where ptxas rejects it."""
+    """For the architecture that the module names, or the next one that ptxas has. SourceRejectedError where ptxas
+    rejects it."""
     with tempfile.TemporaryDirectory() as directory:
         source = Path(directory) / "module.ptx"
         source.write_bytes(print_module(module).encode("utf-8", "surrogateescape"))
-        # Code for separate compilation refers to what is in other files.
-        return assemble(ptxas, source, module.target[0], ("--compile-only",))
+        stated = module.target[0]
+        later = [
+            each for each in _LATER if re.fullmatch(r"sm_\d+", stated) and int(each[3:]) > int(stated[3:])
+        ]
+        arch = stated
+        while True:
+            try:
+                # Code for separate compilation refers to what is in other files.
+                return assemble(ptxas, source, arch, ("--compile-only",))
+            except SourceRejectedError as rejected:
+                if not later or "not defined for option 'gpu-name'" not in rejected.log:
+                    raise
+                arch = later.pop(0)
+
+
+_LATER = ("sm_75", "sm_80", "sm_90", "sm_100")
+"""Of what ptxas no longer has, code for a later one tells as much."""
 
 
 def _first_error(rejected: SourceRejectedError) -> str:

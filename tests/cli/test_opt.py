@@ -178,11 +178,35 @@ def test_what_a_pass_makes_can_be_validated(source: Path) -> None:
     assert _opt(str(source), "-p", "dce", "--validate").exit_code == 0
 
 
+def test_what_could_not_be_validated_is_told(source: Path) -> None:
+    """It reads far beyond what it is given."""
+    source.write_text(
+        PTX.replace(
+            "ret;",
+            ".reg .b64 %rd<2>; ld.param.u64 %rd1, [out]; ld.global.u32 %r2, [%rd1+268435456]; "
+            "st.global.u32 [%rd1], %r2; ret;",
+        )
+    )
+    result = _opt(str(source), "-p", "dce", "--validate")
+    assert result.exit_code == 0
+    assert "was not validated: no launch ended well" in result.stderr
+    document = json.loads(_opt(str(source), "-p", "dce", "--validate", "--json").stderr)
+    assert ["was not validated" in remark["text"] for remark in document["remarks"]] == [True]
+
+
 @pytest.mark.toolchain
 def test_what_a_pass_makes_can_be_assembled(source: Path) -> None:
     # ptxas takes ASCII only.
     source.write_text(PTX.replace("\N{GREEK SMALL LETTER ALPHA}", "a"))
     assert _opt(str(source), "-p", "dce", "--assemble").exit_code == 0
+
+
+@pytest.mark.toolchain
+def test_what_ptxas_has_no_architecture_for_is_assembled_for_a_later_one(tmp_path: Path) -> None:
+    source = tmp_path / "in.ptx"
+    source.write_text(PTX.replace("sm_90", "sm_60").replace("\N{GREEK SMALL LETTER ALPHA}", "a"))
+    result = _opt(str(source), "-p", "dce", "--assemble")
+    assert (result.exit_code, result.stderr) == (0, "")
 
 
 @pytest.mark.toolchain

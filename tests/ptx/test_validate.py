@@ -85,6 +85,25 @@ def test_passes_that_change_no_result_are_let_through() -> None:
     assert applied == {"vectorize-accesses", "pre"}
 
 
+def test_what_no_launch_could_run_is_told() -> None:
+    told: list[Remark] = []
+    run(parse(SourceFile("a.ptx", PTX)), passes_of(ALL), (validated(told=told.append),))
+    assert told == []
+    far = parse(SourceFile("a.ptx", PTX.replace("%r2, 16;", "%r2, 16; add.s64 %rd2, %rd2, 1048576;")))
+    run(far, (_Sevens("8"),), (validated(told=told.append),))
+    assert len(told) == 1
+    assert told[0].function == "f"
+    assert "was not validated: no launch ended well" in told[0].text
+
+
+def test_blocks_have_several_dimensions() -> None:
+    text = PTX.replace("%tid.x;", "%tid.y; setp.eq.u32 %p1, %r2, 0; @%p1 ret;").replace(
+        "\t.reg .b32", "\t.reg .pred %p<2>;\n\t.reg .b32"
+    )
+    with pytest.raises(CompileError, match="changed what 'f' computes"):
+        run(parse(SourceFile("a.ptx", text)), (_Sevens("8"),), (validated(),))
+
+
 def _arguments(launch: Run) -> list[np.ndarray | bytes]:
     return [
         np.frombuffer(contents, np.uint8).copy() if isinstance(argument, Buffer) else contents

@@ -194,7 +194,12 @@ class Lanes:
                 special = special_register(name)
                 uniform = special is not None and special.varies in ("grid", "block", "warp")
                 return same if uniform or name in _STAYING else None
-            case (("parameter" | "address" | "window" | "count"), _):
+            case (("parameter" | "address" | "window"), _):
+                return same
+            case (("count" | "value" | "operation" | "load"), _) if not symbol.loops <= self.in_step:
+                # Lanes that have left the loop in different rounds have it from these.
+                return None
+            case "count", _:
                 return same
             case "product", numbers:
                 found = constant(bits, 1)

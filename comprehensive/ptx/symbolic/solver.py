@@ -20,7 +20,7 @@ from typing import Any
 
 from comprehensive.ptx.analysis.arithmetic import Arithmetic
 from comprehensive.ptx.analysis.facts import Facts
-from comprehensive.ptx.analysis.forms import Form
+from comprehensive.ptx.analysis.forms import Form, single
 from comprehensive.ptx.opcodes import opcode
 from comprehensive.ptx.symbolic.lanes import Lanes, Wrap
 
@@ -237,7 +237,7 @@ class _Terms:
     def _variable(self, number: int, far: bool) -> Any:
         """One for all lanes where they have the same."""
         symbol = self.arithmetic.symbols.all[number]
-        key = (number, far and self.lanes.of_symbol(number, 1, 64) is None)
+        key = (number, far and self.lanes.of_symbol(number, 1, 64) != single(64, number))
         found = self.variables.get(key)
         if found is None:
             found = self.variables[key] = self.z3.BitVec(f"s{number}{'far' if key[1] else ''}", 64)

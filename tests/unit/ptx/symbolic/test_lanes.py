@@ -96,6 +96,39 @@ def test_what_lanes_load_from_neighbouring_places_is_itself_a_neighbour() -> Non
     assert emulation.lanes.shifted(forms[0], 1) == forms[1]
 
 
+@pytest.mark.parametrize(
+    ("inside", "behind"),
+    [
+        ("", "add.s32 %r6, %r2, %r4;"),
+        ("shr.u32 %r5, %r4, 1;", "shr.u32 %r5, %r4, 1; add.s32 %r6, %r2, %r5;"),
+        ("mul.lo.s32 %r5, %r5, 3; add.s32 %r7, %r5, 1;", "add.s32 %r6, %r2, %r7;"),
+        ("ld.global.u32 %r7, [%rd0];", "add.s32 %r6, %r2, %r7;"),
+    ],
+)
+@pytest.mark.parametrize(("bound", "lanes"), [("%r1", [1]), ("%r3", [])])
+def test_what_a_loop_has_left_differs_where_lanes_leave_it_in_different_rounds(
+    inside: str, behind: str, bound: str, lanes: list[int]
+) -> None:
+    body = (
+        "and.b32 %r3, %r2, 7; mov.u32 %r4, 0; mov.u32 %r5, 1;\n"
+        f"AGAIN: {inside} add.s32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, {bound}; @%p1 bra AGAIN;\n"
+        f"{behind} mul.wide.u32 %rd1, %r6, 4; add.s64 %rd2, %rd1, 4;"
+    )
+    emulation, _, second = of_two_loads(body)
+    found = Neighbours(emulation, assume_no_wrap=True).of(second)
+    assert [each.lanes for each in found] == lanes
+
+
+def test_the_solver_knows_that_what_lanes_have_loaded_differs() -> None:
+    body = (
+        "mul.wide.u32 %rd3, %r2, 4; add.s64 %rd3, %rd3, %rd0; ld.global.u32 %r3, [%rd3]; "
+        "ld.global.u32 %r4, [%rd3+4]; and.b32 %r3, %r3, 5; mul.wide.u32 %rd3, %r2, 4; "
+        "mad.wide.u32 %rd1, %r3, 4, %rd3; add.s64 %rd2, %rd1, 4;"
+    )
+    emulation, _, second = of_two_loads(body)
+    assert Neighbours(emulation).of(second) == ()
+
+
 def test_the_solver_has_a_limit() -> None:
     emulation, first, second = of_two_loads(
         "div.u32 %r3, %r2, 3; mul.wide.u32 %rd1, %r3, 4; add.s64 %rd2, %rd1, 4;"
