@@ -12,7 +12,7 @@ generic where a loop would get longer.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,7 +21,7 @@ from comprehensive.ptx.analysis.cfg import cfg_of
 from comprehensive.ptx.analysis.loops import NO_LOOP
 from comprehensive.ptx.analysis.spaces import Space
 from comprehensive.ptx.analysis.ssa import NONE
-from comprehensive.ptx.flow import flow_of
+from comprehensive.ptx.flow import Flow, flow_of
 from comprehensive.ptx.module import Function, Module, bytes_of
 from comprehensive.ptx.opcodes import Opcode, opcode
 from comprehensive.ptx.operands import Address, Name
@@ -178,15 +178,19 @@ class _Rewriting:
         positions = edits.positions()
         declared = len(body) - len(positions)
         without = Edits(flow)
-        gone: set[int] = set()
+        olds: dict[int, int | None] = {}
         for number in dead_steps(cfg_of(flow)):
-            step = flow.steps[number]
-            position = positions[step.position - declared]
+            position = positions[flow.steps[number].position - declared]
             old = None if position is None else self._flow.step_at[position]
-            if step.instruction.opcode.base == "cvta" or (old is not None and old not in self._was_dead):
-                without.replace(number, ())
-                gone |= set() if old is None else {old}
-        return without.made(), frozenset(gone)
+            if flow.steps[number].instruction.opcode.base == "cvta" or (
+                old is not None and old not in self._was_dead
+            ):
+                olds[number] = old
+        unread = _unread(flow, olds)
+        for number in unread:
+            without.replace(number, ())
+        gone = (olds[number] for number in unread)
+        return without.made(), frozenset(old for old in gone if old is not None)
 
     def _longer(self, accesses: Sequence[_Access], gone: frozenset[int]) -> frozenset[Twin]:
         """What is added to loops that get longer by it; it stands beside a step that stays."""
@@ -249,6 +253,17 @@ class _Rewriting:
         instruction = self._flow.steps[number].instruction
         text = f"{shown(instruction)} stays generic: {why}"
         self._remarks[number] = self._settings.missed(self._flow.function, instruction, text)
+
+
+def _unread(flow: Flow, steps: Iterable[int]) -> frozenset[int]:
+    """Those that no other step reads: what was dead before stays, and so does what it reads."""
+    found = set(steps)
+    while True:
+        read = {r for n, step in enumerate(flow.steps) if n not in found for r in step.reads}
+        kept = {n for n in found if not read.isdisjoint(flow.steps[n].defines)}
+        if not kept:
+            return frozenset(found)
+        found -= kept
 
 
 def _speaks_of_clusters(code: Opcode) -> bool:
