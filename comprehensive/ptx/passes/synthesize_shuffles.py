@@ -18,7 +18,7 @@ from math import prod
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.forms import Form, wrapped
 from comprehensive.ptx.analysis.spaces import Space
-from comprehensive.ptx.module import Function, Module
+from comprehensive.ptx.module import Function, Module, bytes_of
 from comprehensive.ptx.operands import SINK, Name
 from comprehensive.ptx.passes.expressions import scope_depths
 from comprehensive.ptx.passes.occupancy_gate import next_cliff, predicted_registers
@@ -220,9 +220,12 @@ class _Search:
         ours, theirs = (data_of(self._steps[n].instruction) for n in (step, source))
         if any(each.text == SINK for each in theirs):
             return False
-        return {self._bits(each) for each in ours if each.text != SINK} <= {
-            self._bits(each) for each in theirs
-        }
+        wide = {self._bits(each) for each in ours if each.text != SINK}
+        if not wide <= {self._bits(each) for each in theirs}:
+            return False
+        # A register that is wider than what is loaded is filled as the type says.
+        one, other = (self._steps[n].instruction.opcode.types for n in (step, source))
+        return one == other or wide == {8 * bytes_of(one[-1])}
 
     def _bits(self, register: Name) -> int:
         return bits_of(self._analyses, register)

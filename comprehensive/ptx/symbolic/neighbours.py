@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from comprehensive.ptx.analysis.alias import Relation
+from comprehensive.ptx.analysis.facts import Facts
 from comprehensive.ptx.analysis.forms import Form
 from comprehensive.ptx.module import bytes_of
 from comprehensive.ptx.symbolic.emulator import Emulation, Sighting
@@ -133,6 +135,8 @@ class Neighbours:
     ) -> Neighbour | None:
         by, elements = guess
         size = self.shape(step)[0]
+        if by and any(self._is_written_between(each, step) for each in {e.step for e in elements}):
+            return None
         wraps: dict[Wrap, None] = {}
         for here in sightings:
             for there in sightings:
@@ -144,6 +148,52 @@ class Neighbours:
                     wraps.update(dict.fromkeys(found))
         return Neighbour(by, elements, tuple(wraps))
 
+    def _is_written_between(self, source: int, step: int) -> bool:
+        """Whether this lane may write, behind the source, what it is about to load: then it has to see that."""
+        analyses = self.emulation.analyses
+        load = analyses.accesses[step]
+        if load.is_constant or analyses.accesses[source].is_constant:
+            return False
+        begin, end = analyses.cfg.block_of[source], analyses.cfg.block_of[step]
+        behind = self._reachable(begin)
+        for number in self._writers:
+            block = analyses.cfg.block_of[number]
+            if block not in behind or end not in self._reachable(block):
+                continue
+            in_cycle = block in self._behind(block)
+            if not in_cycle and ((block == begin and number < source) or (block == end and number > step)):
+                continue
+            relation = Relation.ANY_VISIT if in_cycle else Relation.SAME_VISIT
+            if analyses.alias.may_alias(analyses.accesses[number], load, relation):
+                return True
+        return False
+
+    @cached_property
+    def _writers(self) -> tuple[int, ...]:
+        return tuple(n for n, access in self.emulation.analyses.accesses.items() if access.writes)
+
+    def _reachable(self, block: int) -> frozenset[int]:
+        """The block, and those to which ways lead from it."""
+        return self._behind(block) | {block}
+
+    def _behind(self, block: int) -> frozenset[int]:
+        found = self._followers.get(block)
+        if found is None:
+            blocks = self.emulation.analyses.cfg.blocks
+            seen: set[int] = set()
+            work = list(blocks[block].successors)
+            while work:
+                each = work.pop()
+                if each not in seen:
+                    seen.add(each)
+                    work += blocks[each].successors
+            found = self._followers[block] = frozenset(seen)
+        return found
+
+    @cached_property
+    def _followers(self) -> dict[int, frozenset[int]]:
+        return {}
+
     def _wraps(
         self, here: Sighting, there: Sighting, element: Element, by: int, bytes_: int
     ) -> tuple[Wrap, ...] | None:
@@ -151,10 +201,12 @@ class Neighbours:
         source = next((e for e in there.earlier if e.step == element.step), None)
         if source is None or here.address is None or all(e.step != element.step for e in here.earlier):
             return None
-        self.emulation.arithmetic.facts = here.facts
+        # What one lane knows the other does only where both came by the same flow.
+        both = here.facts if here is there else Facts.of(set(here.facts.known()) & set(there.facts.known()))
+        self.emulation.arithmetic.facts = both
         found = self.emulation.lanes.between(source.address, here.address, by)
         if found is None and self.emulation.lanes.shifted(source.address, by) is None:
-            proved = self._solver.proves(source.address, here.address, by, bytes_, (), here.facts)
+            proved = self._solver.proves(source.address, here.address, by, bytes_, (), both)
             return () if proved else None
         if found is None or found.bytes != bytes_:
             return None
