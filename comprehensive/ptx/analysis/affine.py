@@ -32,7 +32,7 @@ from comprehensive.ptx.analysis.integer_rules import RULES
 from comprehensive.ptx.analysis.loops import Loop, Loops
 from comprehensive.ptx.analysis.predicates import Comparison
 from comprehensive.ptx.analysis.ssa import NONE, Phi, Ssa
-from comprehensive.ptx.analysis.symbols import UNBOUNDED, Symbol, Symbols, bounds
+from comprehensive.ptx.analysis.symbols import Symbol, Symbols, bounds
 from comprehensive.ptx.analysis.trips import Induction, Trips, trips_of
 
 
@@ -240,15 +240,10 @@ class _Pass:
         if induction is None or first is None:
             return None
         step = self._replaced(induction.step)
-        trips = self._trips.get(loop.number)
-        most = UNBOUNDED if trips is None or trips.constant is None else trips.constant
-        around = frozenset(each.number for each in self._loops.around(loop.header))
-        count = self._symbols.number(Symbol("count", (loop.number,), 0, most, around))
-        grown = self._arithmetic.product(step, form(first.bits, {count: 1}))
-        if grown is None:
-            return None
-        self.found[phi.value] = Induction(loop.number, first, step)
-        return add(first, grown)
+        grown = self._arithmetic.counted(loop, self._trips.get(loop.number), first, step)
+        if grown is not None:
+            self.found[phi.value] = Induction(loop.number, first, step)
+        return grown
 
     def _replaced(self, one: Form) -> Form:
         """Phis that have become counters since."""

@@ -26,10 +26,11 @@ from comprehensive.ptx.analysis.forms import (
     widened,
 )
 from comprehensive.ptx.analysis.launch import special_bounds
-from comprehensive.ptx.analysis.loops import Loops
+from comprehensive.ptx.analysis.loops import Loop, Loops
 from comprehensive.ptx.analysis.operations import result_bounds
 from comprehensive.ptx.analysis.ssa import NONE, Ssa
-from comprehensive.ptx.analysis.symbols import Symbol, Symbols
+from comprehensive.ptx.analysis.symbols import UNBOUNDED, Symbol, Symbols
+from comprehensive.ptx.analysis.trips import Trips
 from comprehensive.ptx.module import bytes_of
 from comprehensive.ptx.opcodes import Effect, Opcode
 from comprehensive.ptx.operands import Address, Immediate, Name, Sum, Vector
@@ -255,6 +256,14 @@ class Arithmetic:
         for symbol, factor in other.terms:
             terms[symbol] = terms.get(symbol, 0) + factor * one.constant
         return form(one.bits, terms, one.constant * other.constant)
+
+    def counted(self, loop: Loop, trips: Trips | None, first: Form, step: Form) -> Form | None:
+        """``first + step * count``, where the header is visited for the count-th time; None where it has too many
+        terms."""
+        most = UNBOUNDED if trips is None or trips.constant is None else trips.constant
+        key = Symbol("count", (loop.number,), 0, most, self._loops_of_block[loop.header])
+        grown = self.product(step, single(first.bits, self.symbols.number(key)))
+        return None if grown is None else add(first, grown)
 
     def _factors(self, one: int, other: int) -> int | None:
         """The symbol of a product of symbols."""

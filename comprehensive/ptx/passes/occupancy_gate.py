@@ -9,6 +9,7 @@ average (r = 0.935).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 from comprehensive.ptx.analysis.analyses import Analyses
@@ -21,8 +22,8 @@ _BLOCKS = 32
 _MOST_A_THREAD = 255
 # ptxas rounds registers up to a multiple of 8 per thread.
 _STEP = 8
-# The prediction is that far from what ptxas uses, on average.
-_ERROR = 7.2
+PREDICTION_ERROR = 7.2
+"""The prediction is that far from what ptxas uses, on average."""
 
 
 def predicted_registers(analyses: Analyses) -> int:
@@ -37,9 +38,14 @@ def next_cliff(registers: int, threads: int) -> int:
     return next((r for r in cliffs if registers <= r < _MOST_A_THREAD), _MOST_A_THREAD)
 
 
+def threads_of(function: Function, otherwise: int) -> int:
+    """Of a block, by the directives of a function."""
+    return prod(function.tuning("reqntid") or function.tuning("maxntid") or (otherwise,))
+
+
 def register_cap(function: Function) -> int:
     """The most registers that ptxas may use, by the directives of a function."""
-    threads = prod(function.tuning("reqntid") or function.tuning("maxntid") or (1,))
+    threads = threads_of(function, 1)
     blocks = prod(function.tuning("minnctapersm")[:1]) or 1
     threads = -(-max(threads, 1) // 32) * 32
     of_blocks = _REGISTERS // (threads * blocks) // _STEP * _STEP
@@ -53,4 +59,32 @@ def is_near_cap(registers: int, cap: int) -> bool:
     >>> is_near_cap(118, 128), is_near_cap(100, 128)
     (True, False)
     """
-    return -(-(registers + _ERROR) // _STEP) * _STEP >= cap
+    return -(-(registers + PREDICTION_ERROR) // _STEP) * _STEP >= cap
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterGate:
+    """How far a pass may go; ``words`` are the most that may be live, summed over the text, None where only the most at
+    once counts."""
+
+    registers: int
+    words: int | None
+
+    @classmethod
+    def of(cls, before: Analyses, threads: int) -> RegisterGate:
+        cap = register_cap(before.function)
+        registers = predicted_registers(before)
+        if is_near_cap(registers, cap):
+            return cls(max(registers, cap), sum(before.pressure.words))
+        return cls(min(cap, next_cliff(registers, threads_of(before.function, threads))), None)
+
+    def is_passed(self, after: Analyses) -> bool:
+        if predicted_registers(after) > self.registers:
+            return False
+        return self.words is None or sum(after.pressure.words) <= self.words
+
+    @property
+    def why(self) -> str:
+        if self.words is not None:
+            return f"it would live longer where nearly {self.registers} registers are taken, and there are no more"
+        return f"it would take more than {self.registers} registers, a cliff of the occupancy"

@@ -56,12 +56,7 @@ from comprehensive.ptx.passes.expressions import (
 )
 from comprehensive.ptx.passes.fresh import Fresh
 from comprehensive.ptx.passes.memory import NOALIAS, Memory
-from comprehensive.ptx.passes.occupancy_gate import (
-    is_near_cap,
-    next_cliff,
-    predicted_registers,
-    register_cap,
-)
+from comprehensive.ptx.passes.occupancy_gate import RegisterGate
 from comprehensive.ptx.passes.placing import Edge, Placed, Placer
 from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
 from comprehensive.ptx.passes.remark import Remark
@@ -111,7 +106,7 @@ class PartialRedundancyElimination(FunctionPass):
     ) -> _Result:
         """Round by round: what depends on an expression that has moved can move next."""
         result = _Result()
-        gate = _Gate.of(before, self.threads)
+        gate = RegisterGate.of(before, self.threads)
         for _ in range(_MOST_ROUNDS):
             changed = None if result.body is None else function.with_body(result.body)
             analyses = before if changed is None else self._analyses(changed, module)
@@ -128,14 +123,6 @@ class PartialRedundancyElimination(FunctionPass):
 
     def _analyses(self, function: Function, module: Module) -> Analyses:
         return Analyses(function, module, assume_noalias=self.assume_noalias)
-
-
-def _threads(function: Function, otherwise: int) -> int:
-    bounds = function.tuning("reqntid") or function.tuning("maxntid")
-    threads = 1
-    for bound in bounds:
-        threads *= bound
-    return threads if bounds else otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,33 +163,6 @@ class _Result:
 
 
 @dataclass(frozen=True, slots=True)
-class _Gate:
-    """``words`` are the most that may be live, summed over the text; None where only the most at once counts."""
-
-    registers: int
-    words: int | None
-
-    @classmethod
-    def of(cls, before: Analyses, threads: int) -> _Gate:
-        cap = register_cap(before.function)
-        registers = predicted_registers(before)
-        if is_near_cap(registers, cap):
-            return cls(max(registers, cap), sum(before.pressure.words))
-        return cls(min(cap, next_cliff(registers, _threads(before.function, threads))), None)
-
-    def is_passed(self, after: Analyses) -> bool:
-        if predicted_registers(after) > self.registers:
-            return False
-        return self.words is None or sum(after.pressure.words) <= self.words
-
-    @property
-    def why(self) -> str:
-        if self.words is not None:
-            return f"it would live longer where nearly {self.registers} registers are taken, and there are no more"
-        return f"it would take more than {self.registers} registers, a cliff of the occupancy"
-
-
-@dataclass(frozen=True, slots=True)
 class _Move:
     """``moved`` says that the one computation goes elsewhere, into the same register."""
 
@@ -240,7 +200,7 @@ class _Plan:
         self.stays_in_loop = False
         self.out_of_loops: list[_OutOfLoop] = []
 
-    def made(self, gate: _Gate) -> list[Statement] | None:
+    def made(self, gate: RegisterGate) -> list[Statement] | None:
         """The new body; None where nothing is to be moved, or nothing may be."""
         moves = [move for each in self._found.expressions if (move := self._move(each)) is not None]
         moves.sort(key=lambda move: (-move.gain, move.expression.steps))
@@ -271,7 +231,7 @@ class _Plan:
             self._cost(move.expression) <= _CHEAP,
         )
 
-    def _most_that_fit(self, moves: Sequence[_Move], gate: _Gate) -> int:
+    def _most_that_fit(self, moves: Sequence[_Move], gate: RegisterGate) -> int:
         """How many, from the first, pass the gate."""
         if not moves or self._fits(moves, gate):
             return len(moves)
@@ -284,7 +244,7 @@ class _Plan:
                 high = middle
         return low
 
-    def _fits(self, moves: Sequence[_Move], gate: _Gate) -> bool:
+    def _fits(self, moves: Sequence[_Move], gate: RegisterGate) -> bool:
         changed = self._flow.function.with_body(self._body(moves))
         return gate.is_passed(Analyses(changed, self._analyses.module))
 

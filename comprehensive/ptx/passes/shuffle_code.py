@@ -13,13 +13,14 @@ The lane is that of ``%laneid``, found out at the beginning of the function.  No
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.forms import wrapped
+from comprehensive.ptx.module import bytes_of
 from comprehensive.ptx.opcodes import opcode
 from comprehensive.ptx.operands import SINK, Immediate, Name, Operand, Vector
 from comprehensive.ptx.passes.edits import Edits
@@ -48,16 +49,17 @@ class Part(NamedTuple):
     factor: int
 
 
-class _Sum(NamedTuple):
+class Sum(NamedTuple):
+    """Of numbers with sign or without."""
+
     signed: bool
     parts: tuple[Part, ...]
 
 
 class Index(NamedTuple):
-    """A sum that must not wrap, with sign or without: the parts and ``by``."""
+    """``sum`` and ``by``, which must not wrap."""
 
-    signed: bool
-    parts: tuple[Part, ...]
+    sum: Sum
     by: int
 
 
@@ -104,7 +106,7 @@ class _Code:
         self._lane: dict[bool, Name] = {}
         self._masks: dict[tuple[int, int], tuple[Name, Name]] = {}
         self._edges: dict[tuple[object, ...], Name] = {}
-        self._wraps: dict[_Sum, Name] = {}
+        self._wraps: dict[Sum, Name] = {}
 
     def made(self) -> list[Statement]:
         for shuffle in self._shuffles:
@@ -176,7 +178,7 @@ class _Code:
     def _edge(self, shuffle: Shuffle, incomplete: Name, found: list[Statement]) -> Name:
         """Whether the lane has to load itself."""
         by = shuffle.neighbour.lanes
-        wraps = tuple(dict.fromkeys(self._wraps[_Sum(i.signed, i.parts)] for i in shuffle.indices))
+        wraps = tuple(dict.fromkeys(self._wraps[i.sum] for i in shuffle.indices))
         key = (incomplete, by, wraps)
         edge = self._edges.get(key)
         if edge is None:
@@ -219,18 +221,17 @@ class _Code:
 
     def _indices(self) -> None:
         """Of every sum whether it is so near to where it wraps."""
-        reach: dict[_Sum, tuple[int, int]] = {}
+        reach: dict[Sum, tuple[int, int]] = {}
         for index in (index for shuffle in self._shuffles for index in shuffle.indices):
-            key = _Sum(index.signed, index.parts)
-            low, high = reach.get(key, (0, 0))
-            reach[key] = max(low, -index.by), max(high, index.by)
+            low, high = reach.get(index.sum, (0, 0))
+            reach[index.sum] = max(low, -index.by), max(high, index.by)
         for key, (low, high) in sorted(reach.items()):
             self._wraps[key] = near = self._fresh.register("pred")
             is_one = len(key.parts) == 1 and key.parts[0].factor == 1
             code = (self._one if is_one else self._several)(key, low, high, near)
             self._edits.after(self._last([part.step for part in key.parts]), code)
 
-    def _one(self, key: _Sum, low: int, high: int, near: Name) -> list[Statement]:
+    def _one(self, key: Sum, low: int, high: int, near: Name) -> list[Statement]:
         """In as many bits as the number has, from the least number that may be left on: one comparison is enough."""
         signed, (part,) = key
         index = self._data(part.step)[0]
@@ -242,7 +243,7 @@ class _Code:
             _made(f"setp.gt.u{bits}", near, moved, _number((1 << bits) - 1 - low - high)),
         ]
 
-    def _several(self, key: _Sum, low: int, high: int, near: Name) -> list[Statement]:
+    def _several(self, key: Sum, low: int, high: int, near: Name) -> list[Statement]:
         """The same of a sum, in 64 bits."""
         signed, parts = key
         bits = self._bits(self._data(parts[0].step)[0])
@@ -279,16 +280,11 @@ class _Code:
 
 
 def bits_of(analyses: Analyses, register: Name) -> int:
-    """Of one of the function's own registers as it is declared; 0 for what is none, or has no words."""
+    """Of one of the function's own registers as it is declared; 0 for what is none, or of another width than these."""
     number = analyses.flow.names.get(register.text)
-    return 0 if number is None else _BITS.get(analyses.flow.registers[number].type, 0)
-
-
-_BITS: Mapping[str, int] = {f"{kind}{bits}": bits for kind in "bsuf" for bits in (16, 32, 64)} | {
-    "f16x2": 32,
-    "bf16": 16,
-    "bf16x2": 32,
-}
+    type_ = "pred" if number is None else analyses.flow.registers[number].type
+    bits = 0 if type_ == "pred" else 8 * bytes_of(type_)
+    return bits if bits in (16, 32, 64) else 0
 
 
 def _shfl(target: Name, source: Name, by: int, mask: Name) -> Instruction:

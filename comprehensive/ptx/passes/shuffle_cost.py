@@ -1,9 +1,9 @@
 """Whether a shuffle in the place of a load pays.
 
-In: a kernel, the loads that could be shuffled, an architecture.  Out: a :class:`Cost` that says why not, load by load::
+In: a kernel, the loads that could be shuffled, an architecture.  Out: why not, for each load that does not::
 
-    cost = cost_of(analyses, lanes, {17: 1, 19: -1}, "sm_90")
-    cost.obstacle(17)      # "it takes 1.0 cycles of the load-store pipe, shuffle and edge load 2.0"; None where it pays
+    obstacles(analyses, lanes, {17: 1, 19: -1}, "sm_90")
+    # {17: "it takes 1.0 cycles of the load-store pipe, shuffle and edge load 1.5"}: of the load at step 17
 
 Cycles are those of a warp on a multiprocessor that is full of warps: of the pipe that loads, stores and shuffles
 share, of what is issued, of the memory.  The greatest is what a kernel without shuffles takes.  One with shuffles takes
@@ -39,7 +39,6 @@ _ROUNDS = 10
 _LEAST_GAIN = 0.03
 """What is not more than this is noise: of kernels built twice, times differ by as much."""
 _OF_THE_PIPE = frozenset({Space.GLOBAL, Space.SHARED, Space.LOCAL, Space.ANY})
-
 _POINTERS = frozenset({"parameter", "address", "value", "load"})
 
 
@@ -70,19 +69,6 @@ class Cycles:
         return max(max(self.pipe, self.memory) + self.shuffles, self.issue)
 
 
-@dataclass(frozen=True)
-class Cost:
-    """``obstacles`` by step of a load, for those that are not worth it; ``before`` and ``after`` of the kernel, with
-    those that are."""
-
-    obstacles: Mapping[int, str]
-    before: Cycles
-    after: Cycles
-
-    def obstacle(self, step: int) -> str | None:
-        return self.obstacles.get(step)
-
-
 @cache
 def architectures() -> Mapping[int, Architecture]:
     """By number of the target: 90 is ``sm_90``."""
@@ -93,15 +79,13 @@ def architectures() -> Mapping[int, Architecture]:
     return {t: Architecture(**{n: row[n] for n in names}) for row in rows for t in row["targets"]}
 
 
-def cost_of(analyses: Analyses, lanes: Lanes, deltas: Mapping[int, int], target: str) -> Cost:
+def obstacles(analyses: Analyses, lanes: Lanes, deltas: Mapping[int, int], target: str) -> Mapping[int, str]:
     """``deltas`` are the lanes between, by step of a load."""
     digits = re.match(r"sm_(\d+)", target)
     found = architectures().get(int(digits[1])) if digits else None
     if found is None:
-        nothing = Cycles(0, 0, 0)
-        why = f"what it costs on {target} has not been measured"
-        return Cost(dict.fromkeys(deltas, why), nothing, nothing)
-    return _Estimate(analyses, lanes, found).cost(deltas)
+        return dict.fromkeys(deltas, f"what it costs on {target} has not been measured")
+    return _Estimate(analyses, lanes, found).obstacles(deltas)
 
 
 class _Estimate:
@@ -110,16 +94,16 @@ class _Estimate:
         self._lanes = lanes
         self._architecture = architecture
 
-    def cost(self, deltas: Mapping[int, int]) -> Cost:
-        obstacles: dict[int, str] = {}
+    def obstacles(self, deltas: Mapping[int, int]) -> Mapping[int, str]:
+        found: dict[int, str] = {}
         for step, lanes in deltas.items():
             before, after = self._pipe(self._analyses.accesses[step]), self._shuffled(step, lanes)
             if after >= before:
-                obstacles[step] = (
+                found[step] = (
                     f"it takes {before:.1f} cycles of the load-store pipe, shuffle and edge load {after:.1f}"
                 )
         before = self._cycles({})
-        after = self._cycles({step: lanes for step, lanes in deltas.items() if step not in obstacles})
+        after = self._cycles({step: lanes for step, lanes in deltas.items() if step not in found})
         if after.most > before.most * (1 - _LEAST_GAIN):
             busy = max(("memory", "issue", "pipe"), key=lambda name: getattr(before, name))
             what = {
@@ -131,9 +115,8 @@ class _Estimate:
                 f"what the kernel waits for is {what[busy]}: a warp's cycles are {before.most:.0f}, "
                 f"and {after.most:.0f} with shuffles"
             )
-            obstacles = {step: obstacles.get(step, why) for step in deltas}
-            after = before
-        return Cost(obstacles, before, after)
+            found = {step: found.get(step, why) for step in deltas}
+        return found
 
     def _cycles(self, deltas: Mapping[int, int]) -> Cycles:
         analyses = self._analyses
@@ -178,9 +161,7 @@ class _Estimate:
 
     def _lines(self, access: Access) -> int:
         """That a warp touches, all of it there and the first lane at the beginning of one."""
-        if access.address is None:
-            return 1
-        if self._lanes.shifted(access.address, 0) is None:
+        if access.address is None or self._lanes.shifted(access.address, 0) is None:
             return 1
         slope = abs(self._lanes.slope(access.address))
         spread = (_LANES - 1) * slope + access.bytes
@@ -201,9 +182,5 @@ class _Estimate:
         """What lies near one another: the pointer that an address is made of."""
         assert access.address is not None
         symbols = self._analyses.affine.symbols
-        pointers = tuple(
-            n
-            for n, c in access.address.terms
-            if c == 1 and symbols[n].kind in ("parameter", "address", "value", "load")
-        )
+        pointers = tuple(n for n, c in access.address.terms if c == 1 and symbols[n].kind in _POINTERS)
         return access.writes, pointers

@@ -11,9 +11,8 @@ nobody to take it from load it themselves.  What is worth its shuffles is said b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.forms import Form, wrapped
@@ -21,7 +20,12 @@ from comprehensive.ptx.analysis.spaces import Space
 from comprehensive.ptx.module import Function, Module, bytes_of
 from comprehensive.ptx.operands import SINK, Name
 from comprehensive.ptx.passes.expressions import scope_depths
-from comprehensive.ptx.passes.occupancy_gate import next_cliff, predicted_registers
+from comprehensive.ptx.passes.occupancy_gate import (
+    PREDICTION_ERROR,
+    next_cliff,
+    predicted_registers,
+    threads_of,
+)
 from comprehensive.ptx.passes.pragmas import has_pragma
 from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
 from comprehensive.ptx.passes.remark import Kind, Remark
@@ -29,18 +33,17 @@ from comprehensive.ptx.passes.shuffle_code import (
     Index,
     Part,
     Shuffle,
+    Sum,
     Variant,
     bits_of,
     data_of,
     with_shuffles,
 )
-from comprehensive.ptx.passes.shuffle_cost import Cost, cost_of
+from comprehensive.ptx.passes.shuffle_cost import obstacles
 from comprehensive.ptx.statements import Statement
 from comprehensive.ptx.symbolic.emulator import Emulation, emulate
 from comprehensive.ptx.symbolic.neighbours import MOST_LANES, Neighbour, Neighbours
 
-_REGISTERS_OFF = 7
-"""By so many the prediction is off on average."""
 _NEEDED_VERSION = (6, 2)
 """Of activemask."""
 
@@ -79,7 +82,7 @@ class SynthesizeShuffles(FunctionPass):
         if shuffles and not self.always:
             deltas = {each.step: each.neighbour.lanes for each in shuffles}
             shuffles = search.worth(
-                shuffles, cost_of(analyses, search.emulation.lanes, deltas, module.target[0])
+                shuffles, obstacles(analyses, search.emulation.lanes, deltas, module.target[0])
             )
         if shuffles:
             body = with_shuffles(analyses, shuffles, Variant(self.variant))
@@ -101,10 +104,9 @@ class SynthesizeShuffles(FunctionPass):
     def _cliff(self, before: Analyses, after: Analyses) -> str | None:
         """Whether the registers for it cost a block of the multiprocessor."""
         registers = predicted_registers(after)
-        stated = before.function.tuning("reqntid") or before.function.tuning("maxntid") or (self.threads,)
-        threads = prod(stated)
+        threads = threads_of(before.function, self.threads)
         limit = next_cliff(predicted_registers(before), threads)
-        if registers <= limit + _REGISTERS_OFF:
+        if registers <= limit + PREDICTION_ERROR:
             return None
         return f"about {registers} registers, more than {limit}, leave fewer blocks of {threads} threads"
 
@@ -146,11 +148,11 @@ class _Search:
                 taken.add(step)
         return found
 
-    def worth(self, shuffles: Sequence[Shuffle], cost: Cost) -> list[Shuffle]:
+    def worth(self, shuffles: Sequence[Shuffle], why_not: Mapping[int, str]) -> list[Shuffle]:
         """Those that pay; the others become remarks."""
         kept: list[Shuffle] = []
         for shuffle in shuffles:
-            why = cost.obstacle(shuffle.step)
+            why = why_not.get(shuffle.step)
             if why is None:
                 kept.append(shuffle)
             else:
@@ -243,7 +245,7 @@ class _Search:
             parts = [self._part(step, wanted, factor) for wanted, factor in wrap.parts]
             if None in parts:
                 return None
-            found.append(Index(wrap.signed, tuple(part for part in parts if part is not None), wrap.by))
+            found.append(Index(Sum(wrap.signed, tuple(part for part in parts if part is not None)), wrap.by))
         return tuple(found)
 
     def _part(self, step: int, wanted: Form, factor: int) -> Part | None:

@@ -29,12 +29,12 @@ from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.arithmetic import Arithmetic
 from comprehensive.ptx.analysis.branches import Branches
 from comprehensive.ptx.analysis.facts import Facts
-from comprehensive.ptx.analysis.forms import Form, add, form, single
+from comprehensive.ptx.analysis.forms import Form, single
 from comprehensive.ptx.analysis.integer_rules import RULES
 from comprehensive.ptx.analysis.predicates import decided
 from comprehensive.ptx.analysis.spaces import Space
 from comprehensive.ptx.analysis.ssa import NONE, Phi
-from comprehensive.ptx.analysis.symbols import UNBOUNDED, Symbol, Symbols
+from comprehensive.ptx.analysis.symbols import Symbol, Symbols
 from comprehensive.ptx.operands import Not
 from comprehensive.ptx.symbolic.lanes import Lanes
 
@@ -155,11 +155,8 @@ class _Entry:
     epoch: _Epoch
 
 
-@dataclass(slots=True)
-class _Restore:
-    """Forms as they were before a block was entered with new registers."""
-
-    forms: list[tuple[int, Form | None]]
+_Forms = list[tuple[int, Form | None]]
+"""Forms as they were before a block was entered with new registers, by value."""
 
 
 class _Emulator:
@@ -188,18 +185,17 @@ class _Emulator:
         self.sightings: dict[int, list[Sighting]] = defaultdict(list)
 
     def run(self) -> None:
-        work: list[_Entry | _Restore] = [_Entry(0, NONE, Facts(), {}, {}, ("step", NONE))]
+        work: list[_Entry | _Forms] = [_Entry(0, NONE, Facts(), {}, {}, ("step", NONE))]
         while work:
             entry = work.pop()
-            if isinstance(entry, _Restore):
-                for value, was in reversed(entry.forms):
-                    self._forms[value] = was
+            if isinstance(entry, list):
+                self._undo(entry)
                 continue
-            changed: list[tuple[int, Form | None]] = []
+            changed: _Forms = []
             if not self._enter(entry, changed):
                 self._undo(changed)
                 continue
-            work.append(_Restore(changed))
+            work.append(changed)
             self.entries[entry.block] += 1
             self._block(entry)
             self._at_fork[entry.block] = entry
@@ -218,15 +214,15 @@ class _Emulator:
             if one is not None and one.bits < 64:
                 self._held[value] = one if self._held.get(value, one) == one else None
 
-    def _undo(self, changed: list[tuple[int, Form | None]]) -> None:
+    def _undo(self, changed: _Forms) -> None:
         for value, was in reversed(changed):
             self._forms[value] = was
 
-    def _set(self, value: int, found: Form | None, changed: list[tuple[int, Form | None]]) -> None:
+    def _set(self, value: int, found: Form | None, changed: _Forms) -> None:
         changed.append((value, self._forms[value]))
         self._forms[value] = found
 
-    def _enter(self, entry: _Entry, changed: list[tuple[int, Form | None]]) -> bool:
+    def _enter(self, entry: _Entry, changed: _Forms) -> bool:
         """Whether the block is to be emulated; its phis get their forms."""
         block = self._cfg.blocks[entry.block]
         loop = self._loops.headers.get(entry.block)
@@ -258,7 +254,7 @@ class _Emulator:
                     self._overwrite(entry, step, Relation.ANY_VISIT, ("block", entry.block))
         return self._is_new(entry, changed)
 
-    def _is_new(self, entry: _Entry, changed: list[tuple[int, Form | None]]) -> bool:
+    def _is_new(self, entry: _Entry, changed: _Forms) -> bool:
         """Whether nothing that has been emulated stands for it."""
         number, live = entry.block, sorted(self._live[entry.block])
         state = _State(
@@ -309,11 +305,8 @@ class _Emulator:
         if induction is None or first is None or first.bits != induction.first.bits:
             return self.arithmetic.opaque(phi.value)
         trips = self._analyses.affine.trips.get(loop)
-        most = UNBOUNDED if trips is None or trips.constant is None else trips.constant
-        around = frozenset(each.number for each in self._loops.around(self._loops.loops[loop].header))
-        count = self._symbols.number(Symbol("count", (loop,), 0, most, around))
-        grown = self.arithmetic.product(induction.step, form(first.bits, {count: 1}))
-        return self.arithmetic.opaque(phi.value) if grown is None else add(first, grown)
+        grown = self.arithmetic.counted(self._loops.loops[loop], trips, first, induction.step)
+        return self.arithmetic.opaque(phi.value) if grown is None else grown
 
     def _block(self, entry: _Entry) -> None:
         """Loads and epoch become those at its end."""

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from comprehensive.ptx.analysis.alias import Relation
 from comprehensive.ptx.analysis.facts import Facts
 from comprehensive.ptx.analysis.forms import Form
+from comprehensive.ptx.analysis.graphs import reverse_postorder
+from comprehensive.ptx.analysis.loops import NO_LOOP
 from comprehensive.ptx.module import bytes_of
 from comprehensive.ptx.symbolic.emulator import Emulation, Sighting
 from comprehensive.ptx.symbolic.lanes import Wrap
@@ -56,6 +58,12 @@ class Neighbours:
     emulation: Emulation
     most: int = MOST_LANES
     assume_no_wrap: bool = False
+    _shapes: dict[int, tuple[int, int]] = field(
+        default_factory=dict[int, tuple[int, int]], init=False, repr=False, compare=False
+    )
+    _ways: dict[int, frozenset[int]] = field(
+        default_factory=dict[int, frozenset[int]], init=False, repr=False, compare=False
+    )
 
     @cached_property
     def _solver(self) -> Solver:
@@ -117,10 +125,6 @@ class Neighbours:
             found = self._shapes[step] = bytes_of(code.types[-1]), code.vector
         return found
 
-    @cached_property
-    def _shapes(self) -> dict[int, tuple[int, int]]:
-        return {}
-
     def _fits(self, source: int, step: int) -> bool:
         """Whether registers would hold the same, and the source is of the same visit."""
         analyses = self.emulation.analyses
@@ -160,7 +164,7 @@ class Neighbours:
             block = analyses.cfg.block_of[number]
             if block not in behind or end not in self._reachable(block):
                 continue
-            in_cycle = block in self._behind(block)
+            in_cycle = analyses.loops.innermost[block] != NO_LOOP
             if not in_cycle and ((block == begin and number < source) or (block == end and number > step)):
                 continue
             relation = Relation.ANY_VISIT if in_cycle else Relation.SAME_VISIT
@@ -174,25 +178,11 @@ class Neighbours:
 
     def _reachable(self, block: int) -> frozenset[int]:
         """The block, and those to which ways lead from it."""
-        return self._behind(block) | {block}
-
-    def _behind(self, block: int) -> frozenset[int]:
-        found = self._followers.get(block)
+        found = self._ways.get(block)
         if found is None:
-            blocks = self.emulation.analyses.cfg.blocks
-            seen: set[int] = set()
-            work = list(blocks[block].successors)
-            while work:
-                each = work.pop()
-                if each not in seen:
-                    seen.add(each)
-                    work += blocks[each].successors
-            found = self._followers[block] = frozenset(seen)
+            successors = [each.successors for each in self.emulation.analyses.cfg.blocks]
+            found = self._ways[block] = frozenset(reverse_postorder(successors, block))
         return found
-
-    @cached_property
-    def _followers(self) -> dict[int, frozenset[int]]:
-        return {}
 
     def _wraps(
         self, here: Sighting, there: Sighting, element: Element, by: int, bytes_: int

@@ -28,7 +28,8 @@ MOST_QUERIES = 10
 RESOURCES = 400_000
 """z3's rlimit of a query: about a tenth of a second, and the same answer everywhere."""
 _LANES = 32
-_SAMPLES = 4
+_DRAWN_LANES = (0, 13, 18, _LANES - 1)
+"""In the middle of a warp there are lanes to both sides."""
 
 
 @dataclass
@@ -48,19 +49,17 @@ class Solver:
         z3, random = terms.z3, Random(0)
         inputs = [
             [(each, z3.BitVecVal(random.getrandbits(64), 64)) for each in terms.variables.values()]
-            for _ in range(_SAMPLES)
+            for _ in _DRAWN_LANES
         ]
-        # In the middle of a warp there are lanes to both sides.
         drawn = [
             z3.substitute(apart, (terms.tid, z3.BitVecVal(32 * random.randrange(8) + lane, 64)), *each)
-            for each, lane in zip(inputs, (0, 13, 18, _LANES - 1), strict=True)
+            for each, lane in zip(inputs, _DRAWN_LANES, strict=True)
         ]
-        lanes = [0, 13, 18, _LANES - 1]
         for by in sorted(range(-most, most + 1), key=lambda n: (abs(n), n)):
             there = z3.BitVecVal(by, 64)
             values = (
                 z3.simplify(z3.substitute(each, (terms.by, there))).as_long()
-                for each, lane in zip(drawn, lanes, strict=True)
+                for each, lane in zip(drawn, _DRAWN_LANES, strict=True)
                 if 0 <= lane + by < _LANES
             )
             if all(value == bytes_ % 2**64 for value in values):
@@ -219,7 +218,7 @@ class _Terms:
                 return self._number(inner, symbol.kind == "signed", far)
             case "operation", (str(text), *operands) if self.lanes.of_symbol(number, 1, 64) is None:
                 return self._operation(text, operands, far)
-            case "product", numbers if self.lanes.of_symbol(number, 1, 64) is None or self._grows(number):
+            case "product", numbers if not self._is_same(number):
                 found = self.z3.BitVecVal(1, 64)
                 for each in numbers:
                     factor = self._symbol(each, far) if isinstance(each, int) else None
@@ -230,14 +229,14 @@ class _Terms:
             case _:
                 return self._variable(number, far)
 
-    def _grows(self, number: int) -> bool:
-        one = self.lanes.of_symbol(number, 1, 64)
-        return one is not None and (one.constant != 0 or one.terms != ((number, 1),))
+    def _is_same(self, number: int) -> bool:
+        """In all lanes."""
+        return self.lanes.of_symbol(number, 1, 64) == single(64, number)
 
     def _variable(self, number: int, far: bool) -> Any:
         """One for all lanes where they have the same."""
         symbol = self.arithmetic.symbols.all[number]
-        key = (number, far and self.lanes.of_symbol(number, 1, 64) != single(64, number))
+        key = (number, far and not self._is_same(number))
         found = self.variables.get(key)
         if found is None:
             found = self.variables[key] = self.z3.BitVec(f"s{number}{'far' if key[1] else ''}", 64)
