@@ -42,15 +42,13 @@ from comprehensive.codegen.kernel import (
 from comprehensive.codegen.lane_values import LANE, LaneValues, Scope, Varies
 from comprehensive.codegen.names import names_in_kernel
 from comprehensive.loops.access import assigned_names, substitute
-from comprehensive.loops.traverse import map_expr, map_stmt_exprs, statements_in
+from comprehensive.loops.traverse import always_evaluated, map_expr, map_stmt_exprs, statements_in
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
     Block,
     Break,
     Call,
-    Cast,
-    Conditional,
     Continue,
     Declare,
     Expr,
@@ -61,7 +59,6 @@ from comprehensive.metafork.ast import (
     Name,
     ScalarType,
     Stmt,
-    Unary,
 )
 from comprehensive.metafork.fresh import Namer
 
@@ -376,39 +373,18 @@ def _carried_by(place: Polynomial, stride: Polynomial, carried: _Carried) -> int
 
 
 def _reads_in_any_case(statement: Stmt) -> Iterator[Index]:
+    evaluated: tuple[Expr, ...] = ()
     match statement:
-        case Declare():
-            if statement.initial is not None:
-                yield from _evaluated(statement.initial)
+        case Declare() if statement.initial is not None:
+            evaluated = (statement.initial,)
+        case Assign(target=Index(subscripts=subscripts)):
+            evaluated = (*subscripts, statement.value)
         case Assign():
-            if isinstance(statement.target, Index):
-                for subscript in statement.target.subscripts:
-                    yield from _evaluated(subscript)
-            yield from _evaluated(statement.value)
+            evaluated = (statement.value,)
         case _:
             pass
-
-
-def _evaluated(expr: Expr) -> Iterator[Index]:
-    """References that are evaluated in any case."""
-    match expr:
-        case Index():
-            yield expr
-            for subscript in expr.subscripts:
-                yield from _evaluated(subscript)
-        case Unary() | Cast():
-            yield from _evaluated(expr.operand)
-        case Binary():
-            yield from _evaluated(expr.left)
-            if expr.operator not in ("&&", "||"):
-                yield from _evaluated(expr.right)
-        case Conditional():
-            yield from _evaluated(expr.condition)
-        case Call():
-            for argument in expr.arguments:
-                yield from _evaluated(argument)
-        case _:
-            pass
+    for expr in evaluated:
+        yield from (each for each in always_evaluated(expr) if isinstance(each, Index))
 
 
 def _plain(body: Sequence[KernelStmt]) -> Iterator[Stmt]:

@@ -219,6 +219,30 @@ def conditional_parts(expr: Expr) -> Iterator[Expr]:
                 pass
 
 
+def always_evaluated(expr: Expr) -> Iterator[Expr]:
+    """The expression and its parts, without those that a condition may leave out."""
+    yield expr
+    match expr:
+        case Index():
+            for subscript in expr.subscripts:
+                yield from always_evaluated(subscript)
+        case Unary() | Cast():
+            yield from always_evaluated(expr.operand)
+        case Binary():
+            yield from always_evaluated(expr.left)
+            if expr.operator not in ("&&", "||"):
+                yield from always_evaluated(expr.right)
+        case Conditional():
+            yield from always_evaluated(expr.condition)
+        case Call():
+            for argument in expr.arguments:
+                yield from always_evaluated(argument)
+        case Name() | IntLiteral() | FloatLiteral():
+            pass
+        case _:
+            assert_never(expr)
+
+
 def subexpressions(expr: Expr) -> Iterator[Expr]:
     """The expression and everything in it, outermost first, left to right."""
     yield expr

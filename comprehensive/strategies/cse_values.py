@@ -13,30 +13,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TypeGuard, assert_never
+from typing import TypeGuard
 
 from comprehensive.loops.access import assigned_names, names_read
 from comprehensive.loops.rewrite import map_expr, map_stmt_exprs, subexpressions
+from comprehensive.loops.traverse import always_evaluated
 from comprehensive.loops.types import promote, type_of
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
     Block,
     Call,
-    Cast,
-    Conditional,
     Declare,
     DoWhile,
     Expr,
-    FloatLiteral,
     For,
     If,
     Index,
-    IntLiteral,
     Name,
     ScalarType,
     Stmt,
-    Unary,
     While,
 )
 from comprehensive.strategies.effects import effects_of, may_change
@@ -137,41 +133,18 @@ def _certain_trees(statement: Stmt) -> Iterator[Expr]:
     match statement:
         case Declare():
             if statement.initial is not None:
-                yield from _certain(statement.initial)
+                yield from always_evaluated(statement.initial)
         case Assign():
-            yield from _certain(statement.value)
+            yield from always_evaluated(statement.value)
             if isinstance(statement.target, Index):
                 for subscript in statement.target.subscripts:
-                    yield from _certain(subscript)
+                    yield from always_evaluated(subscript)
         case If():
-            yield from _certain(statement.condition)
+            yield from always_evaluated(statement.condition)
         case For():
-            yield from _certain(statement.start)
+            yield from always_evaluated(statement.start)
         case _:
             pass
-
-
-def _certain(expr: Expr) -> Iterator[Expr]:
-    yield expr
-    match expr:
-        case Index():
-            for subscript in expr.subscripts:
-                yield from _certain(subscript)
-        case Unary() | Cast():
-            yield from _certain(expr.operand)
-        case Binary():
-            yield from _certain(expr.left)
-            if expr.operator not in ("&&", "||"):
-                yield from _certain(expr.right)
-        case Conditional():
-            yield from _certain(expr.condition)
-        case Call():
-            for argument in expr.arguments:
-                yield from _certain(argument)
-        case Name() | IntLiteral() | FloatLiteral():
-            pass
-        case _:
-            assert_never(expr)
 
 
 def _is_data(tree: Expr, types: Mapping[str, ScalarType]) -> bool:
