@@ -39,6 +39,7 @@ from comprehensive.counters.shared_words import KERNEL_NAME
 from comprehensive.loops.access import assigned_names, names_read
 from comprehensive.loops.ir import Variant
 from comprehensive.loops.rewrite import statements_in
+from comprehensive.loops.traverse import subexpressions
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -512,26 +513,7 @@ def _loaded(statement: _Statement) -> str | None:
 
 
 def _references(expr: Expr) -> Iterator[Index]:
-    match expr:
-        case Index():
-            yield expr
-            for subscript in expr.subscripts:
-                yield from _references(subscript)
-        case Unary() | Cast():
-            yield from _references(expr.operand)
-        case Binary():
-            yield from _references(expr.left)
-            yield from _references(expr.right)
-        case Conditional():
-            for part in (expr.condition, expr.then, expr.otherwise):
-                yield from _references(part)
-        case Call():
-            for argument in expr.arguments:
-                yield from _references(argument)
-        case IntLiteral() | FloatLiteral() | Name():
-            pass
-        case _:
-            assert_never(expr)
+    return (each for each in subexpressions(expr) if isinstance(each, Index))
 
 
 def _operations(expr: Expr, data: frozenset[str]) -> tuple[int, bool]:

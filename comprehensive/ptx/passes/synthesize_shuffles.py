@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.forms import Form, wrapped
@@ -128,10 +129,17 @@ class _Search:
         self._steps = analyses.flow.steps
         self._depths = scope_depths(analyses.flow.function.body)
         self._old = module.version < _NEEDED_VERSION
-        self.emulation: Emulation = emulate(analyses)
-        self._neighbours = Neighbours(self.emulation, settings.max_delta, settings.assume_nowrap)
         self.remarks: list[Remark] = []
         self._obstacles: dict[int, str | None] = {}
+
+    @cached_property
+    def emulation(self) -> Emulation:
+        """Only where there is a load that could be replaced."""
+        return emulate(self._analyses)
+
+    @cached_property
+    def _neighbours(self) -> Neighbours:
+        return Neighbours(self.emulation, self._settings.max_delta, self._settings.assume_nowrap)
 
     def shuffles(self) -> list[Shuffle]:
         found: list[Shuffle] = []
