@@ -18,7 +18,6 @@ import json
 import math
 import os
 import statistics
-import struct
 import sys
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -31,6 +30,7 @@ from typing import Any, TypeAlias
 from benchmarks.gpu.driver import Device, DriverError
 from benchmarks.gpu.table import markdown_table
 from comprehensive.toolchain import find
+from comprehensive.toolchain.cubin import code_of
 from comprehensive.toolchain.nvcc import Tool, assemble, load_tool
 from comprehensive.toolchain.process import ToolError
 
@@ -81,28 +81,13 @@ class Measured:
         return self.variants[name] == self.variants[other]
 
 
-def code_of(cubin: bytes) -> dict[str, bytes]:
-    """The machine code of each kernel, by its symbol: sections ``.text.*`` of a 64-bit ELF file."""
-    (sections,) = struct.unpack_from("<Q", cubin, 0x28)
-    size, count, names = struct.unpack_from("<HHH", cubin, 0x3A)
-    # Of each: the place of the name, place and bytes of the contents.
-    heads = [struct.unpack_from("<I20xQQ", cubin, sections + number * size) for number in range(count)]
-    found: dict[str, bytes] = {}
-    for place, start, length in heads:
-        begin = heads[names][1] + place
-        name = cubin[begin : cubin.index(b"\0", begin)].decode()
-        if name.startswith(".text."):
-            found[name.removeprefix(".text.")] = cubin[start : start + length]
-    return found
-
-
 def assembled(ptxas: Tool, ptx: Path, arch: str) -> tuple[bytes, dict[str, Assembled]]:
     """The cubin and what is in it. ToolError where ptxas does not take the PTX."""
     answer = assemble(ptxas, ptx, arch)
     usage = answer.usage
     return answer.output, {
         name: Assembled(
-            code,
+            code.instructions,
             usage[name].registers_per_thread,
             usage[name].spill_store_bytes + usage[name].spill_load_bytes,
             usage[name].shared_bytes,

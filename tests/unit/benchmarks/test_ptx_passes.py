@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import struct
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -31,7 +30,7 @@ from benchmarks.gpu.ptx_passes_prepare import (
     variant,
     written,
 )
-from benchmarks.gpu.variants import UNCHANGED, Assembled, Found, Measured, assembled, code_of, traffic
+from benchmarks.gpu.variants import UNCHANGED, Assembled, Found, Measured, assembled, traffic
 from comprehensive.diagnostics import SourceFile
 from comprehensive.ptx.interpreter import run
 from comprehensive.ptx.module import parse
@@ -162,16 +161,6 @@ def test_machine_code_is_found_in_a_cubin(ptxas: Tool) -> None:
     assert set(kernels) == names
     assert all(len(each.code) > 100 and len(each.code) % 16 == 0 for each in kernels.values())
     assert all(0 < each.registers < 100 and each.spilled == 0 for each in kernels.values())
-
-
-def test_sections_with_other_names_are_no_machine_code() -> None:
-    contents = b"\0.text.k\0.data\0"
-    heads = [(0, 64, 0), (1, 64, 9), (9, 70, 3), (0, 64, len(contents))]
-    table = b"".join(struct.pack("<I20xQQ24x", *head) for head in heads)
-    header = bytearray(64)
-    struct.pack_into("<Q", header, 0x28, 64 + len(contents))
-    struct.pack_into("<HHH", header, 0x3A, 64, len(heads), 3)
-    assert code_of(bytes(header) + contents + table) == {"k": contents[:9]}
 
 
 @pytest.mark.toolchain
