@@ -21,6 +21,7 @@ from comprehensive.ptx.analysis.spaces import Space
 from comprehensive.ptx.module import Function, Module, bytes_of
 from comprehensive.ptx.operands import SINK, Name
 from comprehensive.ptx.passes.expressions import scope_depths
+from comprehensive.ptx.passes.memory import NOALIAS
 from comprehensive.ptx.passes.occupancy_gate import (
     PREDICTION_ERROR,
     next_cliff,
@@ -58,7 +59,7 @@ class SynthesizeShuffles(FunctionPass):
     always: bool = option(False, "also where it is not expected to pay")
     max_delta: int = option(MOST_LANES, "most lanes between the two, 0 to 31")
     shared: bool = option(False, "also loads of shared memory")
-    assume_noalias: bool = option(False, "different pointers given to a kernel never lead to the same array")
+    assume_noalias: bool = option(False, NOALIAS)
     assume_nowrap: bool = option(False, "indices do not wrap, as signed ones in C may not")
     threads: int = option(256, "threads of a block, for the occupancy, where no .maxntid says it")
     variant: str = option(
