@@ -15,6 +15,7 @@ import numpy as np
 
 from comprehensive.diagnostics import SourceFile
 from comprehensive.ptx.interpreter import Report, run
+from comprehensive.ptx.interpreter.arguments import Argument
 from comprehensive.ptx.module import Module, parse
 
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -92,8 +93,8 @@ def cases() -> list[tuple[str, Module, Callable[[Module], Report]]]:
     words, doubles = np.zeros(THREADS, np.uint32), np.zeros(THREADS)
     blocks = THREADS // 256
 
-    def on(*arguments: object) -> Callable[[Module], Report]:
-        return lambda module: run(module, "k", blocks, 256, arguments)  # type: ignore[arg-type]
+    def on(*arguments: Argument) -> Callable[[Module], Report]:
+        return lambda module: run(module, "k", blocks, 256, arguments)
 
     texts = [
         ("integers in a loop", INTEGERS, on(words)),
