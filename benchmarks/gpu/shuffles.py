@@ -30,7 +30,8 @@ from benchmarks.gpu.variants import (
 from comprehensive.machine.device import Device, load_device
 from comprehensive.machine.occupancy import occupancy
 
-ALWAYS, CHOSEN, NO_LOAD, NO_CORNER, NO_WRAP = "always", "chosen", "no_load", "no_corner", "always, no wrap"
+CORNERS, RINGS, CHOSEN, NO_LOAD, NO_CORNER = "corners", "rings", "chosen", "no_load", "no_corner"
+CORNERS_NO_WRAP, RINGS_NO_WRAP = "corners, no wrap", "rings, no wrap"
 WRONG = (NO_LOAD, NO_CORNER)
 """What computes wrong results, and shows where the time goes."""
 
@@ -84,8 +85,8 @@ ptxas makes the same machine code as of the unchanged PTX. In the manner of figu
 emulator for shuffle synthesis on the NVIDIA PTX code (2023): `no_load` and `no_corner` compute wrong results, and show
 what the shuffles alone and what their edges take. "arrays" counts every array once, those that are read and written
 twice."""
-COUNTS = """Shuffles are loads replaced, of `always` and `chosen`. By variant: registers (bytes spilled, where there are
-any), blocks a multiprocessor, and its warps of {warps}."""
+COUNTS = """Shuffles are loads replaced, of `corners`, `rings` and `chosen`. By variant: registers (bytes spilled, where
+there are any), blocks a multiprocessor, and its warps of {warps}."""
 
 
 def _of_the_chosen(rows: Sequence[Measured]) -> str:
@@ -109,7 +110,7 @@ def _counts(row: Measured, columns: Sequence[str], device: Device) -> list[str]:
     return [
         row.launch["name"],
         f"{block[0]}x{block[1]}",
-        f"{applied[ALWAYS]}, {applied[CHOSEN]}",
+        f"{applied[CORNERS]}, {applied[RINGS]}, {applied[CHOSEN]}",
         *(_resources(row, name, device) for name in (UNCHANGED, *columns)),
     ]
 

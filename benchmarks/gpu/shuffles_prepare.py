@@ -15,7 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.gpu.ptx_passes_prepare import ARCH, Source, launch, prepared, timed_of, variant, written_files
-from benchmarks.gpu.shuffles import ALWAYS, CHOSEN, NO_CORNER, NO_LOAD, NO_WRAP, WRONG
+from benchmarks.gpu.shuffles import (
+    CHOSEN,
+    CORNERS,
+    CORNERS_NO_WRAP,
+    NO_CORNER,
+    NO_LOAD,
+    RINGS,
+    RINGS_NO_WRAP,
+    WRONG,
+)
 from benchmarks.gpu.variants import UNCHANGED
 from comprehensive.toolchain.nvcc import Tool, compile_ptx
 from tests.gpu.ptx_prepare import uncontracted
@@ -26,11 +35,13 @@ from tests.ptx.runs import Run
 _ASSUMED = "assume_noalias=true assume_nowrap"
 VARIANTS: Mapping[str, str] = {
     UNCHANGED: "",
-    ALWAYS: f"synthesize-shuffles{{always=true {_ASSUMED}=false}}",
+    CORNERS: f"synthesize-shuffles{{always=true {_ASSUMED}=false}}",
+    RINGS: f"synthesize-shuffles{{always=true shape=rings {_ASSUMED}=false}}",
     CHOSEN: f"synthesize-shuffles{{{_ASSUMED}=false}}",
     NO_LOAD: f"synthesize-shuffles{{always=true {_ASSUMED}=false variant=no_load}}",
     NO_CORNER: f"synthesize-shuffles{{always=true {_ASSUMED}=false variant=no_corner}}",
-    NO_WRAP: f"synthesize-shuffles{{always=true {_ASSUMED}=true}}",
+    CORNERS_NO_WRAP: f"synthesize-shuffles{{always=true {_ASSUMED}=true}}",
+    RINGS_NO_WRAP: f"synthesize-shuffles{{always=true shape=rings {_ASSUMED}=true}}",
 }
 ODD = (96, 2, 1)
 """A block whose warps are whole, and whose number is none that divides a size; where a kernel has blocks with rows."""

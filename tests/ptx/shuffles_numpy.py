@@ -286,6 +286,14 @@ def jacobi_float4(given: list[Any]) -> Results:
     return {1: smoothed(grid(w0, pitch, ny + 2), weights)[1:-1, 4 : 4 + nx].ravel()}
 
 
+def separable7(given: list[Any]) -> Results:
+    w0, _, nx, ny, *weights = given
+    every = np.asarray([*weights[:0:-1], *weights])
+    w = grid(w0, nx, ny)
+    found = sum(every[y + 3] * every[x + 3] * w(x, y) for y in range(-3, 4) for x in range(-3, 4))
+    return {1: inside(np.asarray(found), (3, 3), (3, 3))}
+
+
 def separable7_float4(given: list[Any]) -> Results:
     w0, _, nx, ny, pitch, *weights = given
     every = np.asarray([*weights[:0:-1], *weights])
@@ -311,6 +319,12 @@ def row5_float4(given: list[Any]) -> Results:
     return {1: np.convolve(row, [*weights[:0:-1], *weights], "same")[4 : 4 + n]}
 
 
+def row17(given: list[Any]) -> Results:
+    a, _, _, *weights = given
+    found = np.convolve(np.asarray(a, np.float64), [*weights[:0:-1], *weights], "same")
+    return {1: inside(found, (8, 8))}
+
+
 IN_NUMPY: dict[str, Callable[[list[Any]], Results]] = {
     "derivative": derivative,
     "divergence": divergence,
@@ -326,7 +340,9 @@ IN_NUMPY: dict[str, Callable[[list[Any]], Results]] = {
     "matmul": matmul,
     "matvec": matvec,
     "rhs4th3fort": rhs4th3fort,
+    "row17": row17,
     "row5_float4": row5_float4,
+    "separable7": separable7,
     "separable7_float4": separable7_float4,
     "separable17_float4": separable17_float4,
     "sincos": sincos,

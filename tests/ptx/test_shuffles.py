@@ -15,6 +15,7 @@ import pytest
 from comprehensive.diagnostics import CompileError, SourceFile
 from comprehensive.ptx.interpreter import run
 from comprehensive.ptx.module import parse
+from comprehensive.ptx.passes.synthesize_shuffles import SHAPES
 from comprehensive.ptx.pipeline import rewrite
 
 BLOCKS = (
@@ -239,9 +240,9 @@ def _shuffled(text: str, options: str = "") -> tuple[str, int]:
     return found, sum(remark.kind.value == "applied" for remark in remarks)
 
 
-def _check(seed: int) -> int:
+def _check(seed: int, shape: str) -> int:
     drawn = Drawn(Random(seed))
-    text, count = _shuffled(drawn.text)
+    text, count = _shuffled(drawn.text, f"shape={shape}")
     if count == 0:
         assert text == drawn.text
         return 0
@@ -259,12 +260,14 @@ def _check(seed: int) -> int:
     return count
 
 
-@pytest.mark.parametrize("first", range(0, 240, 40))
-def test_kernels_compute_the_same(first: int) -> None:
-    assert sum(_check(seed) for seed in range(first, first + 40)) > 20
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("first", range(0, 160, 40))
+def test_kernels_compute_the_same(first: int, shape: str) -> None:
+    assert sum(_check(seed, shape) for seed in range(first, first + 40)) > 20
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("first", range(1000, 21000, 1000))
-def test_many_kernels_compute_the_same(first: int) -> None:
-    assert sum(_check(seed) for seed in range(first, first + 1000)) > 500
+def test_many_kernels_compute_the_same(first: int, shape: str) -> None:
+    assert sum(_check(seed, shape) for seed in range(first, first + 1000)) > 500

@@ -36,21 +36,30 @@ class Edits:
         """A pragma that speaks of the step goes with it."""
         position = self._flow.steps[step].position
         self._instead[position] = list(statements)
-        for about in range(self._first(position), position):
+        for about in range(self.position(step), position):
             self._instead[about] = []
 
     def before(self, step: int, statements: Iterable[Statement]) -> None:
-        self._before[self._first(self._flow.steps[step].position)] += statements
+        self._before[self.position(step)] += statements
 
     def after(self, step: int, statements: Iterable[Statement]) -> None:
         self._after[self._flow.steps[step].position] += statements
 
-    def made(self) -> list[Statement]:
+    def made(self, begin: int = 0, end: int | None = None) -> list[Statement]:
+        """Of the statements from one position to another, else of all."""
         found: list[Statement] = []
-        for position, statement in enumerate(self._body):
+        for position in range(begin, len(self._body) if end is None else end):
             found += self._before.get(position, ())
-            found += self._instead.get(position, (statement,))
+            found += self._instead.get(position, (self._body[position],))
             found += self._after.get(position, ())
+        return found
+
+    def copy(self) -> Edits:
+        """The same changes, to which others may come."""
+        found = Edits(self._flow)
+        for ours, theirs in ((self._before, found._before), (self._after, found._after)):
+            theirs.update({position: list(each) for position, each in ours.items()})
+        found._instead.update(self._instead)
         return found
 
     def positions(self) -> list[int | None]:
@@ -62,8 +71,9 @@ class Edits:
             found += [None] * len(self._after.get(position, ()))
         return found
 
-    def _first(self, position: int) -> int:
+    def position(self, step: int) -> int:
         """Where the step begins, with the pragmas that speak of it."""
+        position = self._flow.steps[step].position
         while position > 0 and is_about_next(self._body[position - 1]):
             position -= 1
         return position

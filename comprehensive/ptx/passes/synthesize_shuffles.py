@@ -11,7 +11,7 @@ nobody to take it from load it themselves.  What is worth its shuffles is said b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,23 +31,19 @@ from comprehensive.ptx.passes.occupancy_gate import (
 from comprehensive.ptx.passes.pragmas import has_pragma
 from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
 from comprehensive.ptx.passes.remark import Kind, Remark
-from comprehensive.ptx.passes.shuffle_code import (
-    Index,
-    Part,
-    Shuffle,
-    Sum,
-    Variant,
-    bits_of,
-    data_of,
-    with_shuffles,
-)
-from comprehensive.ptx.passes.shuffle_cost import obstacles
+from comprehensive.ptx.passes.shuffle_code import Index, Part, Shuffle, Sum, bits_of, data_of
+from comprehensive.ptx.passes.shuffle_corners import Variant, with_corners
+from comprehensive.ptx.passes.shuffle_cost import Choice, cheapest
+from comprehensive.ptx.passes.shuffle_ring_code import blocks_made, with_rings
+from comprehensive.ptx.passes.shuffle_rings import Rings, rings_of
 from comprehensive.ptx.statements import Statement
 from comprehensive.ptx.symbolic.emulator import Emulation, emulate
-from comprehensive.ptx.symbolic.neighbours import MOST_LANES, Neighbour, Neighbours
+from comprehensive.ptx.symbolic.lanes import Wrap
+from comprehensive.ptx.symbolic.neighbours import MOST_LANES, Neighbours
 
 _NEEDED_VERSION = (6, 2)
 """Of activemask."""
+SHAPES = ("rings", "corners")
 
 
 @dataclass(frozen=True)
@@ -62,6 +58,11 @@ class SynthesizeShuffles(FunctionPass):
     assume_noalias: bool = option(False, NOALIAS)
     assume_nowrap: bool = option(False, "indices do not wrap, as signed ones in C may not")
     threads: int = option(256, "threads of a block, for the occupancy, where no .maxntid says it")
+    shape: str = option(
+        "",
+        "corners (each lane at an end loads itself) or rings (one load for all of them); else what is cheaper,"
+        " and corners with always",
+    )
     variant: str = option(
         "shuffle", "no_load and no_corner compute WRONG results, and show where the time goes"
     )
@@ -71,6 +72,8 @@ class SynthesizeShuffles(FunctionPass):
             raise ValueError(f"max_delta is 0 to {MOST_LANES}")
         if not 1 <= self.threads <= 1024:
             raise ValueError("threads: a block has 1 to 1024")
+        if self.shape not in {"", *SHAPES}:
+            raise ValueError(f"shape is one of {', '.join(SHAPES)}")
         if self.variant not in {each.value for each in Variant}:
             raise ValueError(f"variant is one of {', '.join(each.value for each in Variant)}")
 
@@ -79,29 +82,51 @@ class SynthesizeShuffles(FunctionPass):
     ) -> tuple[Sequence[Statement] | None, tuple[Remark, ...]]:
         analyses = Analyses(function, module, assume_noalias=self.assume_noalias)
         search = _Search(self, analyses, module)
-        shuffles = search.shuffles()
+        chosen = self._chosen(search, module.target[0])
         body: Sequence[Statement] | None = None
-        if shuffles and not self.always:
-            deltas = {each.step: each.neighbour.lanes for each in shuffles}
-            shuffles = search.worth(
-                shuffles, obstacles(analyses, search.emulation.lanes, deltas, module.target[0])
+        if chosen.all:
+            variant = Variant(self.variant)
+            body = (
+                with_rings(analyses, chosen.rings, chosen.shuffles)
+                if chosen.rings
+                else with_corners(analyses, chosen.shuffles, variant)
             )
-        if shuffles:
-            body = with_shuffles(analyses, shuffles, Variant(self.variant))
             if not self.always:
                 why = self._cliff(analyses, Analyses(function.with_body(body), module))
                 if why is not None:
-                    search.refuse(shuffles, why)
-                    shuffles, body = [], None
+                    search.refuse(chosen.all, f"would not pay: {why}")
+                    chosen, body = Choice((), (), {}), None
         remarks = list(search.remarks)
-        if shuffles and self.variant != Variant.SHUFFLE.value:
+        if chosen.all and self.variant != Variant.SHUFFLE.value:
             text = (
                 f"variant={self.variant}: '{function.symbol}' computes WRONG results, for measurements only"
             )
             remarks.append(Remark(Kind.ANALYSIS, self.name, function.symbol, None, text))
-        remarks += [self._applied(analyses, shuffle) for shuffle in shuffles]
+        remarks += [self._applied(analyses, shuffle) for shuffle in chosen.all]
         remarks.sort(key=lambda each: -1 if each.span is None else each.span.start)
         return body, tuple(remarks)
+
+    def _chosen(self, search: _Search, target: str) -> Choice:
+        """What is made of what could be; the rest becomes remarks."""
+        shuffles = search.shuffles()
+        rings = Rings((), {})
+        if not shuffles or self.variant != Variant.SHUFFLE.value:
+            return Choice(tuple(shuffles), (), {})
+        if self.shape == "rings" or (not self.shape and not self.always):
+            rings = search.rings(shuffles)
+        if not self.always:
+            shapes = SHAPES if not self.shape else (self.shape,)
+            chosen = cheapest(search.emulation, shuffles, rings, shapes, target)
+        elif self.shape == "rings":
+            own = tuple(each for each in shuffles if each.neighbour.lanes == 0)
+            chosen = Choice(own, rings.rings, rings.why_not)
+        else:
+            chosen = Choice(tuple(shuffles), (), {})
+        kept = {each.step for each in chosen.all}
+        for shuffle in shuffles:
+            if shuffle.step not in kept:
+                search.refuse((shuffle,), chosen.why_not[shuffle.step])
+        return chosen
 
     def _cliff(self, before: Analyses, after: Analyses) -> str | None:
         """Whether the registers for it cost a block of the multiprocessor."""
@@ -130,6 +155,7 @@ class _Search:
         self._steps = analyses.flow.steps
         self._depths = scope_depths(analyses.flow.function.body)
         self._old = module.version < _NEEDED_VERSION
+        self._made = blocks_made(analyses)
         self.remarks: list[Remark] = []
         self._obstacles: dict[int, str | None] = {}
 
@@ -157,20 +183,12 @@ class _Search:
                 taken.add(step)
         return found
 
-    def worth(self, shuffles: Sequence[Shuffle], why_not: Mapping[int, str]) -> list[Shuffle]:
-        """Those that pay; the others become remarks."""
-        kept: list[Shuffle] = []
-        for shuffle in shuffles:
-            why = why_not.get(shuffle.step)
-            if why is None:
-                kept.append(shuffle)
-            else:
-                self.refuse((shuffle,), why)
-        return kept
+    def rings(self, shuffles: Sequence[Shuffle]) -> Rings:
+        return rings_of(self._analyses, self._neighbours, self._indices, shuffles)
 
     def refuse(self, shuffles: Sequence[Shuffle], why: str) -> None:
         for shuffle in shuffles:
-            self._missed(shuffle.step, f"delta {shuffle.neighbour.lanes} would not pay: {why}")
+            self._missed(shuffle.step, f"delta {shuffle.neighbour.lanes} {why}")
 
     def _missed(self, step: int, why: str) -> None:
         instruction = self._steps[step].instruction
@@ -186,7 +204,7 @@ class _Search:
             return "no flow comes to it" if not self._analyses.loops.irregular else "a cycle has two entries"
         why = "no load before it that is still valid lies so few lanes away"
         for neighbour in self._neighbours.of(step, lambda source: self._is_source(source, step, taken)):
-            indices = self._indices(step, neighbour)
+            indices = self._indices(step, neighbour.wraps)
             if neighbour.lanes and not self._converges(step):
                 why = "lanes may come to it in different rounds of a loop"
             elif neighbour.lanes == 0 and neighbour.wraps:
@@ -216,6 +234,8 @@ class _Search:
             return "it is volatile, or synchronises"
         if at.guard is not None:
             return "it has a guard"
+        if self._analyses.cfg.block_of[step] in self._made:
+            return "the pass has been here before"
         if self._depths[at.position] or has_pragma(self._analyses.flow.function.body, at.position):
             return "it stands in inline assembly, or a pragma speaks of it"
         data = data_of(at.instruction)
@@ -247,10 +267,10 @@ class _Search:
         around = analyses.loops.around(analyses.cfg.block_of[step])
         return all(loop.number in self.emulation.lanes.in_step for loop in around)
 
-    def _indices(self, step: int, neighbour: Neighbour) -> tuple[Index, ...] | None:
+    def _indices(self, step: int, wraps: Sequence[Wrap]) -> tuple[Index, ...] | None:
         """Registers for what must not wrap; None where there is none for some part."""
         found: list[Index] = []
-        for wrap in neighbour.wraps:
+        for wrap in wraps:
             parts = [self._part(step, wanted, factor) for wanted, factor in wrap.parts]
             if None in parts:
                 return None

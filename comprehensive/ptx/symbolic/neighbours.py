@@ -21,9 +21,10 @@ from comprehensive.ptx.analysis.facts import Facts
 from comprehensive.ptx.analysis.forms import Form
 from comprehensive.ptx.analysis.graphs import reverse_postorder
 from comprehensive.ptx.analysis.loops import NO_LOOP
+from comprehensive.ptx.analysis.ssa import NONE
 from comprehensive.ptx.module import bytes_of
 from comprehensive.ptx.symbolic.emulator import Emulation, Sighting
-from comprehensive.ptx.symbolic.lanes import Wrap
+from comprehensive.ptx.symbolic.lanes import Distance, Wrap
 from comprehensive.ptx.symbolic.solver import Solver
 
 MOST_LANES = 31
@@ -76,6 +77,34 @@ class Neighbours:
             return ()
         found = (self._proved(step, sightings, each) for each in self._guesses(step, sightings[0], may_be))
         return tuple(each for each in found if each is not None)
+
+    def apart(self, step: int, other: int, by: int) -> Distance | None:
+        """From the address of another load of the same block, ``by`` lanes further, to that of ``step``, in all flows.
+
+        None where it is no number. The forms of what must not wrap are of the lane that is at ``step``.
+        """
+        lanes, bytes_ = self.emulation.lanes, None
+        wraps: dict[Wrap, None] = {}
+        for here in self.emulation.sightings.get(step, ()):
+            for there in self.emulation.sightings.get(other, ()):
+                if here.address is None or there.address is None:
+                    return None
+                self.emulation.arithmetic.facts = _of_both(here, there)
+                found = lanes.between(there.address, here.address, by)
+                if found is None or bytes_ not in (None, found.bytes):
+                    return None
+                bytes_ = found.bytes
+                wraps.update(dict.fromkeys(found.wraps))
+        return None if bytes_ is None else Distance(bytes_, () if self.assume_no_wrap else tuple(wraps))
+
+    def slope(self, step: int) -> int:
+        """Bytes from the address of a lane to that of the next one, if nothing wraps; 0 where that is not known."""
+        address = self.emulation.sightings[step][0].address
+        return 0 if address is None else self.emulation.lanes.slope(address)
+
+    def is_written_before(self, step: int) -> bool:
+        """Whether a lane may write, on the way to a load, what it is about to load."""
+        return self._is_written(NONE, step)
 
     def _guesses(
         self, step: int, sighting: Sighting, may_be: Callable[[int], bool]
@@ -139,7 +168,7 @@ class Neighbours:
     ) -> Neighbour | None:
         by, elements = guess
         size = self.shape(step)[0]
-        if by and any(self._is_written_between(each, step) for each in {e.step for e in elements}):
+        if by and any(self._is_written(each, step) for each in {e.step for e in elements}):
             return None
         wraps: dict[Wrap, None] = {}
         for here in sightings:
@@ -152,13 +181,13 @@ class Neighbours:
                     wraps.update(dict.fromkeys(found))
         return Neighbour(by, elements, tuple(wraps))
 
-    def _is_written_between(self, source: int, step: int) -> bool:
+    def _is_written(self, source: int, step: int) -> bool:
         """Whether this lane may write, behind the source, what it is about to load: then it has to see that."""
         analyses = self.emulation.analyses
         load = analyses.accesses[step]
-        if load.is_constant or analyses.accesses[source].is_constant:
+        if load.is_constant or (source != NONE and analyses.accesses[source].is_constant):
             return False
-        begin, end = analyses.cfg.block_of[source], analyses.cfg.block_of[step]
+        begin, end = 0 if source == NONE else analyses.cfg.block_of[source], analyses.cfg.block_of[step]
         behind = self._reachable(begin)
         for number in self._writers:
             block = analyses.cfg.block_of[number]
@@ -191,9 +220,7 @@ class Neighbours:
         source = next((e for e in there.earlier if e.step == element.step), None)
         if source is None or here.address is None or all(e.step != element.step for e in here.earlier):
             return None
-        # What one lane knows the other does only where both came by the same flow.
-        both = here.facts if here is there else Facts.of(set(here.facts.known()) & set(there.facts.known()))
-        self.emulation.arithmetic.facts = both
+        self.emulation.arithmetic.facts = both = _of_both(here, there)
         found = self.emulation.lanes.between(source.address, here.address, by)
         if found is None and self.emulation.lanes.shifted(source.address, by) is None:
             proved = self._solver.proves(source.address, here.address, by, bytes_, (), both)
@@ -201,6 +228,11 @@ class Neighbours:
         if found is None or found.bytes != bytes_:
             return None
         return () if self.assume_no_wrap else found.wraps
+
+
+def _of_both(here: Sighting, there: Sighting) -> Facts:
+    """What one lane knows the other does only where both came by the same flow."""
+    return here.facts if here is there else Facts.of(set(here.facts.known()) & set(there.facts.known()))
 
 
 def _lanes(bytes_: int, slope: int) -> int | None:

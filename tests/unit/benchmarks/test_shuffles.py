@@ -13,7 +13,17 @@ import pytest
 from benchmarks import shuffles as counted
 from benchmarks.gpu import shuffles
 from benchmarks.gpu.ptx_passes_prepare import ARCH, HERE
-from benchmarks.gpu.shuffles import ALWAYS, CHOSEN, NO_CORNER, NO_LOAD, NO_WRAP, WRONG, report
+from benchmarks.gpu.shuffles import (
+    CHOSEN,
+    CORNERS,
+    CORNERS_NO_WRAP,
+    NO_CORNER,
+    NO_LOAD,
+    RINGS,
+    RINGS_NO_WRAP,
+    WRONG,
+    report,
+)
 from benchmarks.gpu.shuffles_prepare import ODD, VARIANTS, checks, source_of, texts_of, written_by
 from benchmarks.gpu.variants import UNCHANGED, Assembled, Found, Measured, bytes_of
 from comprehensive.diagnostics import SourceFile
@@ -33,7 +43,7 @@ MOST_BYTES = 20_000_000_000
 @pytest.mark.parametrize("name", QUICK)
 def test_variants_compute_the_same(name: str, nvcc: Tool, tmp_path: Path) -> None:
     texts = texts_of(source_of(KERNELS[name], nvcc))
-    assert texts[ALWAYS][1] > 0
+    assert texts[CORNERS][1] == texts[RINGS][1] > 0
     # The last block is the odd one, where there is one; fewer rows are enough.
     run = [*checks(KERNELS[name])][-1]
     run = replace(run, grid=(run.grid[0], min(run.grid[1], 3), min(run.grid[2], 3)))
@@ -44,7 +54,7 @@ def test_variants_compute_the_same(name: str, nvcc: Tool, tmp_path: Path) -> Non
         return tuple(launched(run, path))
 
     wanted = results(UNCHANGED)
-    for variant in (ALWAYS, CHOSEN, NO_WRAP):
+    for variant in (CORNERS, RINGS, CHOSEN, CORNERS_NO_WRAP, RINGS_NO_WRAP):
         if texts[variant][0] != texts[UNCHANGED][0]:
             assert results(variant) == wanted, variant
     assert all(results(variant) != wanted for variant in WRONG)
@@ -99,17 +109,17 @@ def test_what_is_prepared_is_run_checked_and_told(
     assert cardboard.calls.count("cuMemAlloc_v2") == cardboard.calls.count("cuMemFree_v2") > 0
     assert ("cuEventCreate" in cardboard.calls) != check
     if check:
-        # jacobi in four blocks and vecadd in three, in six variants, of which three are compared.
-        assert "42 launches ran, 21 compared" in text
+        # jacobi in four blocks and vecadd in three, in eight variants, of which five are compared.
+        assert "56 launches ran, 35 compared" in text
     else:
         assert "| jacobi | 2.000 |" in text
-        assert "| vecadd | 64x4 | 0, 0 | 12, 8, 64 |" in text
+        assert "| vecadd | 64x4 | 0, 0, 0 | 12, 8, 64 |" in text
         assert ("bit for bit" in text) == (different == 0)
 
 
 def test_the_report_says_what_the_choice_is_worth() -> None:
     launch: dict[str, Any] = {
-        "applied": {ALWAYS: 4, CHOSEN: 4},
+        "applied": {CORNERS: 4, RINGS: 4, CHOSEN: 4},
         "block": (64, 4, 1),
         "smem_bytes": 0,
         "arguments": [{"direction": "in", "type": "f32", "count": 100}],
@@ -118,19 +128,19 @@ def test_the_report_says_what_the_choice_is_worth() -> None:
 
     def row(name: str, *, is_changed: bool, ms: float) -> Measured:
         made: dict[str, Assembled] = {
-            each: other if is_changed else plain for each in (ALWAYS, CHOSEN, NO_LOAD, NO_CORNER)
+            each: other if is_changed else plain for each in (CORNERS, RINGS, CHOSEN, NO_LOAD, NO_CORNER)
         }
         times = {UNCHANGED: [2.0], **{each: [ms] for each in made}}
-        return Measured({**launch, "name": name}, {UNCHANGED: plain, **made}, times, {ALWAYS: 0, CHOSEN: 0})
+        return Measured({**launch, "name": name}, {UNCHANGED: plain, **made}, times, {CORNERS: 0, CHOSEN: 0})
 
-    variants: dict[str, str] = {name: "" for name in (UNCHANGED, ALWAYS, CHOSEN, NO_LOAD, NO_CORNER)}
+    variants: dict[str, str] = {name: "" for name in (UNCHANGED, CORNERS, RINGS, CHOSEN, NO_LOAD, NO_CORNER)}
     rows = [row("a", is_changed=True, ms=1.0), row("b", is_changed=False, ms=2.1)]
     text = report(Found(rows, variants, "Some GPU.", "sm_90", 1e9), 3)
     assert (
         "geometric mean 1.414 over all 2 kernels, 2.000, least 2.000 (`a`) over the 1 that it changes" in text
     )
-    assert "| a | 2.000 | 0 | 0.00 | 2.00 | 2.00 | 2.00 | 2.00 |" in text
-    assert "| a | 64x4 | 4, 4 | 32, 8, 64 | 72 (8), 3, 24 |" in text
+    assert "| a | 2.000 | 0 | 0.00 | 2.00 | 2.00 | 2.00 | 2.00 | 2.00 |" in text
+    assert "| a | 64x4 | 4, 4, 4 | 32, 8, 64 | 72 (8), 3, 24 |" in text
     assert "bit for bit" in text
     text = report(Found(rows[1:], variants, "Some GPU.", "sm_90", 1e9), 3)
     assert "1.000 over all 1 kernels, none of which it changes" in text
