@@ -1,8 +1,10 @@
 """z3 as the last step of the portfolio: atoms in, a model, a core or a reason out.
 
-This is the only module that imports z3, and only when a question is asked: z3 costs time and memory to load.
-There is one z3 context, its own, behind a lock. `rlimit` makes answers repeatable; since z3 can overrun it
-(and its own timeout), a watchdog interrupts the context after a wall-clock limit.
+This is the only module of the package that imports z3, and only when a question is asked: z3 costs time and memory to
+load.
+Every question has a z3 context of its own, so that an answer depends on nothing that was asked before: `rlimit` makes
+it repeatable. Since z3 can overrun that (and its own timeout), a watchdog interrupts the context after a wall-clock
+limit.
 """
 
 from __future__ import annotations
@@ -12,12 +14,9 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 from comprehensive.algebra.atom import Atom, Relation
-
-_lock = threading.RLock()
 
 # Resources count neither digits nor degrees, so that z3 would go on until the watchdog ends it, question after
 # question. Classic problems have degrees up to 6, and stay below a tenth of the product.
@@ -72,29 +71,28 @@ def solve(atoms: Sequence[Atom], integers: Iterable[str] = (), limits: Limits | 
     large = next((atom for atom in atoms if _is_too_large(atom)), None)
     if large is not None:
         return Undecided(f"a polynomial of degree {large.polynomial.total_degree} is too large for z3")
-    with _lock:
-        z3, context = _loaded()
-        whole = frozenset(integers)
-        names = sorted({name for atom in atoms for name in atom.symbols})
-        variables = {name: (z3.Int if name in whole else z3.Real)(name, ctx=context) for name in names}
-        solver = z3.Solver(ctx=context)
-        solver.set("rlimit", limits.resources)
-        solver.set("timeout", max(1, int(limits.seconds * 1000)))
-        marks = [z3.Bool(f"atom!{index}", ctx=context) for index in range(len(atoms))]
-        for atom, mark in zip(atoms, marks, strict=True):
-            solver.assert_and_track(_translated(z3, context, atom, variables), mark)
-        with _watchdog(context, limits.seconds):
-            try:
-                answer = solver.check()
-                model = solver.model() if answer == z3.sat else None  # an interrupted "sat" may have none
-            except z3.Z3Exception as error:  # an interrupt can surface as an exception
-                return Undecided(str(error))
-        if model is not None:
-            return _verified(_model(z3, model, variables), atoms)
-        if answer == z3.unsat:
-            kept = {str(mark) for mark in solver.unsat_core()}
-            return Core(tuple(a for a, mark in zip(atoms, marks, strict=True) if str(mark) in kept))
-        return Undecided(str(solver.reason_unknown()))
+    z3, context = _loaded()
+    whole = frozenset(integers)
+    names = sorted({name for atom in atoms for name in atom.symbols})
+    variables = {name: (z3.Int if name in whole else z3.Real)(name, ctx=context) for name in names}
+    solver = z3.Solver(ctx=context)
+    solver.set("rlimit", limits.resources)
+    solver.set("timeout", max(1, int(limits.seconds * 1000)))
+    marks = [z3.Bool(f"atom!{index}", ctx=context) for index in range(len(atoms))]
+    for atom, mark in zip(atoms, marks, strict=True):
+        solver.assert_and_track(_translated(z3, context, atom, variables), mark)
+    with _watchdog(context, limits.seconds):
+        try:
+            answer = solver.check()
+            model = solver.model() if answer == z3.sat else None  # an interrupted "sat" may have none
+        except z3.Z3Exception as error:  # an interrupt can surface as an exception
+            return Undecided(str(error))
+    if model is not None:
+        return _verified(_model(z3, model, variables), atoms)
+    if answer == z3.unsat:
+        kept = {str(mark) for mark in solver.unsat_core()}
+        return Core(tuple(a for a, mark in zip(atoms, marks, strict=True) if str(mark) in kept))
+    return Undecided(str(solver.reason_unknown()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,35 +112,34 @@ class Program:
 
 def combination(program: Program, limits: Limits) -> tuple[Fraction, ...] | None:
     """Exact values of the unknowns; None where there are none or z3 gives up."""
-    with _lock:
-        z3, context = _loaded()
-        unknowns = [z3.Real(f"m{index}", ctx=context) for index in range(len(program.constant))]
-        solver = z3.SolverFor("QF_LRA", ctx=context)
-        solver.set("rlimit", limits.resources)
-        solver.set("timeout", max(1, int(limits.seconds * 1000)))
-        zero = z3.RealVal(0, ctx=context)
+    z3, context = _loaded()
+    unknowns = [z3.Real(f"m{index}", ctx=context) for index in range(len(program.constant))]
+    solver = z3.SolverFor("QF_LRA", ctx=context)
+    solver.set("rlimit", limits.resources)
+    solver.set("timeout", max(1, int(limits.seconds * 1000)))
+    zero = z3.RealVal(0, ctx=context)
 
-        def total(entries: Iterable[tuple[int, Fraction]]) -> Any:
-            terms = [z3.Q(c.numerator, c.denominator, ctx=context) * unknowns[at] for at, c in entries if c]
-            return z3.Sum(terms) if terms else zero
+    def total(entries: Iterable[tuple[int, Fraction]]) -> Any:
+        terms = [z3.Q(c.numerator, c.denominator, ctx=context) * unknowns[at] for at, c in entries if c]
+        return z3.Sum(terms) if terms else zero
 
-        for unknown, free in zip(unknowns, program.free, strict=True):
-            if not free:
-                solver.add(unknown >= 0)
-        for row, exact in zip(program.rows, program.exact, strict=True):
-            solver.add(total(row) == 0 if exact else total(row) <= 0)
-        constant = total(enumerate(program.constant))
-        strict = total((at, Fraction(1)) for at, is_strict in enumerate(program.strict) if is_strict)
-        solver.add(constant <= 0, strict - constant >= 1)
-        with _watchdog(context, limits.seconds):
-            try:
-                answer = solver.check()
-            except z3.Z3Exception:  # an interrupt can surface as an exception
-                return None
-        if answer != z3.sat:
+    for unknown, free in zip(unknowns, program.free, strict=True):
+        if not free:
+            solver.add(unknown >= 0)
+    for row, exact in zip(program.rows, program.exact, strict=True):
+        solver.add(total(row) == 0 if exact else total(row) <= 0)
+    constant = total(enumerate(program.constant))
+    strict = total((at, Fraction(1)) for at, is_strict in enumerate(program.strict) if is_strict)
+    solver.add(constant <= 0, strict - constant >= 1)
+    with _watchdog(context, limits.seconds):
+        try:
+            answer = solver.check()
+        except z3.Z3Exception:  # an interrupt can surface as an exception
             return None
-        model = solver.model()
-        return tuple(Fraction(model.eval(unknown, model_completion=True).as_string()) for unknown in unknowns)
+    if answer != z3.sat:
+        return None
+    model = solver.model()
+    return tuple(Fraction(model.eval(unknown, model_completion=True).as_string()) for unknown in unknowns)
 
 
 def _is_too_large(atom: Atom) -> bool:
@@ -152,8 +149,8 @@ def _is_too_large(atom: Atom) -> bool:
     return degree > _HIGHEST_DEGREE or (degree > 1 and degree * bits > _MOST_DEGREE_TIMES_BITS)
 
 
-@lru_cache(maxsize=1)
 def _loaded() -> tuple[Any, Any]:
+    """z3 and a new context: it takes some milliseconds."""
     import z3  # pyright: ignore[reportMissingTypeStubs]  # z3 has no types; it stays within this module
 
     return z3, z3.Context()

@@ -210,7 +210,11 @@ def test_in_place_the_input_becomes_what_was_assembled_and_is_not_rewritten_twic
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_ptxas_and_leaves_nothing(call: _Call, number: signal.Signals) -> None:
     call.input.write_text("wait")
-    process = call.start("comment", "k.ptx")
+    inherited = signal.signal(number, signal.SIG_DFL)  # what starts the tests may ignore it, as nohup does
+    try:
+        process = call.start("comment", "k.ptx")
+    finally:
+        signal.signal(number, inherited)
     told, deadline = Path(f"{call.calls}.pid"), time.monotonic() + 60
     while not (told.exists() and told.read_text().strip()) and time.monotonic() < deadline:
         time.sleep(0.01)
