@@ -19,8 +19,7 @@ from functools import cached_property
 from comprehensive.ptx.analysis.alias import Relation
 from comprehensive.ptx.analysis.facts import Facts
 from comprehensive.ptx.analysis.forms import Form
-from comprehensive.ptx.analysis.graphs import reverse_postorder
-from comprehensive.ptx.analysis.loops import NO_LOOP
+from comprehensive.ptx.analysis.graphs import postorder
 from comprehensive.ptx.analysis.ssa import NONE
 from comprehensive.ptx.module import bytes_of
 from comprehensive.ptx.symbolic.emulator import Emulation, Sighting
@@ -62,8 +61,8 @@ class Neighbours:
     _shapes: dict[int, tuple[int, int]] = field(
         default_factory=dict[int, tuple[int, int]], init=False, repr=False, compare=False
     )
-    _ways: dict[int, frozenset[int]] = field(
-        default_factory=dict[int, frozenset[int]], init=False, repr=False, compare=False
+    _ways: dict[tuple[int, int], frozenset[int]] = field(
+        default_factory=dict[tuple[int, int], frozenset[int]], init=False, repr=False, compare=False
     )
 
     @cached_property
@@ -182,21 +181,29 @@ class Neighbours:
         return Neighbour(by, elements, tuple(wraps))
 
     def _is_written(self, source: int, step: int) -> bool:
-        """Whether this lane may write, behind the source, what it is about to load: then it has to see that."""
+        """Whether this lane may write, behind the source (NONE: the beginning), what it is about to load: then it has
+        to see that. Ways that come to the source again do not count."""
         analyses = self.emulation.analyses
         load = analyses.accesses[step]
         if load.is_constant or (source != NONE and analyses.accesses[source].is_constant):
             return False
-        begin, end = 0 if source == NONE else analyses.cfg.block_of[source], analyses.cfg.block_of[step]
-        behind = self._reachable(begin)
+        block_of = analyses.cfg.block_of
+        end, begin = block_of[step], NONE if source == NONE else block_of[source]
         for number in self._writers:
-            block = analyses.cfg.block_of[number]
-            if block not in behind or end not in self._reachable(block):
-                continue
-            in_cycle = analyses.loops.innermost[block] != NO_LOOP
-            if not in_cycle and ((block == begin and number < source) or (block == end and number > step)):
-                continue
-            relation = Relation.ANY_VISIT if in_cycle else Relation.SAME_VISIT
+            block = block_of[number]
+            if block == begin == end:
+                if not source < number < step:
+                    continue
+                again = False
+            else:
+                again = block != begin and block in self._behind(block, begin)
+                after = begin == NONE or (
+                    number > source if block == begin else block in self._behind(begin, begin)
+                )
+                before = again or number < step if block == end else end in self._behind(block, begin)
+                if not (after and before):
+                    continue
+            relation = Relation.ANY_VISIT if again else Relation.SAME_VISIT
             if analyses.alias.may_alias(analyses.accesses[number], load, relation):
                 return True
         return False
@@ -205,12 +212,17 @@ class Neighbours:
     def _writers(self) -> tuple[int, ...]:
         return tuple(n for n, access in self.emulation.analyses.accesses.items() if access.writes)
 
-    def _reachable(self, block: int) -> frozenset[int]:
-        """The block, and those to which ways lead from it."""
-        found = self._ways.get(block)
+    def _behind(self, block: int, without: int) -> frozenset[int]:
+        """Blocks to which ways lead from the end of a block, over others than one."""
+        found = self._ways.get((block, without))
         if found is None:
-            successors = [each.successors for each in self.emulation.analyses.cfg.blocks]
-            found = self._ways[block] = frozenset(reverse_postorder(successors, block))
+            blocks = self.emulation.analyses.cfg.blocks
+            successors = [each.successors for each in blocks]
+            seen = bytearray(len(blocks))
+            if without != NONE:
+                seen[without] = 1
+            order = (n for s in successors[block] if not seen[s] for n in postorder(successors, s, seen))
+            found = self._ways[block, without] = frozenset(order)
         return found
 
     def _wraps(
