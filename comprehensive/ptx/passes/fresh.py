@@ -28,6 +28,7 @@ class Fresh:
             self._prefix = f"%{prefix}{number}_"
             number += 1
         self._counts: dict[str, int] = {}
+        self._next: dict[str, int] = {}
 
     def register(self, type_: str) -> Name:
         """A register of a type such as ``b32`` that nothing has."""
@@ -37,10 +38,10 @@ class Fresh:
 
     def label(self, kind: str) -> str:
         """One that nothing has; needs no declaration."""
-        number = 0
+        number = self._next.get(kind, 0)
         while (found := f"{self._label}_{kind}_{number}") in self._labels:
             number += 1
-        self._labels.add(found)
+        self._next[kind] = number + 1
         return found
 
     def declared(self, body: Sequence[Statement]) -> list[Statement]:

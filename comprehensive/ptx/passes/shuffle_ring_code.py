@@ -22,6 +22,7 @@ from itertools import pairwise
 from comprehensive.ptx.analysis.alias import Relation
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.operands import SINK, Address, Name, Not, Operand, Vector, renamed
+from comprehensive.ptx.passes.edits import Edits
 from comprehensive.ptx.passes.shuffle_code import (
     LANES,
     Shuffle,
@@ -77,18 +78,25 @@ def with_rings(analyses: Analyses, rings: Sequence[Ring], own: Sequence[Shuffle]
         code.edits.replace(shuffle.step, code.moves(shuffle))
     for row in rows:
         row.make()
+    with_shuffles = code.edits.copy()
+    for row in rows:
+        for step, instead in row.instead.items():
+            with_shuffles.replace(step, instead)
     body: list[Statement] = []
     done = 0
     for row in sorted(rows, key=lambda each: each.begin):
         body += code.edits.made(done, row.begin)
-        body += row.twice()
+        body += row.twice(with_shuffles)
         done = row.end
     body += code.edits.made(done)
     return code.fresh.declared(body)
 
 
 class _Row:
-    """The instructions from the first load of a row to the last one; ``begin`` and ``end`` are positions."""
+    """The instructions from the first load of a row to the last one; ``begin`` and ``end`` are positions.
+
+    ``instead`` is what stands in the place of its loads, by step.
+    """
 
     def __init__(
         self, code: ShuffleCode, row_of: Mapping[int, int], rings: Sequence[Ring], lane: Name
@@ -102,7 +110,7 @@ class _Row:
         self.end = 1 + self._flow.steps[self._last()].position
         self._opening: list[Statement] = []
         self._computed: dict[int, Name] = {}
-        self._instead: dict[int, list[Statement]] = {}
+        self.instead: dict[int, list[Statement]] = {}
         self._lanes: dict[int, tuple[Name, Name]] = {}
         self._ends: dict[tuple[int, int], Name] = {}
         self._turns: dict[tuple[int, int, int], Name] = {}
@@ -156,21 +164,18 @@ class _Row:
             for shuffle in ring.shuffles:
                 found = [each for every in begun for each in every] if shuffle is ring.shuffles[0] else []
                 self._shuffle(shuffle, edges, found)
-                self._instead[shuffle.step] = found
+                self.instead[shuffle.step] = found
         self._test()
 
-    def twice(self) -> list[Statement]:
+    def twice(self, with_shuffles: Edits) -> list[Statement]:
         """With the rings, and as it was for warps that cannot; piece by piece."""
-        edits = self._code.edits.copy()
-        for step, instead in self._instead.items():
-            edits.replace(step, instead)
         found = self._opening
         cuts = [self.begin, *map(self._code.edits.position, self._cuts()), self.end]
         for begin, end in pairwise(cuts):
             loads, done = self._code.fresh.label(_LEFT), self._code.fresh.label("done")
             found += [
                 Instruction(made("bra").opcode, (Name(loads),), Not(self._whole)),
-                *edits.made(begin, end),
+                *with_shuffles.made(begin, end),
                 made("bra.uni", Name(done)),
                 Label(loads),
                 *_again(self._code.edits.made(begin, end)),

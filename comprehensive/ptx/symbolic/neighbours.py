@@ -12,7 +12,7 @@ whatever the parameters and the block, with ``-31 <= N <= 31``; 0 is the thread 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -29,6 +29,8 @@ from comprehensive.ptx.symbolic.solver import Solver
 MOST_LANES = 31
 _MOST_BYTES = 32
 """Of a vector."""
+_MOST_WRITERS = 100
+"""So many are compared with a load; with more it is taken to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,10 @@ class Neighbours:
     )
     _ways: dict[tuple[int, int], frozenset[int]] = field(
         default_factory=dict[tuple[int, int], frozenset[int]], init=False, repr=False, compare=False
+    )
+
+    _different: dict[tuple[object, object], bool] = field(
+        default_factory=dict[tuple[object, object], bool], init=False, repr=False, compare=False
     )
 
     @cached_property
@@ -187,30 +193,46 @@ class Neighbours:
         load = analyses.accesses[step]
         if load.is_constant or (source != NONE and analyses.accesses[source].is_constant):
             return False
-        block_of = analyses.cfg.block_of
-        end, begin = block_of[step], NONE if source == NONE else block_of[source]
-        for number in self._writers:
-            block = block_of[number]
-            if block == begin == end:
-                if not source < number < step:
+        asked = 0
+        for addresses, writers in self._writers.items():
+            if addresses is not None and load.address is not None:
+                pair = addresses.terms, load.address.terms
+                if pair not in self._different:
+                    self._different[pair] = analyses.alias.are_different(addresses, load.address)
+                if self._different[pair]:
                     continue
-                again = False
-            else:
-                again = block != begin and block in self._behind(block, begin)
-                after = begin == NONE or (
-                    number > source if block == begin else block in self._behind(begin, begin)
-                )
-                before = again or number < step if block == end else end in self._behind(block, begin)
-                if not (after and before):
-                    continue
-            relation = Relation.ANY_VISIT if again else Relation.SAME_VISIT
-            if analyses.alias.may_alias(analyses.accesses[number], load, relation):
-                return True
+            for number in writers:
+                relation = self._is_between(source, number, step)
+                asked += relation is not None
+                if asked > _MOST_WRITERS:
+                    return True
+                if relation and analyses.alias.may_alias(analyses.accesses[number], load, relation):
+                    return True
         return False
 
+    def _is_between(self, source: int, number: int, step: int) -> Relation | None:
+        """How a step that may come between two others has to be compared with the second one; None where it cannot."""
+        block_of = self.emulation.analyses.cfg.block_of
+        block, end, begin = block_of[number], block_of[step], NONE if source == NONE else block_of[source]
+        if block == begin == end:
+            return Relation.SAME_VISIT if source < number < step else None
+        again = block != begin and block in self._behind(block, begin)
+        after = begin == NONE or (number > source if block == begin else block in self._behind(begin, begin))
+        before = again or number < step if block == end else end in self._behind(block, begin)
+        if not (after and before):
+            return None
+        return Relation.ANY_VISIT if again else Relation.SAME_VISIT
+
     @cached_property
-    def _writers(self) -> tuple[int, ...]:
-        return tuple(n for n, access in self.emulation.analyses.accesses.items() if access.writes)
+    def _writers(self) -> Mapping[Form | None, Sequence[int]]:
+        """By what their addresses have in common: one of these."""
+        alike: dict[object, tuple[Form | None, list[int]]] = {}
+        for number, access in self.emulation.analyses.accesses.items():
+            if access.writes:
+                address = access.address
+                terms = None if address is None else (address.bits, address.terms)
+                alike.setdefault(terms, (address, []))[1].append(number)
+        return dict(alike.values())
 
     def _behind(self, block: int, without: int) -> frozenset[int]:
         """Blocks to which ways lead from the end of a block, over others than one."""
