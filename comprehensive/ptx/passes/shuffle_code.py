@@ -123,10 +123,11 @@ class ShuffleCode:
                 found.append(shuffled(high_there, high))
                 found.append(made("mov.b64", target, Vector((low_there, high_there))))
             case 16:
-                wide, there = self.fresh.register("b32"), self.fresh.register("b32")
+                wide, there, rest = (self.fresh.register(each) for each in ("b32", "b32", "b16"))
                 found.append(made("cvt.u32.u16", wide, source))
                 found.append(shuffled(there, wide))
-                found.append(made("cvt.u16.u32", target, there))
+                # Not cvt.u16, which no register of type f16 may be the target of.
+                found.append(made("mov.b32", Vector((target, rest)), there))
             case _:
                 found.append(shuffled(target, source))
 

@@ -21,6 +21,7 @@ from itertools import pairwise
 
 from comprehensive.ptx.analysis.alias import Relation
 from comprehensive.ptx.analysis.analyses import Analyses
+from comprehensive.ptx.opcodes import Opcode, opcode
 from comprehensive.ptx.operands import SINK, Address, Name, Not, Operand, Vector, renamed
 from comprehensive.ptx.passes.edits import Edits
 from comprehensive.ptx.passes.shuffle_code import (
@@ -43,27 +44,16 @@ _LEFT = "loads"
 _IS_LEFT = re.compile(rf"\$shfl_{_LEFT}_\d+")
 
 
-def blocks_made(analyses: Analyses) -> frozenset[int]:
-    """Both ways of what an earlier run of the pass has made."""
-    body, steps = analyses.flow.function.body, analyses.flow.steps
-    found: set[int] = set()
-    for block in analyses.cfg.blocks:
-        first = steps[block.start].position if block.steps else 0
-        match body[first - 1] if first else None:
-            case Label(name) if _IS_LEFT.fullmatch(name):
-                found.add(block.number)
-            case Instruction(code, (Name(name),)) if code.base == "bra" and _IS_LEFT.fullmatch(name):
-                found.add(block.number)
-            case _:
-                pass
-    return frozenset(found)
+def has_rings(body: Sequence[Statement]) -> bool:
+    """Whether an earlier run of the pass has made some. What it refused, another run could take for a ring of what is
+    left."""
+    return any(isinstance(each, Label) and _IS_LEFT.fullmatch(each.name) for each in body)
 
 
 def with_rings(analyses: Analyses, rings: Sequence[Ring], own: Sequence[Shuffle]) -> list[Statement]:
     """The body of the function with them, and with what threads themselves have loaded."""
     code = ShuffleCode(analyses)
     lane = code.fresh.register("b32")
-    code.edits.before(0, (made("mov.u32", lane, Name("%laneid")),))
     by_row: dict[int, list[Ring]] = defaultdict(list)
     for ring in sorted(rings, key=lambda each: each.first):
         by_row[ring.begin].append(ring)
@@ -82,8 +72,9 @@ def with_rings(analyses: Analyses, rings: Sequence[Ring], own: Sequence[Shuffle]
     for row in rows:
         for step, instead in row.instead.items():
             with_shuffles.replace(step, instead)
-    body: list[Statement] = []
-    done = 0
+    # A row may begin with the first step.
+    done = code.edits.position(0)
+    body = [*code.edits.made(0, done), made("mov.u32", lane, Name("%laneid"))]
     for row in sorted(rows, key=lambda each: each.begin):
         body += code.edits.made(done, row.begin)
         body += row.twice(with_shuffles)
@@ -113,9 +104,9 @@ class _Row:
         self.instead: dict[int, list[Statement]] = {}
         self._lanes: dict[int, tuple[Name, Name]] = {}
         self._ends: dict[tuple[int, int], Name] = {}
-        self._turns: dict[tuple[int, int, int], Name] = {}
+        self._turns: dict[tuple[int, int, int, int], Name] = {}
         self._lane = lane
-        self._is_high: Name | None = None
+        self._are_high: dict[int, Name] = {}
 
     def _last(self) -> int:
         """The last shuffle, or a load behind it: ptxas moves loads up as far as to a branch, and not past it."""
@@ -146,12 +137,10 @@ class _Row:
                 continue
             for step in needed:
                 self._compute(step)
-            address, data = self._renamed(source, instruction.operands[1]), code.data(source)
+            rest, data = (self._renamed(source, each) for each in instruction.operands[1:]), code.data(source)
             registers = [code.fresh.register(f"b{code.bits(each)}") for each in data]
             target = registers[0] if len(registers) == 1 else Vector(tuple(registers))
-            self._opening.append(
-                Instruction(instruction.opcode, (target, address, *instruction.operands[2:]))
-            )
+            self._opening.append(Instruction(instruction.opcode, (target, *rest)))
             moves = zip(data, registers, strict=True)
             code.edits.replace(source, [made(f"mov.b{code.bits(one)}", one, other) for one, other in moves])
             code.saved |= {Element(source, n): register for n, register in enumerate(registers)}
@@ -297,19 +286,17 @@ class _Row:
                 edges |= {(is_behind, side.element + n): each for n, each in enumerate(registers)}
         found: list[Statement] = []
         base, offset = address.base, address.offset - ring.ahead
-        turns = self._turn(ring, edge.before, -1), self._turn(ring, edge.behind, 1)
-        if None in turns:
-            offset += next(turn for turn in turns if turn is not None)
-        else:
+        before, behind = self._turn(ring, edge.before, -1), self._turn(ring, edge.behind, 1)
+        if before is not None and behind is not None:
             wide = code.bits(address.base)
             base = code.fresh.register(f"b{wide}")
-            found.append(made(f"add.s{wide}", base, address.base, self._by_end(turns, wide)))
-        text = original.opcode.text.replace(f".v{original.opcode.vector}", "")
-        head, _, type_ = text.rpartition(".")
-        text = text if edge.width == 1 else f"{head}.v{edge.width}.{type_}"
+            turn = self._by_end(before, behind, wide, _first_high(edge))
+            found.append(made(f"add.s{wide}", base, address.base, turn))
+        else:
+            offset += next(turn for turn in (before, behind) if turn is not None)
         data: Operand = registers[0] if edge.width == 1 else Vector(registers)
         operands = (data, Address(base, offset), *original.operands[2:])
-        found.append(Instruction(made(text).opcode, operands, self._at_ends(edge)))
+        found.append(Instruction(_of_width(original.opcode, edge.width), operands, self._at_ends(edge)))
         return found
 
     def _shuffle(self, shuffle: Shuffle, edges: dict[tuple[bool, int], Name], found: list[Statement]) -> None:
@@ -356,18 +343,34 @@ class _Row:
         """Bytes from the source's address to what the lanes at one end load."""
         return None if side is None else way * LANES * ring.slope + side.element * ring.size
 
-    def _by_end(self, turns: tuple[int | None, int | None], wide: int) -> Name:
-        before, behind = turns
-        assert before is not None
-        assert behind is not None
-        key = before, behind, wide
+    def _by_end(self, before: int, behind: int, wide: int, high: int) -> Name:
+        """The one from lane ``high`` on, the other below."""
+        key = before, behind, wide, high
         if key not in self._turns:
-            if self._is_high is None:
-                self._is_high = self._code.fresh.register("pred")
-                self._opening.append(made("setp.gt.u32", self._is_high, self._lane, number(LANES // 2 - 1)))
+            if high not in self._are_high:
+                self._are_high[high] = is_high = self._code.fresh.register("pred")
+                self._opening.append(made("setp.gt.u32", is_high, self._lane, number(high - 1)))
             self._turns[key] = turn = self._code.fresh.register(f"b{wide}")
-            self._opening.append(made(f"selp.b{wide}", turn, number(before), number(behind), self._is_high))
+            self._opening.append(
+                made(f"selp.b{wide}", turn, number(before), number(behind), self._are_high[high])
+            )
         return self._turns[key]
+
+
+def _first_high(edge: Edge) -> int:
+    """From which lane on lanes do not load what lies behind: the middle one if it may be, the same for many edges."""
+    assert edge.before is not None
+    assert edge.behind is not None
+    return min(max(LANES // 2, edge.behind.lanes), LANES - edge.before.lanes)
+
+
+def _of_width(load: Opcode, width: int) -> Opcode:
+    """The load of so many elements, of 16 bytes at most: hints of eviction from L2 stand with 32 bytes only."""
+    words = load.text.split(".")
+    kept = [word for word in words if word != f"v{load.vector}" and not word.startswith("L2::evict")]
+    if width > 1:
+        kept.insert(-1, f"v{width}")
+    return opcode(".".join(kept))
 
 
 def _again(statements: Sequence[Statement]) -> Iterator[Statement]:

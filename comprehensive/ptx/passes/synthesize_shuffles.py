@@ -34,7 +34,7 @@ from comprehensive.ptx.passes.remark import Kind, Remark
 from comprehensive.ptx.passes.shuffle_code import Index, Part, Shuffle, Sum, bits_of, data_of
 from comprehensive.ptx.passes.shuffle_corners import Variant, with_corners
 from comprehensive.ptx.passes.shuffle_cost import Choice, cheapest
-from comprehensive.ptx.passes.shuffle_ring_code import blocks_made, with_rings
+from comprehensive.ptx.passes.shuffle_ring_code import has_rings, with_rings
 from comprehensive.ptx.passes.shuffle_rings import Rings, rings_of
 from comprehensive.ptx.statements import Statement
 from comprehensive.ptx.symbolic.emulator import Emulation, emulate
@@ -155,7 +155,7 @@ class _Search:
         self._steps = analyses.flow.steps
         self._depths = scope_depths(analyses.flow.function.body)
         self._old = module.version < _NEEDED_VERSION
-        self._made = blocks_made(analyses)
+        self._made = has_rings(analyses.flow.function.body)
         self.remarks: list[Remark] = []
         self._obstacles: dict[int, str | None] = {}
 
@@ -228,14 +228,14 @@ class _Search:
             return "it stands in a function that is no kernel"
         if self._old:
             return "activemask needs .version 6.2"
+        if self._made:
+            return "the pass has been here before"
         if code.base != "ld" or access.writes or len(code.types) != 1:
             return "it is no plain load"
         if access.orders or code.is_volatile:
             return "it is volatile, or synchronises"
         if at.guard is not None:
             return "it has a guard"
-        if self._analyses.cfg.block_of[step] in self._made:
-            return "the pass has been here before"
         if self._depths[at.position] or has_pragma(self._analyses.flow.function.body, at.position):
             return "it stands in inline assembly, or a pragma speaks of it"
         data = data_of(at.instruction)

@@ -104,6 +104,81 @@ ld.global.nc.f32 %f2, [%d4+4];"""
 
 
 @pytest.mark.parametrize(
+    ("offsets", "first"),
+    [
+        # The middle one where it may be.
+        ((-4, 4), 16),
+        ((-64, 64), 16),
+        # Of twenty lanes that load what lies before the warp, or behind it.
+        ((-80, 4), 12),
+        ((-4, 80), 20),
+        ((-124, 4), 1),
+        ((-4, 124), 31),
+    ],
+)
+def test_ends_of_different_depth_load_each_what_is_its(offsets: tuple[int, ...], first: int) -> None:
+    text, remarks = made(rows(*offsets))
+    assert sum(remark.kind.value == "applied" for remark in remarks) == 2
+    high = re.search(r"selp\.b64 %shfl_b64_\d+, -128, 128, (%shfl_pred_\d+);", text)
+    assert high is not None
+    assert f"setp.gt.u32 {high[1]}, %shfl_b32_0, {first - 1};" in text
+
+
+def test_what_a_source_loaded_early_needs_is_computed_before() -> None:
+    body = """mul.wide.u32 %d3, %r1, 4; add.s64 %d4, %d1, %d3;
+ld.global.nc.f32 %f9, [%d4+4096]; mov.b64 %d8, 0x14F0000000000000;
+ld.global.nc.L2::cache_hint.f32 %f1, [%d4], %d8; ld.global.nc.L2::cache_hint.f32 %f2, [%d4+4], %d8;"""
+    text, _ = made(body)
+    early = re.search(r"mov\.b64 (%shfl_b64_\d+), 0x14F0000000000000;", text)
+    assert early is not None
+    assert re.search(rf"ld\.global\.nc\.L2::cache_hint\.f32 %shfl_b32_\d+, \[%d4\], {early[1]};", text)
+
+
+def test_the_lane_is_known_before_a_row_that_begins_with_the_first_instruction() -> None:
+    first = "ld.shared.f32 %f9, [buffer];\n"
+    text = HEAD.replace(".visible", ".shared .f32 buffer[4];\n.visible").replace(
+        "ld.param", first + "ld.param", 1
+    )
+    text, _ = rewrite(text + rows(4) + TAIL, f"synthesize-shuffles{{{NO_ALIAS}}}", name="k.ptx")
+    lane = text.index("mov.u32 %shfl_b32_0, %laneid;")
+    assert lane == text.index("%laneid") - len("mov.u32 %shfl_b32_0, ")
+    assert text.count("%laneid") == 1
+    assert (
+        lane < text.index("%shfl_b32_0, 1;") < text.index("bra $shfl_loads_0") < text.index("%f9, [buffer]")
+    )
+
+
+def test_halves_of_type_f16_are_the_target_of_no_conversion_to_integers() -> None:
+    body = """.reg .f16 %h<9>; mul.wide.u32 %d3, %r1, 2; add.s64 %d4, %d1, %d3;
+ld.global.nc.b16 %h1, [%d4]; ld.global.nc.b16 %h2, [%d4+2];"""
+    text, _ = made(body)
+    assert re.search(r"mov\.b32 \{%h2, %shfl_b16_\d+\}, %shfl_b32_\d+;", text)
+
+
+def test_edges_have_no_hint_that_only_loads_of_32_bytes_may_have() -> None:
+    words = [", ".join(f"%f{8 * row + n}" for n in range(1, 9)) for row in (0, 1)]
+    body = "mul.wide.u32 %d3, %r1, 32; add.s64 %d4, %d1, %d3;\n"
+    body += "".join(
+        f"ld.global.nc.L1::evict_last.L2::evict_first.v8.b32 {{{each}}}, [%d4+{32 * row}];"
+        for row, each in enumerate(words)
+    )
+    text, _ = made(body)
+    found = re.findall(r"@%shfl_pred_\d+ (ld\.[\w.:]+)", text)
+    assert found == ["ld.global.nc.L1::evict_last.v4.b32"] * 2
+
+
+def test_a_function_with_rings_is_left_as_it_is() -> None:
+    # The last load lies too far away for the ring of the others, and behind their row.
+    far = "".join(f"ld.global.nc.f32 %f{60 + n}, [%d4+{4096 * n}];" for n in range(1, 20))
+    body = rows(-80, 4) + far + "ld.global.nc.f32 %f50, [%d4+80];"
+    text, remarks = made(body)
+    assert any("the first and the last lanes would be the same" in remark.text for remark in remarks)
+    again, remarks = rewrite(text, "synthesize-shuffles{always=true shape=rings}", name="k.ptx")
+    assert again == text
+    assert any("the pass has been here before" in remark.text for remark in remarks)
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ("shape=squares", "shape is one of"),
