@@ -378,7 +378,7 @@ def _check_indices(seed: int, shape: str) -> int:
     drawn, random = Drawn(Random(seed)), Random(seed)
     launches = [
         (block, (1,) if drawn.exchanges else (random.choice((1, 2, 3)),))
-        for block in random.sample(BLOCKS, 3)
+        for block in random.sample(BLOCKS, 2)
     ]
     return _check(drawn.text, f"shape={shape}", seed, launches)
 
@@ -391,15 +391,14 @@ def _check_rows(seed: int, shape: str) -> int:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("first", range(0, 120, 40))
+@pytest.mark.parametrize("first", range(0, 80, 40))
 def test_kernels_compute_the_same(first: int, shape: str) -> None:
     assert sum(_check_indices(seed, shape) for seed in range(first, first + 40)) > 20
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("first", range(0, 80, 40))
-def test_kernels_with_rows_of_words_compute_the_same(first: int, shape: str) -> None:
-    assert sum(_check_rows(seed, shape) for seed in range(first, first + 40)) > 60
+def test_kernels_with_rows_of_words_compute_the_same(shape: str) -> None:
+    assert sum(_check_rows(seed, shape) for seed in range(32)) > 50
 
 
 @pytest.mark.slow
