@@ -103,6 +103,8 @@ def rings_of(
             why_not[shuffle.step] = _NO_RING.format("it comes from several loads")
         elif neighbours.is_written_before(shuffle.step):
             why_not[shuffle.step] = _NO_RING.format("a lane may have written there")
+        elif neighbours.is_ordered_before(shuffle.step):
+            why_not[shuffle.step] = _NO_RING.format("a lane may have waited for what is there")
         else:
             kind = code.text.replace(f".v{code.vector}", "")
             groups[rows[shuffle.step], sources.pop(), kind].append(shuffle)

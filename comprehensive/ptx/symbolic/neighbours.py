@@ -111,6 +111,19 @@ class Neighbours:
         """Whether a lane may write, on the way to a load, what it is about to load."""
         return self._is_written(NONE, step)
 
+    def is_ordered_before(self, step: int) -> bool:
+        """Whether a lane may have waited, on the way to a load, for what it is about to load; barriers let all lanes
+        wait."""
+        analyses = self.emulation.analyses
+        if analyses.accesses[step].is_constant:
+            return False
+        return any(
+            access.orders
+            and not analyses.flow.steps[number].instruction.opcode.is_convergent
+            and self._is_between(NONE, number, step) is not None
+            for number, access in analyses.accesses.items()
+        )
+
     def _guesses(
         self, step: int, sighting: Sighting, may_be: Callable[[int], bool]
     ) -> Iterator[tuple[int, tuple[Element, ...]]]:

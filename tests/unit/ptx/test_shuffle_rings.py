@@ -95,6 +95,17 @@ ld.global.f32 %f3, [%d4+4096]; ld.global.f32 %f4, [%d4+4100];"""
     assert "%f3, [%d4+4096]" not in text
 
 
+def test_a_lane_that_has_waited_for_its_words_loads_them_itself() -> None:
+    body = """mul.wide.u32 %d3, %r1, 4; add.s64 %d4, %d1, %d3; setp.ne.u32 %p1, %r1, 31; @%p1 bra READY;
+WAIT: ld.acquire.gpu.global.u32 %r2, [%d2]; setp.eq.u32 %p2, %r2, 0; @%p2 bra WAIT;
+READY: ld.global.f32 %f1, [%d4]; ld.global.f32 %f2, [%d4+4];"""
+    text, remarks = made(body, NO_ALIAS)
+    assert "shfl.sync" not in text
+    assert any("waited" in remark.text for remark in remarks)
+    # Nobody waits for what is constant.
+    assert "shfl.sync" in made(body.replace("ld.global.f32", "ld.global.nc.f32"), NO_ALIAS)[0]
+
+
 def test_what_is_computed_of_a_load_stands_behind_the_branch() -> None:
     body = """mul.wide.u32 %d3, %r1, 4; add.s64 %d4, %d1, %d3;
 ld.global.nc.f32 %f1, [%d4]; mul.f32 %f9, %f1, %f1;
