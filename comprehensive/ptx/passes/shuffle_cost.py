@@ -30,13 +30,12 @@ from comprehensive.data import spec_directory
 from comprehensive.ptx.analysis.accesses import Access
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.spaces import Space
-from comprehensive.ptx.passes.shuffle_code import Shuffle
+from comprehensive.ptx.passes.shuffle_code import LANES, Shuffle
 from comprehensive.ptx.passes.shuffle_rings import Ring, Rings
 from comprehensive.ptx.symbolic.emulator import Emulation
 from comprehensive.ptx.symbolic.lanes import Lanes
 
 _LINE = 128
-_LANES = 32
 _ROUNDS = 10
 _LEAST_GAIN = 0.03
 """What is not more than this is noise: of kernels built twice, times differ by as much."""
@@ -189,7 +188,7 @@ class _Estimate:
                 if access.space is not Space.SHARED and access.address is not None:
                     key = self._array(access)
                     arrays[key] = max(arrays.get(key, 0), self._bytes(access) * rounds)
-        return cycles + sum(arrays.values()) * _LANES / costs.memory_bytes
+        return cycles + sum(arrays.values()) * LANES / costs.memory_bytes
 
     def _rounds(self, step: int) -> int:
         return _ROUNDS ** self._analyses.loops.depth(self._analyses.cfg.block_of[step])
@@ -205,7 +204,7 @@ class _Estimate:
 
     def _moved(self, access: Access) -> float:
         """A load or store; the lines that it touches beside what it moves add nothing that could be measured."""
-        return self._costs.cycles_load * -(-access.bytes * _LANES // _LINE)
+        return self._costs.cycles_load * -(-access.bytes * LANES // _LINE)
 
     def _words(self, step: int) -> int:
         return -(-self._analyses.accesses[step].bytes // 4)

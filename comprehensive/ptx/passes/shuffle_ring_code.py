@@ -158,7 +158,7 @@ class _Row:
 
     def twice(self, with_shuffles: Edits) -> list[Statement]:
         """With the rings, and as it was for warps that cannot; piece by piece."""
-        found = self._opening
+        found = [*self._opening]
         cuts = [self.begin, *map(self._code.edits.position, self._cuts()), self.end]
         for begin, end in pairwise(cuts):
             loads, done = self._code.fresh.label(_LEFT), self._code.fresh.label("done")

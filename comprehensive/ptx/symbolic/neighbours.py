@@ -114,14 +114,17 @@ class Neighbours:
     def is_ordered_before(self, step: int) -> bool:
         """Whether a lane may have waited, on the way to a load, for what it is about to load; barriers let all lanes
         wait."""
-        analyses = self.emulation.analyses
-        if analyses.accesses[step].is_constant:
+        if self.emulation.analyses.accesses[step].is_constant:
             return False
-        return any(
-            access.orders
-            and not analyses.flow.steps[number].instruction.opcode.is_convergent
-            and self._is_between(NONE, number, step) is not None
-            for number, access in analyses.accesses.items()
+        return any(self._is_between(NONE, number, step) is not None for number in self._waiting)
+
+    @cached_property
+    def _waiting(self) -> tuple[int, ...]:
+        """Steps at which a lane by itself may wait for others."""
+        analyses = self.emulation.analyses
+        steps, accesses = analyses.flow.steps, analyses.accesses
+        return tuple(
+            n for n, a in accesses.items() if a.orders and not steps[n].instruction.opcode.is_convergent
         )
 
     def _guesses(
