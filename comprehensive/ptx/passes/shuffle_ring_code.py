@@ -33,7 +33,7 @@ from comprehensive.ptx.passes.shuffle_code import (
     number,
     reaches,
 )
-from comprehensive.ptx.passes.shuffle_rings import Edge, Ring, Side, chain, rows_of
+from comprehensive.ptx.passes.shuffle_rings import Edge, Ring, Side, chain, comes_later, rows_of
 from comprehensive.ptx.statements import MADE, Declaration, Instruction, Label, Statement
 from comprehensive.ptx.symbolic.neighbours import Element
 
@@ -127,12 +127,11 @@ class _Row:
         """Before the row is tested, so that the loads are under way meanwhile."""
         code, cuts = self._code, self._cuts()
         for source in dict.fromkeys(ring.source for ring in self._rings):
-            if not self._first <= source < (cuts[0] if cuts else len(self._flow.steps)):
-                continue
-            if code.analyses.cfg.block_of[source] != code.analyses.cfg.block_of[self._first]:
+            if not comes_later(code.analyses, source, self._first) or (cuts and source >= cuts[0]):
                 continue
             instruction = self._flow.steps[source].instruction
-            needed = self._address_chain(source)
+            made_at = (code.analyses.ssa.values[value].step for value in code.analyses.ssa.uses[source])
+            needed = chain(code.analyses, made_at, self._first)
             if needed is None or self._has_to_wait(source):
                 continue
             for step in needed:
@@ -201,20 +200,6 @@ class _Row:
             for each in between
         )
 
-    def _address_chain(self, source: int) -> tuple[int, ...] | None:
-        """The steps of the row that make the address."""
-        analyses = self._code.analyses
-        block = analyses.cfg.block_of[self._first]
-        found: dict[int, None] = {}
-        for value in analyses.ssa.uses[source]:
-            at = analyses.ssa.values[value].step
-            if at >= self._first and analyses.cfg.block_of[at] == block:
-                steps = chain(analyses, at, self._first)
-                if steps is None:
-                    return None
-                found |= dict.fromkeys(steps)
-        return tuple(found)
-
     def _test(self) -> None:
         """Whether all lanes of the warp are there, one apart, and no index wraps."""
         code, found = self._code, self._opening
@@ -239,17 +224,16 @@ class _Row:
         """Registers with the results of steps where the row begins: kept from before, or computed earlier."""
         registers: dict[int, Name] = {}
         analyses = self._code.analyses
-        block = analyses.cfg.block_of[self._first]
+        for at in chain(analyses, steps, self._first) or ():
+            self._compute(at)
         for step in dict.fromkeys(steps):
-            if analyses.cfg.block_of[step] != block or step < self._first:
+            if comes_later(analyses, step, self._first):
+                registers[step] = self._computed[step]
+            else:
                 result = self._code.data(step)[0]
                 bits = self._code.bits(result)
                 registers[step] = kept = self._code.fresh.register(f"b{bits}")
                 self._code.edits.after(step, (made(f"mov.b{bits}", kept, result),))
-            else:
-                for at in chain(analyses, step, self._first) or ():
-                    self._compute(at)
-                registers[step] = self._computed[step]
         return registers
 
     def _compute(self, step: int) -> None:

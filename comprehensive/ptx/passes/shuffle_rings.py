@@ -17,7 +17,7 @@ stands before them, and what the two lanes load lies so many bytes apart in all 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -119,14 +119,19 @@ def rings_of(
     return Rings(tuple(sorted(made, key=lambda ring: ring.first)), why_not)
 
 
-def chain(analyses: Analyses, step: int, begin: int) -> tuple[int, ...] | None:
-    """What has to be computed before ``begin`` for the result of a step that comes later in its block, in order; None
-    where it cannot be."""
-    flow, block = analyses.flow, analyses.cfg.block_of[begin]
+def comes_later(analyses: Analyses, step: int, begin: int) -> bool:
+    """Whether a step stands in the block of another, at it or behind it."""
+    return step >= begin and analyses.cfg.block_of[step] == analyses.cfg.block_of[begin]
+
+
+def chain(analyses: Analyses, steps: Iterable[int], begin: int) -> tuple[int, ...] | None:
+    """What has to be computed before ``begin`` for the results of steps, of those that come later in its block, in
+    order; None where it cannot be."""
+    flow = analyses.flow
     found: dict[int, None] = {}
 
     def add(at: int) -> bool:
-        if at in found:
+        if at in found or not comes_later(analyses, at, begin):
             return True
         instruction = flow.steps[at].instruction
         code, target = instruction.opcode, instruction.operands[0]
@@ -137,14 +142,12 @@ def chain(analyses: Analyses, step: int, begin: int) -> tuple[int, ...] | None:
             return False
         if len(analyses.ssa.defines[at]) != 1:
             return False
-        for value in analyses.ssa.uses[at]:
-            made_at = analyses.ssa.values[value].step
-            if made_at >= begin and analyses.cfg.block_of[made_at] == block and not add(made_at):
-                return False
+        if not all(add(analyses.ssa.values[value].step) for value in analyses.ssa.uses[at]):
+            return False
         found[at] = None
         return True
 
-    return tuple(found) if add(step) else None
+    return tuple(found) if all(add(step) for step in steps) else None
 
 
 def rows_of(analyses: Analyses) -> Mapping[int, int]:
@@ -247,12 +250,9 @@ class _Search:
         if indices is None:
             return "an index may wrap between the lanes, and is in no register"
         indices += shuffle.indices
-        for index in indices:
-            for part in index.sum.parts:
-                inside = self._analyses.cfg.block_of[part.step] == self._analyses.cfg.block_of[self._begin]
-                later = inside and part.step >= self._begin
-                if later and chain(self._analyses, part.step, self._begin) is None:
-                    return "an index may wrap between the lanes, and is known too late"
+        parts = (part.step for index in indices for part in index.sum.parts)
+        if chain(self._analyses, parts, self._begin) is None:
+            return "an index may wrap between the lanes, and is known too late"
         return indices
 
 
