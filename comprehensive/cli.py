@@ -129,6 +129,13 @@ def cli() -> None:
 @click.option("-MD", "depend", is_flag=True, help="Also write a make dependency file, <stem>.d.")
 @click.option("-MF", "depfile", type=click.Path(path_type=Path), default=None, help="Name of that file.")
 @click.option(
+    "--stamp",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="File whose time becomes that of this run, also where no output changes: the target of a make rule.",
+)
+@click.option("--force", is_flag=True, help="Overwrite files that comprehensive has not written.")
+@click.option(
     "--ptx", metavar="ARCH", default=None, help="Also compile each leaf to <leaf>.ptx (needs nvcc)."
 )
 @click.option(
@@ -162,6 +169,8 @@ def gen(
     output: Path,
     depend: bool,
     depfile: Path | None,
+    stamp: Path | None,
+    force: bool,
     ptx: str | None,
     emit: str | None,
     definitions: tuple[str, ...],
@@ -203,6 +212,8 @@ def gen(
             *(Path(name) for name in machines if name.endswith(".toml")),
         ),
         depfile=depfile or (output / f"{source.stem}.d" if depend else None),
+        stamp=stamp,
+        force=force,
         ptx_arch=ptx,
         levels=definitions_of(definitions),
     )

@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from comprehensive import __version__
+from comprehensive.codegen.c_expr import c_comment
 from comprehensive.codegen.cuda import kernel_unit, print_kernel
 from comprehensive.codegen.emit import depfile as depfile_text
-from comprehensive.codegen.emit import write_outputs
+from comprehensive.codegen.emit import touch, write_outputs
 from comprehensive.codegen.host import header_text, source_text
 from comprehensive.codegen.levels import with_levels
 from comprehensive.codegen.manifest import manifest
-from comprehensive.codegen.plan import ProgramPlan
+from comprehensive.codegen.ownership import marked
+from comprehensive.codegen.plan import LeafPlan, ProgramPlan, RegionPlan
 from comprehensive.codegen.resources import Resources, resources
 from comprehensive.data import spec_directory, template_directory
 from comprehensive.descriptions import describe, shuffled_arrays
@@ -50,24 +52,39 @@ def outputs(
     resources: Resources | None = None,
     levels: Mapping[str, Rational] | None = None,
     plan: ProgramPlan | None = None,
+    compiled: Mapping[str, str] | None = None,
 ) -> Mapping[str, str]:
-    """File names and texts of everything that ``gen`` writes, except the depfile.
+    """File names and texts of everything that ``gen`` writes, except depfile and stamp.
 
-    ``plan`` is that of the compilation, or what has become of it.
+    ``plan`` is that of the compilation, or what has become of it; ``compiled`` are texts that a compiler has made of
+    it.
     """
     plan = with_levels(compilation.plan if plan is None else plan, levels or {})
     sources = source_texts(plan)
-    texts = {
-        **sources,
-        f"{plan.stem}.json": _json(_manifest(compilation, resources, plan, sources)),
-        f"{plan.stem}.tree.json": _json(tree_document(compilation)),
-    }
+    texts = {**sources, f"{plan.stem}.tree.json": _json(tree_document(compilation))}
     for number, region in enumerate(region for function in plan.functions for region in function.regions):
         for leaf in region.leaves:
-            texts[f"{region.name}.leaf{leaf.index}.mf"] = print_program(
-                compilation.program, {number: print_nest(leaf.nest)}
-            )
-    return texts
+            name = f"{leaf_stem(plan, region, leaf)}.mf"
+            text = print_program(compilation.program, {number: print_nest(leaf.nest)})
+            texts[name] = marked(text, __version__, c_comment(plan.source_path))
+    texts |= compiled or {}
+    document = _manifest(compilation, resources, plan, sources)
+    names = sorted((*texts, manifest_name(plan)))
+    return {**texts, manifest_name(plan): _json({**document, "outputs": names})}
+
+
+def manifest_name(plan: ProgramPlan) -> str:
+    """The file name of the manifest."""
+    return f"{plan.stem}.json"
+
+
+def leaf_stem(plan: ProgramPlan, region: RegionPlan, leaf: LeafPlan) -> str:
+    """The file name, without its suffix, of what is written for one leaf.
+
+    It begins with that of the source, so that two sources whose functions share a name can share a directory.
+    """
+    owner = plan.stem if region.name == plan.stem else f"{plan.stem}.{region.name}"
+    return f"{owner}.leaf{leaf.index}"
 
 
 def source_texts(plan: ProgramPlan) -> dict[str, str]:
@@ -108,31 +125,49 @@ def write(
     options: Options,
     *,
     depfile: Path | None = None,
+    stamp: Path | None = None,
     ptx_arch: str | None = None,
     levels: Mapping[str, Rational] | None = None,
     plan: ProgramPlan | None = None,
     read: Sequence[Path] = (),
+    force: bool = False,
 ) -> Written:
-    """Writes every output; selection demands the performance ``levels``.
+    """Writes every output and removes those of an earlier run that are none any more.
 
-    ``plan`` is that of the compilation, or what files that were ``read`` have made of it.
+    Selection demands the performance ``levels``.  ``plan`` is that of the compilation, or what files that were
+    ``read`` have made of it.  The file ``stamp`` is touched last and in any case, so that its time is that of the run;
+    where there is one, it is the target of the rule in ``depfile``.
 
-    CompileError (CF0620) where the directory cannot be written, CommandLineError as of `demand_levels`.
+    CompileError (CF0620) where the directory cannot be written and (CF0622) where a file would be overwritten that
+    was not generated, unless ``force``; CommandLineError as of `demand_levels`.
     """
     demand_levels(compilation, levels or {})
     taken = None
     if options.registers != "estimate":
         required = options.registers == "ptxas"
         taken = resources(compilation.plan, options.arch, options.cuda_path, required=required)
-    texts = dict(outputs(compilation, taken, levels, plan))
-    if ptx_arch is not None:
-        texts |= ptx_texts(compilation, ptx_arch, options.cuda_path)
-    changed = write_outputs(directory, texts)
+    compiled = {} if ptx_arch is None else ptx_texts(compilation, ptx_arch, options.cuda_path)
+    texts = outputs(compilation, taken, levels, plan, compiled)
+    earlier = earlier_outputs(directory / manifest_name(compilation.plan))
+    changed = write_outputs(directory, texts, stale=earlier, force=force)
     if depfile is not None:
-        targets = [str(directory / name) for name in sorted(texts)]
+        targets = [str(directory / name) for name in sorted(texts)] if stamp is None else [str(stamp)]
         rule = depfile_text(targets, [compilation.source.path, *map(str, read), *map(str, _data_files())])
-        write_outputs(depfile.parent, {depfile.name: rule})
+        # A rule is written anew by every run and by every other compiler: nobody keeps one by hand.
+        write_outputs(depfile.parent, {depfile.name: rule}, force=True)
+    if stamp is not None:
+        touch(stamp)
     return Written(tuple(sorted(texts)), changed)
+
+
+def earlier_outputs(manifest: Path) -> tuple[str, ...]:
+    """The names of the outputs that a manifest of an earlier run lists; none where there is no such manifest."""
+    try:
+        document: Any = json.loads(manifest.read_text(encoding="utf-8"))
+        names: list[Any] = list(document["outputs"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return ()
+    return tuple(n for n in names if isinstance(n, str) and Path(n).name == n)
 
 
 def _data_files() -> list[Path]:
@@ -152,10 +187,11 @@ def ptx_texts(compilation: Compilation, arch: str, cuda_path: str | None) -> Map
         for function in compilation.plan.functions:
             for region in function.regions:
                 for leaf in region.leaves:
-                    name = f"{region.name}.leaf{leaf.index}"
+                    name = leaf_stem(compilation.plan, region, leaf)
                     unit = Path(scratch) / f"{name}.cu"
                     unit.write_text(kernel_unit(leaf.kernel), encoding="utf-8")
-                    texts[f"{name}.ptx"] = compile_ptx(nvcc, unit, arch).output.decode()
+                    text = compile_ptx(nvcc, unit, arch).output.decode()
+                    texts[f"{name}.ptx"] = marked(text, __version__, c_comment(compilation.plan.source_path))
     return texts
 
 
@@ -178,6 +214,7 @@ def tree_document(compilation: Compilation) -> dict[str, Any]:
     """All trees as one JSON document; ``tile`` and ``time_tile`` are null where a region has none."""
     return {
         "schema": 1,
+        "tool": f"comprehensive {__version__}",
         "regions": [
             {
                 "name": nest.name,

@@ -137,7 +137,6 @@ class FunctionView:
 class HeaderView:
     version: str
     input_name: str
-    digest: str
     stem: str
     guard: str
     functions: tuple[FunctionView, ...]
@@ -152,7 +151,6 @@ def header_view(plan: ProgramPlan, version: str) -> HeaderView:
     return HeaderView(
         version=version,
         input_name=c_comment(plan.source_path),
-        digest=plan.source_digest,
         stem=plan.stem,
         guard=f"CF_GENERATED_{re.sub('[^A-Za-z0-9]', '_', plan.stem).upper()}_H",
         functions=tuple(function_view(function) for function in plan.functions),

@@ -163,7 +163,6 @@ class MachineView:
 class SourceView:
     version: str
     input_name: str
-    digest: str
     stem: str
     outside: tuple[str, ...]
     """What the host code needs of the rest of the file."""
@@ -191,7 +190,6 @@ def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
     return SourceView(
         version=version,
         input_name=c_comment(plan.source_path),
-        digest=plan.source_digest,
         stem=plan.stem,
         outside=tuple(map(_outside, file_scope([function.function for function in plan.functions]))),
         kernels=tuple(kernels_text[name].rstrip("\n") for name in names),
