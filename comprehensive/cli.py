@@ -145,7 +145,11 @@ def cli() -> None:
     help="Print the value of one stage instead of writing files.",
 )
 @click.option(
-    "-D", "definitions", metavar="P_...=VALUE", multiple=True, help="Level that --counters demands."
+    "-D",
+    "definitions",
+    metavar="LIMIT=VALUE",
+    multiple=True,
+    help="Limit of a counter that --counters names, as in P_occupancy=1/2.",
 )
 @click.option(
     "--tuned",

@@ -39,7 +39,7 @@ counters_option = click.option(
     metavar="NAME,...",
     default="",
     help="Performance counters that take part in the tree: all, or some of occupancy, coalescing, bank_efficiency, "
-    "intensity, latency_hiding.",
+    "intensity, latency_hiding, or counters of other packages.",
 )
 
 
@@ -71,6 +71,14 @@ def with_compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 "--reassociate",
                 is_flag=True,
                 help="Sums of rows may be added up in another order: last bits differ from the C code.",
+            ),
+            click.option(
+                "--strategies",
+                "more_strategies",
+                metavar="NAME,...",
+                default="",
+                help="Strategies that are tried before the default ones, in this order: of other packages, or the "
+                "tool's own.",
             ),
             click.option(
                 "-W", "warning", metavar="error", multiple=True, help="-Werror: warnings are errors."
@@ -181,6 +189,7 @@ def options_of(
     performance: Any,
     reassociate: bool,
     warning: tuple[str, ...],
+    more_strategies: str,
     more_counters: str = "",
     *,
     device_arch: str = "sm_90",
@@ -201,19 +210,23 @@ def options_of(
         performance,
         bool(warning),
         reassociate,
-        _counters_of(more_counters),
+        _asked("--counters", more_counters),
+        _asked("--strategies", more_strategies),
     )
 
 
-def _counters_of(text: str) -> tuple[str, ...]:
-    """Of ``--counters``."""
-    from comprehensive.registry import RegistryError, more_counters
+def _asked(option: str, text: str) -> tuple[str, ...]:
+    """The names that ``--counters`` or ``--strategies`` asks for; click.UsageError where they cannot be had."""
+    from comprehensive.registry import RegistryError, counters_of, strategies_for
 
     names = tuple(name.strip() for name in text.split(",")) if text else ()
     try:
-        more_counters(names)
+        if option == "--counters":
+            counters_of(names)
+        else:
+            strategies_for((), names)
     except RegistryError as error:
-        raise click.UsageError(f"--counters {text}: {error}") from None
+        raise click.UsageError(f"{option} {text}: {error}") from None
     return names
 
 

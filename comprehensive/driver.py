@@ -19,8 +19,7 @@ from comprehensive.codegen.plan import FunctionPlan, LeafPlan, ProgramPlan, Regi
 from comprehensive.codegen.tiled import tile_obstacle
 from comprehensive.counters.assumptions import assumptions
 from comprehensive.counters.feasible import warn_of_hopeless
-from comprehensive.counters.latency_hiding import LatencyHiding
-from comprehensive.counters.occupancy import Occupancy
+from comprehensive.counters.limits import demand_other_names
 from comprehensive.counters.registers import PtxasRegisters, Registers
 from comprehensive.diagnostics import CompileError, Diagnostic, DiagnosticSink, Severity, SourceFile
 from comprehensive.loops.build import build
@@ -39,7 +38,7 @@ from comprehensive.optimize.problem import Problem
 from comprehensive.optimize.protocols import Applied, Counter, CounterError, NotApplicable, Strategy
 from comprehensive.optimize.tree import Leaf, Performance, Tree
 from comprehensive.poly.report import check
-from comprehensive.registry import default_counters, more_counters, strategies_for
+from comprehensive.registry import counters_of, strategies_for
 from comprehensive.strategies.caching import initial_caching
 from comprehensive.strategies.reassociate import reassociate
 from comprehensive.strategies.register_tile import register_tile
@@ -66,6 +65,8 @@ class Options:
     reassociate: bool = False
     counters: tuple[str, ...] = ()
     """Those besides the default ones, by name; a name of a family stands for its counters."""
+    strategies: tuple[str, ...] = ()
+    """Those to be tried before the default ones, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +160,10 @@ def problem_of(
 ) -> Problem[Variant]:
     """What Algorithm 1 is given for a nest: counters, strategies (all that there are unless given), assumptions."""
     counted = counters(options)
+    demand_other_names(nest, counted)
     return Problem(
         counted,
-        strategies_for(c.name for c in counted) if strategies is None else strategies,
+        strategies_for((c.name for c in counted), options.strategies) if strategies is None else strategies,
         assumptions(nest),
         PortfolioSolver(),
         performance=options.performance,
@@ -177,14 +179,7 @@ def counters(options: Options) -> tuple[Counter[Variant], ...]:
         count = register_compiler(options.arch, options.cuda_path, required=required)
         if count is not None:
             registers = PtxasRegisters(options.arch, lambda kernel: count(kernel_unit(kernel)))
-    return tuple(
-        replace(c, registers=registers)
-        if isinstance(c, Occupancy | LatencyHiding)
-        else registers
-        if c.name == registers.name
-        else c
-        for c in (*default_counters(), *more_counters(options.counters))
-    )
+    return counters_of(options.counters, registers)
 
 
 def plan_of(

@@ -146,7 +146,9 @@ def write(
     if options.registers != "estimate":
         required = options.registers == "ptxas"
         taken = resources(compilation.plan, options.arch, options.cuda_path, required=required)
-    compiled = {} if ptx_arch is None else ptx_texts(compilation, ptx_arch, options.cuda_path)
+    compiled: Mapping[str, str] = {}
+    if ptx_arch is not None:
+        compiled = ptx_texts(compilation, ptx_arch, options.cuda_path)
     texts = outputs(compilation, taken, levels, plan, compiled)
     earlier = earlier_outputs(directory / manifest_name(compilation.plan))
     changed = write_outputs(directory, texts, stale=earlier, force=force)

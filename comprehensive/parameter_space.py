@@ -19,7 +19,7 @@ from comprehensive.report.partition_json import partition_document
 from comprehensive.report.partition_svg import partitions_svg
 from comprehensive.report.partition_text import partition_text
 from comprehensive.report.partition_words import Titled
-from comprehensive.values import Rational, demand_known, shares, value_error
+from comprehensive.values import Rational, demand_known, limits_to_give, value_error
 
 
 def divide(
@@ -39,7 +39,7 @@ def divide(
     pairs = [
         (nest, tree)
         for nest, tree in zip(compilation.nests, compilation.trees, strict=True)
-        if {*symbols} <= {*_parameters(nest), *limits, *shares((tree,))}
+        if {*symbols} <= {*_parameters(nest), *limits, *limits_to_give((tree,))}
     ]
     if not pairs:
         raise value_error(

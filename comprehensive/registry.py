@@ -1,13 +1,17 @@
 """Strategies and counters by name: a name in, the procedure out; nothing is imported until it is asked for.
 
 Third parties add theirs as entry points of the groups ``comprehensive.strategies`` and ``comprehensive.counters``;
-the value names an instance, or a class or function to be called without arguments::
+the value names an instance, or a class or function that makes one::
 
     [project.entry-points."comprehensive.strategies"]
     unroll = "my_package.unroll:Unroll"
 
+A maker of a counter that has a parameter ``registers`` gets the counter of registers per thread of the run: an
+estimate, or what ptxas says.
+
 The defaults, in their order, are what ``comprehensive gen`` uses: counters are evaluated from the first to the
-last, and of the strategies that improve a counter the first one that is left is tried.
+last, and of the strategies that improve a counter the first one that is left is tried.  What ``--strategies`` names is
+tried before the defaults, what ``--counters`` names is evaluated after them.
 """
 
 from __future__ import annotations
@@ -17,6 +21,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from comprehensive.plugins import PlugInError, accepted, plug_in
 
 if TYPE_CHECKING:
     from comprehensive.loops.ir import Variant
@@ -68,7 +74,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
 
 
 class RegistryError(Exception):
-    """A name is unknown or taken twice; the message says what to do."""
+    """A name is unknown or taken twice, or what has it is of no use; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +86,26 @@ class Registry(Generic[T]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self._makers)
+        return tuple(dict.fromkeys(name for name, _ in self._makers))
 
     def get(self, name: str) -> T:
-        """Raises RegistryError where nothing has the name, or the thing found calls itself otherwise."""
-        for known, make in self._makers:
-            if known == name:
-                made = make()
-                own = getattr(made, "name", None)
-                if own != name:
-                    raise RegistryError(f"the {self.what} registered as '{name}' calls itself {own!r}")
-                return made
-        raise RegistryError(f"there is no {self.what} '{name}'; known are {', '.join(self.names)}")
+        """Raises RegistryError where nothing has the name, two things do, or what has it calls itself otherwise."""
+        makers = [make for known, make in self._makers if known == name]
+        if not makers:
+            raise RegistryError(f"there is no {self.what} '{name}'; known are {', '.join(self.names)}")
+        if len(makers) > 1:
+            raise RegistryError(
+                f"the {self.what} '{name}' is registered {len(makers)} times; "
+                "uninstall all packages but one that have it, or ask their authors for another name"
+            )
+        try:
+            made = makers[0]()
+        except PlugInError as error:
+            raise RegistryError(str(error)) from error
+        own = getattr(made, "name", None)
+        if own != name:
+            raise RegistryError(f"the {self.what} registered as '{name}' calls itself {own!r}")
+        return made
 
     def take(self, names: Iterable[str]) -> tuple[T, ...]:
         """Raises RegistryError for unknown names and for a name given twice."""
@@ -104,63 +118,88 @@ class Registry(Generic[T]):
 
 def strategies() -> Registry[Strategy[Variant]]:
     """All strategies that are installed."""
-    return _registry(
-        "strategy", {**_STRATEGIES, **_MORE_STRATEGIES}, entry_points(group="comprehensive.strategies")
-    )
+    own = _makers({**_STRATEGIES, **_MORE_STRATEGIES}, {})
+    return _registry("strategy", own, entry_points(group="comprehensive.strategies"), {})
 
 
-def counters() -> Registry[Counter[Variant]]:
-    """All counters that are installed."""
-    return _registry("counter", {**_COUNTERS, **_PERFORMANCE}, entry_points(group="comprehensive.counters"))
+def counters(registers: Counter[Variant] | None = None) -> Registry[Counter[Variant]]:
+    """All counters that are installed; ``registers`` counts those of a thread, for all that need them."""
+    own = _own_counters({**_COUNTERS, **_PERFORMANCE}, registers)
+    return _registry("counter", own, entry_points(group="comprehensive.counters"), _given(registers))
 
 
 def default_strategies() -> tuple[Strategy[Variant], ...]:
     """The built-in strategies in the order in which they are tried."""
-    return strategies().take(_STRATEGIES)
+    own: Registry[Any] = Registry("strategy", tuple(_makers(_STRATEGIES, {}).items()))
+    return own.take(_STRATEGIES)
 
 
-def default_counters() -> tuple[Counter[Variant], ...]:
-    """The built-in counters in the order in which they are evaluated."""
-    return counters().take(_COUNTERS)
+def default_counters(registers: Counter[Variant] | None = None) -> tuple[Counter[Variant], ...]:
+    """The built-in counters in the order in which they are evaluated; ``registers`` as for :func:`counters`."""
+    own: Registry[Any] = Registry("counter", tuple(_own_counters(_COUNTERS, registers).items()))
+    return own.take(_COUNTERS)
 
 
-def strategies_for(names: Iterable[str]) -> tuple[Strategy[Variant], ...]:
-    """The default strategies, and behind them those that improve nothing but counters which are not default."""
-    improved = frozenset(names)
-    more = (strategies().get(name) for name in _MORE_STRATEGIES)
-    return (*default_strategies(), *(s for s in more if not improved.isdisjoint(s.improves)))
-
-
-def more_counters(names: Iterable[str]) -> tuple[Counter[Variant], ...]:
-    """Those asked for besides the default ones; RegistryError for unknown names and for a name given twice."""
+def counters_of(
+    names: Iterable[str], registers: Counter[Variant] | None = None
+) -> tuple[Counter[Variant], ...]:
+    """The default counters, then those asked for; RegistryError for unknown names and for a name given twice."""
     expanded = [single for name in names for single in FAMILIES.get(name, (name,))]
     for name in expanded:
         if name in _COUNTERS:
             raise RegistryError(f"the counter '{name}' is counted in any case")
-    return counters().take(expanded)
+    return (*default_counters(registers), *counters(registers).take(expanded))
+
+
+def strategies_for(counted: Iterable[str], asked: Iterable[str] = ()) -> tuple[Strategy[Variant], ...]:
+    """Those asked for, then the default ones, then those that improve nothing but ``counted`` that is not default.
+
+    RegistryError for names ``asked`` that are unknown or given twice.
+    """
+    improved = frozenset(counted)
+    first = strategies().take(asked)
+    more = (strategies().get(name) for name in _MORE_STRATEGIES)
+    behind = (*default_strategies(), *(s for s in more if not improved.isdisjoint(s.improves)))
+    taken = {strategy.name for strategy in first}
+    return (*first, *(s for s in behind if s.name not in taken))
+
+
+def _given(registers: Counter[Variant] | None) -> dict[str, object]:
+    return {} if registers is None else {"registers": registers}
+
+
+def _own_counters(
+    own: Mapping[str, tuple[str, Mapping[str, Any]]], registers: Counter[Variant] | None
+) -> dict[str, Callable[[], Any]]:
+    makers = _makers(own, _given(registers))
+    return makers if registers is None else {**makers, registers.name: lambda: registers}
+
+
+def _makers(
+    own: Mapping[str, tuple[str, Mapping[str, Any]]], given: Mapping[str, object]
+) -> dict[str, Callable[[], Any]]:
+    def make(path: str, options: Mapping[str, Any]) -> Any:
+        maker = _load(path)
+        return maker(**options, **accepted(maker, given))
+
+    return {
+        name: lambda path=path, options=options: make(path, options) for name, (path, options) in own.items()
+    }
 
 
 def _registry(
-    what: str, own: Mapping[str, tuple[str, Mapping[str, Any]]], found: Iterable[EntryPoint]
+    what: str,
+    own: Mapping[str, Callable[[], Any]],
+    found: Iterable[EntryPoint],
+    given: Mapping[str, object],
 ) -> Registry[Any]:
-    makers: list[tuple[str, Callable[[], Any]]] = [
-        (name, lambda path=path, options=options: _load(path)(**options))
-        for name, (path, options) in own.items()
-    ]
-    for point in sorted(found, key=lambda p: (p.name, p.value)):
-        if any(name == point.name for name, _ in makers):
-            raise RegistryError(
-                f"the {what} '{point.name}' is registered twice, the second time by '{point.value}'; "
-                "uninstall one of the packages or ask its authors for another name"
-            )
-        makers.append((point.name, lambda point=point: _made(point.load())))
-    return Registry(what, tuple(makers))
+    foreign = tuple(
+        (point.name, lambda point=point: plug_in(point, what, given))
+        for point in sorted(found, key=lambda p: (p.name, p.value))
+    )
+    return Registry(what, (*own.items(), *foreign))
 
 
 def _load(path: str) -> Any:
     module, _, attribute = path.partition(":")
     return getattr(import_module(module), attribute)
-
-
-def _made(loaded: Any) -> Any:
-    return loaded() if callable(loaded) else loaded

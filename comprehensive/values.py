@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from comprehensive.algebra import is_integer_symbol
+from comprehensive.counters.limits import given_limits
 from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
 from comprehensive.driver import Compilation
 from comprehensive.loops.access import names_read
@@ -31,7 +32,7 @@ def demand_known(
     are shares from 0 to 1.
     """
     scalars = {s.name: s for nest in compilation.nests for s in nest.scalars}
-    besides = (*besides, *shares(compilation.trees))
+    besides = (*besides, *limits_to_give(compilation.trees))
     for name, value in values.items():
         if name not in scalars and name not in besides:
             known = ", ".join([*sorted(scalars), *besides])
@@ -53,29 +54,41 @@ def demand_known(
             _demand_representable(scalars[name], int(value))
 
 
-def shares(trees: Iterable[Tree[Variant]]) -> tuple[str, ...]:
-    """The performance levels `P_...` that trees depend on, sorted."""
-    return tuple(sorted({name for tree in trees for name in tree.limits if not is_integer_symbol(name)}))
+def limits_to_give(trees: Iterable[Tree[Variant]]) -> tuple[str, ...]:
+    """The limits that trees depend on and no device has: performance levels `P_...`, and limits of third parties."""
+    return given_limits(name for tree in trees for name in tree.limits)
 
 
 def demand_levels(compilation: Compilation, levels: Mapping[str, Rational]) -> None:
     """CommandLineError unless the levels are those that the trees depend on: each (CF0706), no other (CF0701), and
-    shares (CF0702, CF0704)."""
-    wanted = shares(compilation.trees)
+    with a value that the limit can have (CF0702, CF0704)."""
+    wanted = limits_to_give(compilation.trees)
     for name, value in levels.items():
         if name not in wanted:
             known = ", ".join(wanted) or "none: --counters asks for them"
             raise value_error(
-                "CF0701", f"no region has a performance level {name}", f"the levels are {known}"
+                "CF0701",
+                f"no counter of the run has the limit {name}",
+                f"the limits that take a value are {known}",
             )
-        if not 0 <= value <= 1:
-            code = "CF0702" if value < 0 else "CF0704"
-            raise value_error(code, f"{name} = {value} is no share", f"give {name} a value from 0 to 1")
+        _demand_limit(name, value)
     missing = [name for name in wanted if name not in levels]
     if missing:
-        options = " ".join(f"-D {name}=1/2" for name in missing)
-        message = f"code is generated for levels with a value, and {', '.join(missing)} has none"
-        raise value_error("CF0706", message, f"add the levels to be demanded, as in {options}")
+        options = " ".join(f"-D {name}={'64' if is_integer_symbol(name) else '1/2'}" for name in missing)
+        message = f"code is generated for limits with a value, and {', '.join(missing)} has none"
+        raise value_error("CF0706", message, f"add the values to be demanded, as in {options}")
+
+
+def _demand_limit(name: str, value: Rational) -> None:
+    """CommandLineError (CF0702, CF0704) for a share that is none and for a count that is none."""
+    if is_integer_symbol(name):
+        if value < 0:
+            raise value_error("CF0702", f"{name} = {value} is below 0", f"give {name} a value of at least 0")
+        if value.denominator != 1:
+            raise value_error("CF0704", f"{name} = {value} is no integer", f"give {name} an integer")
+    elif not 0 <= value <= 1:
+        code = "CF0702" if value < 0 else "CF0704"
+        raise value_error(code, f"{name} = {value} is no share", f"give {name} a value from 0 to 1")
 
 
 def demand_computed(nest: Nest, values: Mapping[str, Rational]) -> None:

@@ -32,6 +32,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("counters",),
     ("strategies",),
     ("model",),
+    ("plugins",),
     ("registry",),
     ("runtime",),
     ("bindings", "report"),

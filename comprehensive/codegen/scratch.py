@@ -10,7 +10,7 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -18,7 +18,7 @@ _PREFIX = ".comprehensive-"
 
 
 @contextmanager
-def scratch_folder(directory: Path) -> Iterator[Path]:
+def scratch_folder(directory: Path) -> Generator[Path]:
     """An empty folder below ``directory`` that is gone at the end. Raises OSError where it cannot be made."""
     _remove_abandoned(directory)
     folder, lock = _locked_folder(directory)

@@ -56,9 +56,9 @@ class LatencyHiding:
         return Evaluation(found.value, source, found.facts, found.quotients)
 
 
-def latency_hiding_by(limit: str) -> LatencyHiding:
+def latency_hiding_by(limit: str, registers: Counter[Variant] | None = None) -> LatencyHiding:
     """The counter of one resource: ``warps``, ``blocks``, ``registers`` or ``shared_memory``."""
-    return LatencyHiding(Limit(limit))
+    return LatencyHiding(Limit(limit), Registers() if registers is None else registers)
 
 
 def _words_in_flight(work: Work, scalars: Sequence[Atom]) -> Evaluation:

@@ -37,6 +37,6 @@ class Occupancy:
         return residency.evaluation(RationalFunction(blocks * residency.warps(), residency.parameter("W_SM")))
 
 
-def occupancy_by(limit: str) -> Occupancy:
+def occupancy_by(limit: str, registers: Counter[Variant] | None = None) -> Occupancy:
     """The counter of one resource: ``warps``, ``blocks``, ``registers`` or ``shared_memory``."""
-    return Occupancy(Limit(limit))
+    return Occupancy(Limit(limit), Registers() if registers is None else registers)

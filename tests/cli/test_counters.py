@@ -62,7 +62,7 @@ def test_a_share_is_explained_with_the_speeds_of_a_device(program: Path) -> None
         (("tree", "--counters", "intensity,intensity"), "is given twice"),
         (("tree", "--counters", "threads_per_block"), "is counted in any case"),
         (("gen", "--counters", "bank_efficiency"), "P_bank_efficiency has none [CF0706]"),
-        (("gen", "-D", "P_occupancy=1/2"), "no region has a performance level P_occupancy [CF0701]"),
+        (("gen", "-D", "P_occupancy=1/2"), "no counter of the run has the limit P_occupancy [CF0701]"),
         (("gen", "--counters", "bank_efficiency", "-D", "P_bank_efficiency=2"), "is no share [CF0704]"),
         (("tree", "--counters", "occupancy", "--region", "B"), "do not go with --counters occupancy"),
     ],

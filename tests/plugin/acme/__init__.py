@@ -1,0 +1,1 @@
+"""Counters and strategies as another package offers them to comprehensive."""
