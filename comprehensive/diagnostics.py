@@ -14,7 +14,7 @@ them in a :class:`DiagnosticSink`, so that one run reports several, and stop wit
 from __future__ import annotations
 
 import bisect
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import lru_cache
 from typing import Any
@@ -157,9 +157,16 @@ class DiagnosticSink:
         self._diagnostics[Diagnostic(Severity.WARNING, code, message, span, notes, help)] = None
 
     def stop_on_errors(self, *, warnings_are_errors: bool = False) -> None:
-        """Raises CompileError with everything collected if there is an error among it."""
-        if self.has_errors or (warnings_are_errors and self._diagnostics):
-            raise CompileError(self.diagnostics)
+        """Raises CompileError with everything collected if there is an error, or a warning that counts as one."""
+        found = tuple(map(_as_error, self.diagnostics)) if warnings_are_errors else self.diagnostics
+        if any(d.severity is Severity.ERROR for d in found):
+            raise CompileError(found)
+
+
+def _as_error(diagnostic: Diagnostic) -> Diagnostic:
+    if diagnostic.severity is Severity.ERROR:
+        return diagnostic
+    return replace(diagnostic, severity=Severity.ERROR, message=f"{diagnostic.message} [-Werror]")
 
 
 def render(diagnostic: Diagnostic) -> str:

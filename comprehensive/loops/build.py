@@ -135,24 +135,32 @@ class _RegionBuilder:
         return None
 
     def _state(self, used: frozenset[str]) -> HostState:
-        """What host code says of its scalars; nothing where the region uses none but those with known values."""
+        """What host code says of its scalars: where the region uses none but those with known values, that is only
+        what has to hold for the region to run."""
         region, known = self._region, {s.name: s for s in self._scalars}
-        if not any(s.name in used and s.role is Role.HOST and s.value is None for s in self._scalars):
-            return HostState()
         types = {s.name: s.type for s in self._scalars}
         positive = {s.name for s in self._scalars if s.role in (Role.PROGRAM, Role.DATA)}
-        facts = tuple(
-            fact
-            for fact in region.facts
-            if names_read(fact) <= known.keys() and is_exact(fact, types, positive)
+
+        def understood(conditions: tuple[Expr, ...]) -> tuple[Expr, ...]:
+            return tuple(
+                c for c in conditions if names_read(c) <= known.keys() and is_exact(c, types, positive)
+            )
+
+        guards = understood(region.guards)
+        facts: tuple[Expr, ...] = ()
+        loops: tuple[HostLoop, ...] = ()
+        if any(s.name in used and s.role is Role.HOST and s.value is None for s in self._scalars):
+            facts = understood(region.facts)
+            ranges = [names_read(loop.start) | names_read(loop.bound) for loop in region.loops]
+            loops = region.loops if all(names <= known.keys() for names in ranges) else ()
+        needed: set[str] = {loop.iterator for loop in loops}.union(
+            *(names_read(loop.start) | names_read(loop.bound) for loop in loops),
+            *map(names_read, (*facts, *guards)),
         )
-        ranges = [names_read(loop.start) | names_read(loop.bound) for loop in region.loops]
-        loops = region.loops if all(names <= known.keys() for names in ranges) else ()
-        needed = {loop.iterator for loop in loops}.union(*ranges, *map(names_read, facts))
         for scalar in reversed(self._scalars):
             if scalar.name in needed and scalar.value is not None:
                 needed |= names_read(scalar.value)
-        return HostState(tuple(s for s in self._scalars if s.name in needed - used), facts, loops)
+        return HostState(tuple(s for s in self._scalars if s.name in needed - used), facts, guards, loops)
 
     def _closure(self, preconditions: tuple[Expr, ...]) -> frozenset[str]:
         """Names that the region uses, and what their definitions, their dimensions and the asserts mention."""

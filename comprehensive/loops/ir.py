@@ -129,12 +129,18 @@ BlockStmt: TypeAlias = Threads | BlockFor | BlockIf | BlockDeclare
 class HostState:
     """What holds of host scalars while the region runs, for the analyses only: nothing generated knows of it.
 
-    ``facts`` and ``loops`` (as in ``ast.MetaSchedule``) speak of scalars of the nest and of ``scalars``.
+    ``facts``, ``guards`` and ``loops`` (as in ``ast.MetaSchedule``) speak of scalars of the nest and of ``scalars``.
     """
 
     scalars: tuple[Scalar, ...] = ()
     facts: tuple[Expr, ...] = ()
+    guards: tuple[Expr, ...] = ()
     loops: tuple[HostLoop, ...] = ()
+
+    @property
+    def conditions(self) -> tuple[Expr, ...]:
+        """Everything that holds while the region runs."""
+        return (*self.facts, *self.guards)
 
 
 @dataclass(frozen=True, slots=True)

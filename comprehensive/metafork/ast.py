@@ -292,8 +292,9 @@ class MetaSchedule:
 
     ``scalars``, ``arrays`` and ``preconditions`` (the conditions of ``assert(...)``) are what the host code before
     the region establishes, in order of appearance.  ``facts`` hold at the region too, but not for the whole
-    function: definitions ``src == t % 2`` and asserts in terms of what host code changes.  ``loops`` are all that
-    governs the region, outermost first, or empty where something else does.
+    function: definitions ``src == t % 2`` and asserts in terms of what host code changes.  So do ``guards``, the
+    conditions of ``if`` and ``while`` around the region: where one is false, the region does not run.  ``loops`` are
+    all that governs the region, outermost first, or empty where something else does.
     """
 
     cache: tuple[str, ...] | None
@@ -302,6 +303,7 @@ class MetaSchedule:
     arrays: tuple[HostArray, ...] = ()
     preconditions: tuple[Expr, ...] = ()
     facts: tuple[Expr, ...] = ()
+    guards: tuple[Expr, ...] = ()
     loops: tuple[HostLoop, ...] = ()
     span: Span = _span()
 

@@ -86,13 +86,20 @@ def blocked(
                 help="name a parameter of its own, 'int B': its value is chosen, and at least 1",
             )
             return body
-    if len(run) != len(extents) or len(run) > MAXIMUM_LOOPS:
-        most = f", at most {MAXIMUM_LOOPS}" if len(run) > MAXIMUM_LOOPS else ""
+    if len(run) > MAXIMUM_LOOPS:
+        sink.error(
+            "CF0323",
+            f"a block clause cuts at most {MAXIMUM_LOOPS} loops, and the nest has {len(run)} of meta_for",
+            clause,
+            help="make loops of it serial, 'for' inside of the others, or one loop of two",
+        )
+        return body
+    if len(run) != len(extents):
         sink.error(
             "CF0323",
             f"the block clause has {_count(len(extents), 'name')}, and the nest {_count(len(run), 'loop')}",
             clause,
-            help=f"name one parameter for each meta_for{most}",
+            help="name one parameter for each meta_for",
         )
         return body
     if not all([_can_be_cut(loop, run, inner, sink) for loop in run]):

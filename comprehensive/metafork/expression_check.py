@@ -1,7 +1,7 @@
 """Expressions: names, ranks and types.
 
 In: an expression and the scope in which it stands.  Out: its type, or None after errors (CF0201-CF0206, CF0212,
-CF0214), each reported once.
+CF0214, CF0221), each reported once; a warning (CF0222) for constants that their type does not hold.
 """
 
 from __future__ import annotations
@@ -22,6 +22,14 @@ from comprehensive.metafork.ast import (
     Name,
     ScalarType,
     Unary,
+)
+from comprehensive.metafork.constants import (
+    DIVISION_BY_ZERO,
+    Constant,
+    NoValue,
+    changed_by,
+    constant,
+    constant_value,
 )
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.literals import shorten
@@ -72,6 +80,7 @@ class ExpressionChecker:
             case Binary(operator, left, right):
                 first, second = self.type_of(left, scope), self.type_of(right, scope)
                 self._needs_integers(operator, (left, first), (right, second))
+                self._has_a_value(expression, first)
                 return None if first is None or second is None else result_type(operator, first, second)
             case Conditional(condition, then, otherwise):
                 self.type_of(condition, scope)
@@ -84,6 +93,27 @@ class ExpressionChecker:
                 return self._call(expression, scope)
             case _:
                 assert_never(expression)
+
+    def _has_a_value(self, operation: Binary, left: ScalarType | None) -> None:
+        """CF0221 for an operation on constants whose result C leaves undefined, and for a division by 0."""
+        found = constant(operation)
+        is_integer = left is not None and left.is_integer
+        if operation.operator in ("/", "%") and is_integer and constant_value(operation.right) == 0:
+            found = DIVISION_BY_ZERO
+        if isinstance(found, NoValue):
+            text = f"C gives this no value: {found.reason}"
+            self.sink.error("CF0221", text, operation.span, help=found.remedy)
+
+    def keeps_value(self, value: Expr, kind: ScalarType) -> None:
+        """CF0222 for a constant that becomes another number in the integer type in which it is stored."""
+        found = constant(value)
+        if not isinstance(found, Constant) or not kind.is_integer:
+            return
+        stored = changed_by(found, kind)
+        if stored is not None:
+            text = f"{found.value} becomes {stored} in {kind.value}"
+            help_text = "write the number that is meant, or declare a type that holds it"
+            self.sink.warning("CF0222", text, value.span, help=help_text)
 
     def _needs_integers(self, operator: str, *operands: tuple[Expr, ScalarType | None]) -> None:
         if operator not in INTEGER_ONLY:

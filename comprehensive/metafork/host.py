@@ -33,6 +33,7 @@ from comprehensive.metafork.ast import (
     Name,
     Parameter,
     ScalarType,
+    Unary,
 )
 from comprehensive.metafork.extents import Extents
 from comprehensive.metafork.functions import MATH
@@ -60,10 +61,14 @@ class Precondition:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A condition that holds at ``position`` and until something that it reads changes."""
+    """A condition that holds at ``position`` and until something that it reads changes.
+
+    ``governs``: the condition of a statement of host code, which runs only where it holds.
+    """
 
     condition: Expr
     position: int
+    governs: bool = False
 
 
 _WIDE = (ScalarType.INT, ScalarType.UNSIGNED, ScalarType.LONG)
@@ -84,6 +89,7 @@ class Surroundings:
     arrays: tuple[HostArray, ...]
     preconditions: tuple[Expr, ...]
     facts: tuple[Expr, ...]
+    guards: tuple[Expr, ...]
     loops: tuple[HostLoop, ...]
     opaque: frozenset[str]
 
@@ -101,13 +107,15 @@ class HostCode:
 class _Scope:
     """``kind`` is "brace", "if", "switch" or "statement" (what a loop or an else governs).
 
-    What is no brace starts at ``start`` and ends before ``end``; ``loop`` is its header where that is understood.
+    What is no brace starts at ``start`` and ends before ``end``; ``loop`` is its header, ``condition`` what has to hold
+    for it to run, where these are understood.
     """
 
     kind: str
     start: int = 0
     end: int = 0
     loop: HostLoop | None = None
+    condition: Expr | None = None
     items: list[Item] = field(default_factory=lambda: [])
 
 
@@ -148,6 +156,8 @@ class _Reader:
         """How many ``#if`` are open."""
         self._extents = Extents(tokens, closings)
         self._scopes = [_Scope("brace")]
+        self._refused: Expr | None = None
+        """The condition of the ``if`` to which an ``else`` that comes next belongs."""
         self._bindings: dict[str, list[HostScalar | HostArray | Opaque]] = {}
         self.surroundings: list[Surroundings] = []
         self.asserts: list[HostAssert] = []
@@ -182,7 +192,11 @@ class _Reader:
                 return self._governed(position, "statement")
             case "SWITCH" if token.text == "switch":
                 return self._governed(position, "switch")
-            case "ELSE" | "DO":
+            case "ELSE":
+                self._scopes.append(_Scope("statement", position, len(self._tokens)))
+                self._hold(None if self._refused is None else Unary("!", self._refused), position + 1)
+                return position + 1
+            case "DO":
                 self._scopes.append(_Scope("statement", position, len(self._tokens)))
                 return position + 1
             case _:
@@ -194,6 +208,7 @@ class _Reader:
             while self._scopes[-1].kind in ("statement", "switch"):
                 self._leave()
             if self._scopes[-1].kind == "if":
+                self._refused = self._scopes[-1].condition
                 self._leave()
             return position
         while self._scopes[-1].kind != "brace":
@@ -201,8 +216,16 @@ class _Reader:
         return position
 
     def _governed(self, position: int, kind: str) -> int:
-        self._scopes.append(_Scope(kind, position, self._extents.statement(position)))
-        return self._extents.group(position + 1)
+        end = self._extents.group(position + 1)
+        condition = None if kind == "switch" else self._expression(position + 2, end - 1)
+        self._scopes.append(_Scope(kind, position, self._extents.statement(position), condition=condition))
+        self._hold(condition, end)
+        return end
+
+    def _hold(self, condition: Expr | None, position: int) -> None:
+        """What governs the statement at ``position`` holds there; after an ``#if`` it may govern another one."""
+        if condition is not None and self._conditionals == 0:
+            self._add(Fact(condition, position, governs=True))
 
     def _for(self, position: int) -> int:
         scope = _Scope("statement", position, self._extents.statement(position))
@@ -414,11 +437,13 @@ class _Reader:
             items[number] = item
             for name in _mentioned(item):
                 speaking_of.setdefault(name, []).append(number)
+        reaching = [f for f in items.values() if isinstance(f, Fact) and self._reaches(f, position)]
         return Surroundings(
             tuple(item for item in items.values() if isinstance(item, HostScalar)),
             tuple(item for item in items.values() if isinstance(item, HostArray)),
             tuple(item.condition for item in items.values() if isinstance(item, Precondition)),
-            tuple(f.condition for f in items.values() if isinstance(f, Fact) and self._reaches(f, position)),
+            tuple(f.condition for f in reaching if not f.governs),
+            tuple(f.condition for f in reaching if f.governs),
             self._governing(),
             frozenset(item.name for item in items.values() if isinstance(item, Opaque)),
         )

@@ -65,10 +65,14 @@ def check_names(
 ) -> None:
     """Checks one region."""
     scope = scope_of_region(function, region, outside.opaque)
+    checker = ExpressionChecker(outside, sink)
     for scalar in region.scalars:
         _check_reserved(scalar.name, scalar.span, sink)
         _check_symbol(scalar.name, scalar.span, sink)
-    _Checker(ExpressionChecker(outside, sink), sink).body(region.body, scope)
+        if scalar.value is not None:
+            checker.type_of(scalar.value, scope)
+            checker.keeps_value(scalar.value, scalar.type)
+    _Checker(checker, sink).body(region.body, scope)
 
 
 def _check_reserved(name: str, span: Span, sink: DiagnosticSink) -> None:
@@ -138,6 +142,7 @@ class _Checker:
                 )
         if declare.initial is not None:
             self.expressions.type_of(declare.initial, scope)
+            self.expressions.keeps_value(declare.initial, declare.type)
         kind = Kind.LOCAL_ARRAY if declare.dims else Kind.LOCAL
         symbol = Symbol(kind, declare.type, declare.span, len(declare.dims), declare.const)
         self._enter(declare.name, symbol, scope)
@@ -168,6 +173,7 @@ class _Checker:
         if loop.type is not None:
             if not loop.type.is_integer:
                 self._not_integer_iterator(loop.iterator, header)
+            self.expressions.keeps_value(loop.start, loop.type)
             self._enter(loop.iterator, Symbol(Kind.ITERATOR, loop.type, header), inner)
         else:
             self._outer_iterator(loop, header, scope, inner)
@@ -198,6 +204,8 @@ class _Checker:
         if symbol is None or written is None:
             return
         self._may_be_written(name, symbol, target.span)
+        if operator == "=" and value is not None:
+            self.expressions.keeps_value(value, written)
         if operator.rstrip("=") in INTEGER_ONLY and value is not None:
             for operand, span in ((written, target.span), (kind, value.span)):
                 if operand is not None and not operand.is_integer:

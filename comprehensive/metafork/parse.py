@@ -19,15 +19,17 @@ from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Name,
 from comprehensive.metafork.blocking import blocked
 from comprehensive.metafork.check import HostNames, check_function, check_region_names
 from comprehensive.metafork.file_scope import calls_of_regions, changing_macros, mutable_variables
+from comprehensive.metafork.foreign_words import report_foreign_words
 from comprehensive.metafork.grammar import parse as parse_tokens
 from comprehensive.metafork.host import HostCode, Surroundings, host_code
+from comprehensive.metafork.keywords import corrected
 from comprehensive.metafork.limits import (
     MAXIMUM_DEPTH,
     MAXIMUM_TOKENS,
     too_deep_in_text,
     too_deep_in_tree,
 )
-from comprehensive.metafork.literals import SUPPORTED_TYPES
+from comprehensive.metafork.literals import SUPPORTED_TYPES, shorten, type_to_use
 from comprehensive.metafork.locate import FoundFunction, FoundRegion, locate
 from comprehensive.metafork.stability import Changes, changes, macro_names, names_in_macros
 from comprehensive.metafork.tokens import Origin, Token, is_closed, tokens, unterminated_comment
@@ -44,7 +46,7 @@ def parse(source: SourceFile, sink: DiagnosticSink) -> Program:
     if comment is not None:
         sink.error("CF0105", "this comment is never closed", comment, help="close it with '*/'")
         return nothing
-    all_tokens = list(tokens(origin)) if "meta_schedule" in source.text else []
+    all_tokens = corrected(list(tokens(origin)))
     if all(token.type != "META_SCHEDULE" for token in all_tokens):
         sink.error(
             "CF0104",
@@ -127,7 +129,16 @@ class _FunctionReader:
                 own = [token._replace(origin=quiet) for token in words]
                 parameter = parse_tokens("parameter", own, Token("$END", "", span.end, span.end, quiet))
             dims = () if parameter is None else tuple(d for d in parameter.dims if d is not None)
-            if parameter is None or quiet.sink.has_errors or too_deep_in_tree(dims) is not None:
+            unknown = _unknown_type(words)
+            if unknown is not None:
+                understood = False
+                sink.error(
+                    "CF0117",
+                    f"'{shorten(unknown.text)}' is not a type of the language",
+                    unknown.span,
+                    help=type_to_use(unknown.text),
+                )
+            elif parameter is None or quiet.sink.has_errors or too_deep_in_tree(dims) is not None:
                 understood = False
                 reasons = tuple(Note(d.message, d.span) for d in quiet.sink.diagnostics if d.code == "CF0117")
                 sink.error(
@@ -169,10 +180,12 @@ class _FunctionReader:
     ) -> MetaSchedule:
         keyword = self._tokens[found.keyword]
         inside = self._tokens[found.opening + 1 : found.closing]
+        errors = len(self._origin.sink.diagnostics)
         clauses = self._clauses(found)
         body = self._body(inside, self._tokens[found.closing])
+        is_understood = len(self._origin.sink.diagnostics) == errors
         extents = clauses.get("block")
-        if extents:
+        if extents and is_understood:
             taken = frozenset(token.text for token in self._tokens if token.type == "NAME")
             names = [Name(token.text, token.span) for token in extents]
             clause = extents[0].span.to(extents[-1].span)
@@ -186,6 +199,7 @@ class _FunctionReader:
             around.arrays,
             around.preconditions,
             around.facts,
+            around.guards,
             around.loops,
             keyword.span.to(self._tokens[found.closing].span),
         )
@@ -204,6 +218,8 @@ class _FunctionReader:
                     "CF0106", text, replace(token.span, end=token.start + 1), help="add the closing quote"
                 )
                 return ()
+        if report_foreign_words(inside):
+            return ()
         deep = too_deep_in_text(inside)
         if deep is None:
             end = Token("$END", "", closing.start, closing.start, self._origin)
@@ -296,6 +312,17 @@ def _split(all_tokens: Sequence[Token], positions: range) -> list[tuple[int, int
             ranges.append((first, position))
             first = position + 1
     return [*ranges, (first, positions.stop)]
+
+
+def _unknown_type(words: Sequence[Token]) -> Token | None:
+    """The word of a parameter that stands where its type should, before its name or before stars and its name."""
+    names = [k for k, word in enumerate(words) if word.type == "NAME"]
+    if not names or any(word.type == "TYPE_WORD" for word in words[: names[0]]):
+        return None
+    behind = words[names[0] + 1 :]
+    while behind and behind[0].type in ("STAR", "QUALIFIER"):
+        behind = behind[1:]
+    return words[names[0]] if behind and behind[0].type == "NAME" else None
 
 
 def _open_extent(words: Sequence[Token]) -> str | None:

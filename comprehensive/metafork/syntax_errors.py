@@ -39,12 +39,6 @@ _BY_TOKEN = {
     ),
 }
 
-_DIRECTIVES = (
-    "CF0118",
-    "preprocessor lines are not supported in a region",
-    "move it out of the function; pragmas have no effect on a region",
-)
-
 _ENDS_EXPRESSION = frozenset({"NAME", "INT_LITERAL", "FLOAT_LITERAL", "RPAR", "RSQB"})
 
 _WORDS = {
@@ -82,11 +76,6 @@ def _describe(
     after_expression = not before_expression and previous is not None and previous.type in _ENDS_EXPRESSION
     in_header = _in_header(open_words)
     match found.type:
-        case "DIRECTIVE":
-            # The span of the first line only: the text of a directive ends with its comments.
-            return *_DIRECTIVES, Span(
-                span.file, span.start, span.start + len(found.text.split("\n")[0].rstrip())
-            )
         case "UNKNOWN":
             return "CF0127", f"'{shorten(found.text)}' has no meaning in C here", "remove it", span
         case "STAR" if previous is not None and previous.type in ("TYPE_WORD", "QUALIFIER"):
@@ -112,9 +101,13 @@ def _describe(
         case "NAME" if previous is not None and previous.type == "NAME" and _same_line(previous, found):
             text = f"'{shorten(previous.text)}' is not a type of the language"
             return "CF0117", text, type_to_use(previous.text), previous.span
+        case "TYPE_WORD" if previous is not None and previous.type == "NAME" and _same_line(previous, found):
+            text = f"'{shorten(previous.text)}' is no type and no qualifier of the language"
+            return "CF0117", text, type_to_use(previous.text), previous.span
         case "SEMI" if "ASSIGN" in accepted and not in_header:
             text = "this statement has no effect: it assigns nothing"
-            return "CF0120", text, "assign its value to a variable or to an element of an array", span
+            help_text = "assign its value to a variable or an element of an array; functions are called for their value"
+            return "CF0120", text, help_text, span
         case _:
             return _expected(found, previous, accepted, in_header)
 

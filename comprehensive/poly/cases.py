@@ -25,7 +25,7 @@ _MOST_UNKNOWN = 3
 @remembered
 def stated(nest: Nest) -> tuple[Constraint, ...]:
     """What holds of host scalars at the region, beside the preconditions."""
-    pieces = [scope_of(nest).condition(fact).pieces for fact in nest.state.facts]
+    pieces = [scope_of(nest).condition(fact).pieces for fact in nest.state.conditions]
     return tuple(c for alternatives in pieces if len(alternatives) == 1 for c in alternatives[0])
 
 
@@ -33,7 +33,7 @@ def stated(nest: Nest) -> tuple[Constraint, ...]:
 def cases(nest: Nest) -> tuple[Conjunction, ...]:
     """Conjunctions of which at least one holds at the region; a single empty one where nothing is known."""
     splits: dict[tuple[Conjunction, ...], None] = {}
-    for condition in (*nest.preconditions, *nest.state.facts):
+    for condition in (*nest.preconditions, *nest.state.conditions):
         guard = scope_of(nest).condition(condition)
         if len(guard.pieces) > 1:
             splits[guard.pieces] = None

@@ -74,17 +74,18 @@ def _exact_parts(nest: Nest, scope: Scope) -> Iterator[Expr]:
     """The conjuncts that mean in C what they mean in mathematics."""
     types = {scalar.name: scalar.type for scalar in (*nest.scalars, *nest.state.scalars)}
     positive = {name for name, least in scope.lower.items() if least >= 0}
-    for condition in (*nest.preconditions, *nest.state.facts):
-        for part in _conjuncts(condition):
+    for condition in (*nest.preconditions, *nest.state.conditions):
+        for part in conjuncts(condition):
             if names_read(part) <= types.keys() and is_exact(part, types, positive):
                 yield part
 
 
-def _conjuncts(condition: Expr) -> Iterator[Expr]:
+def conjuncts(condition: Expr) -> Iterator[Expr]:
+    """What ``&&`` joins, each by itself."""
     match condition:
         case Binary(operator="&&"):
-            yield from _conjuncts(condition.left)
-            yield from _conjuncts(condition.right)
+            yield from conjuncts(condition.left)
+            yield from conjuncts(condition.right)
         case _:
             yield condition
 

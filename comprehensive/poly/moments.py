@@ -124,7 +124,7 @@ class _History:
     def judged(self, point: Point) -> frozenset[str] | None:
         """None where an assert fails; else the names of which an assert says what cannot be evaluated."""
         uncertain: frozenset[str] = frozenset()
-        for condition in (*self._nest.preconditions, *self._nest.state.facts):
+        for condition in (*self._nest.preconditions, *self._nest.state.conditions):
             try:
                 if not self._is_exact(condition):
                     raise NotEvaluableError

@@ -5,6 +5,7 @@ In: a nest and a sink.  Out: diagnostics in it.
 - CF0401 error: a ``meta_for`` carries a dependence, with two conflicting iterations.
 - CF0402 error: a subscript leaves its array, with parameters and iterators.
 - CF0403 error: no call meets the asserts before the region, with those that contradict each other.
+- CF0413 warning: no call meets a condition of host code around the region, which never runs.
 - CF0411 warning: whether loops are parallel was not decided, with the term that stands in the way.
 - CF0412 warning: an array named in ``cache(...)`` cannot be cached, with the reason.
 """
@@ -15,9 +16,9 @@ from collections.abc import Mapping
 
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, Note, Span
 from comprehensive.loops.ir import Nest, Role, Scalar
-from comprehensive.metafork.ast import ScalarType
+from comprehensive.metafork.ast import Expr, ScalarType
 from comprehensive.poly.bounds import out_of_bounds
-from comprehensive.poly.contradictions import Contradiction, contradiction
+from comprehensive.poly.contradictions import Contradiction, conjuncts, contradiction
 from comprehensive.poly.domains import references, term_text
 from comprehensive.poly.footprint import footprint
 from comprehensive.poly.legality import verdicts
@@ -28,7 +29,7 @@ def check(nest: Nest, sink: DiagnosticSink) -> None:
     """Reports what is wrong with the annotation of a nest, and what could not be found out."""
     impossible = contradiction(nest)
     if impossible is not None:
-        _impossible(impossible, sink)
+        _impossible(nest, impossible, sink)
         return  # anything at all holds where no call arrives
     undecided: dict[tuple[str, Span], list[str]] = {}
     for band, iterator, verdict in verdicts(nest):
@@ -109,8 +110,20 @@ def _violation(violation: OutOfBounds, sink: DiagnosticSink) -> None:
     )
 
 
-def _impossible(found: Contradiction, sink: DiagnosticSink) -> None:
+def _impossible(nest: Nest, found: Contradiction, sink: DiagnosticSink) -> None:
     first, *others = found.conditions
+    guards = [part for guard in nest.state.guards for part in conjuncts(guard)]
+    governing = [condition for condition in found.conditions if condition in guards]
+    if governing:
+        line, condition = nest.span.position[0], term_text(governing[0])
+        sink.warning(
+            "CF0413",
+            f"the region of line {line} never runs: no call meets '{condition}' around it",
+            _place(governing[0].span),
+            notes=_reasons(found, governing[0]),
+            help="correct the condition, or take the region out",
+        )
+        return
     text, help = "no call meets this assert before the region", "correct or drop it"
     if others:
         text = "no call meets the asserts before this region: they contradict each other"
@@ -119,12 +132,18 @@ def _impossible(found: Contradiction, sink: DiagnosticSink) -> None:
         "CF0403",
         text,
         _place(first.span),
-        notes=(
-            *(Note(f"'{term_text(other)}' is demanded, too", _place(other.span)) for other in others),
-            *(Note(_least(scalar, least), _place(scalar.span)) for scalar, least in found.bounded),
-            *(Note(f"'{scalar.name}' is defined here", _place(scalar.span)) for scalar in found.defined),
-        ),
+        notes=_reasons(found, first),
         help=f"{help}: the region would never run",
+    )
+
+
+def _reasons(found: Contradiction, besides: Expr) -> tuple[Note, ...]:
+    """What contradicts a condition: the other conditions, least values and definitions."""
+    others = [condition for condition in found.conditions if condition != besides]
+    return (
+        *(Note(f"'{term_text(other)}' is demanded, too", _place(other.span)) for other in others),
+        *(Note(_least(scalar, least), _place(scalar.span)) for scalar, least in found.bounded),
+        *(Note(f"'{scalar.name}' is defined here", _place(scalar.span)) for scalar in found.defined),
     )
 
 

@@ -160,3 +160,65 @@ def test_nothing_is_proved_from_what_c_computes_otherwise(host: str) -> None:
 )
 def test_numbers_beyond_64_bits_are_no_obstacle(host: str) -> None:
     assert len(list(parallel_loops(region(host, STENCIL)))) == 2
+
+
+def guarded(code: str) -> tuple[str, ...]:
+    """The codes of what is reported of a function; ``@`` stands for a region that needs eight elements of ``a``."""
+    region = (
+        "meta_schedule { meta_for (int v = 0; v < 1; v++) meta_for (int u = 0; u < 8; u++) "
+        "{ int i = v*8 + u; a[i] = i; } }"
+    )
+    program = parse_clean(f"void f(int n, int m, int a[n]) {{ {code.replace('@', region)} }}")
+    sink = DiagnosticSink()
+    for nest in build(program, sink):
+        check(nest, sink)
+    return tuple(d.code for d in sink.diagnostics)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "if (n > 7) @",
+        "if (n > 7) { m = 3; @ }",
+        "if (n < 8) { m = 1; } else @",
+        "if (n < 8) { m = 1; } else { if (m) @ }",
+        "if (n < 4) m = 1; else if (n < 8) m = 2; else @",
+        "while (n > 7 && m > 0) { @ m--; }",
+        "if (m > 0) if (n > 8) @",
+    ],
+)
+def test_a_region_is_judged_where_it_runs(code: str) -> None:
+    assert guarded(code) == ()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "@",
+        "if (n > 6) @",
+        "if (n > 7) m = 3; @",
+        "if (n > 7) { m = 3; } @",
+        "if (n > 7) @ else @",
+        "if (m > 3) @",
+        "if (n > 7 || m > 0) @",
+        "if (n > 7) { if (m) { m = 2; } else m = 1; } else @",
+        "switch (n > 7) { case 0: @ }",
+        "do { @ } while (n > 7);",
+    ],
+)
+def test_a_condition_counts_only_where_it_governs(code: str) -> None:
+    assert "CF0402" in guarded(code)
+
+
+def test_a_condition_about_what_changes_before_the_region_does_not_count() -> None:
+    code = "int k = n; if (k == 8) { k = k + 1; meta_schedule { meta_for (int v = 0; v < 1; v++) "
+    code += "meta_for (int u = 0; u < 8; u++) { a[(k - 9)*0 + u*(9 - k)] = u; } } }"
+    program = parse_clean(f"void f(int n, int a[n]) {{ {code} }}")
+    sink = DiagnosticSink()
+    (nest,) = build(program, sink)
+    assert not any(isinstance(v, Parallel) for _, v in parallel_loops(nest)[1:])
+
+
+@pytest.mark.parametrize("condition", ["0", "n < 0", "n > 5 && n < 3"])
+def test_a_region_that_never_runs_is_warned_of_and_nothing_else_is_said(condition: str) -> None:
+    assert guarded(f"if ({condition}) @") == ("CF0413",)
