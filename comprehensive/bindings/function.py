@@ -40,7 +40,7 @@ NO_VARIANT, LIMIT, CUDA_ERROR = 1, 5, 6
 STATUS: Mapping[int, str] = MappingProxyType(
     {
         NO_VARIANT: "no variant of the kernel fits into the machine",
-        2: "a program parameter is less than 1, or a size is negative",
+        2: "a program parameter is less than 1, a size is negative, or there is no such tile",
         3: "an assertion of the program does not hold",
         4: "a size is too large to be computed with",
         LIMIT: "the launch exceeds a limit of the device or of the compiled kernel",

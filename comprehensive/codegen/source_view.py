@@ -230,6 +230,11 @@ def _function(plan: FunctionPlan) -> FunctionSource:
     smallest += [
         Guard(c_string(f"{a.name} >= 0"), f"{a.name} >= 0", "0", a.name) for a in data_sizes(plan, host)
     ]
+    if host.tile is not None:
+        # Only a number that the caller gives: what was tuned with another version of the tool may have more tiles.
+        most = max(sum(len(tiling.instances) for tiling in region.tilings) for region in plan.regions)
+        given, text = f"cf_chosen.{host.tile}", c_string(f"{host.tile} <= {most}")
+        smallest.append(Guard(text, f"!{names.params} || {given} <= {most}", given, str(most)))
     return FunctionSource(
         name=host.name,
         params_type=view.params_type,

@@ -102,6 +102,24 @@ def test_no_tile_touches_memory_that_it_does_not_own(spec: str, executables: Bui
     compare_tiles(spec, executables(spec, sanitize=True), SIZES[spec][-1:])
 
 
+@pytest.mark.parametrize("spec", ["matmul", "jacobi2d"])
+def test_a_number_that_no_tile_has_is_refused(spec: str, executables: BuiltSpecs) -> None:
+    compilation = compiled(spec)
+    (plan,) = compilation.plan.functions
+    host = interface(plan)
+    assert host.tile is not None
+    last = max(region.tile_of(region.numbers[-1]) for region in plan.regions)
+    sizes: dict[str, int | float] = {a.name: 64 for a in host.everything if not a.pointer}
+    arguments = {
+        **{name: sizes[name] for name in sizes if name not in host.program_names},
+        **buffers(spec, sizes),
+    }
+    program = {a.name: 4 for a in host.program} | {host.tile: last + 1}
+    outcome = executables(spec).kernels.call(plan.function.name, arguments, program)
+    assert (outcome.status, outcome.constraint) == (2, f"{host.tile} <= {last}")
+    assert (outcome.needed, outcome.available) == (last + 1, last)
+
+
 def compare_tiles(spec: str, built: Executables, sizes: list[dict[str, int | float]]) -> None:
     (plan,) = compiled(spec).plan.functions
     host = interface(plan)
