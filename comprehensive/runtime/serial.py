@@ -13,6 +13,7 @@ import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from comprehensive.codegen.interface import Argument
@@ -24,8 +25,9 @@ from comprehensive.toolchain.host import Compiler
 TIMEOUT_S = 120.0
 PARALLEL_FOR = '_Pragma("omp parallel for") for'
 
-# Assertions are the caller's to respect: a failing one would end this process.
-_FLAGS = ("-std=gnu99", "-O1", "-ffp-contract=off", "-DNDEBUG", "-shared", "-fPIC", "-w")
+# Assertions are the caller's to respect: a failing one would end this process. Nothing is optimised: an element whose
+# value is not used is read all the same, and kernels may read it, too.
+_FLAGS = ("-std=gnu99", "-O0", "-ffp-contract=off", "-DNDEBUG", "-shared", "-fPIC", "-w")
 
 _COMMENT = r"(?>/\*.*?\*/|//[^\n]*+)"
 _GAP = rf"(?:\s|{_COMMENT})*+"
@@ -42,11 +44,11 @@ class SerialBuildError(Exception):
     """The host's compiler has rejected the serial program; carries its words."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SerialLibrary:
-    """The compiled serial program."""
+    """The compiled serial program; ``path`` is a shared object."""
 
-    handle: ctypes.CDLL
+    path: Path
     functions: Mapping[str, Function]
 
     def call(self, function: str, arguments: Mapping[str, Value]) -> None:
@@ -55,9 +57,14 @@ class SerialLibrary:
             _passed(Argument(p.name, p.type, pointer=p.is_data, const=p.const), arguments[p.name])
             for p in self.functions[function].parameters
         ]
-        called = self.handle[function]
+        called = self.shared[function]
         called.restype = None
         called(*passed)
+
+    @cached_property
+    def shared(self) -> ctypes.CDLL:
+        """The loaded shared object."""
+        return ctypes.CDLL(str(self.path))
 
 
 def serial_text(text: str, *, parallel: bool = False) -> str:
@@ -92,7 +99,7 @@ def build(program: Program, work: Path, *, compiler: Compiler) -> SerialLibrary:
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     if done.returncode != 0:
         raise SerialBuildError(f"{' '.join(command)}\n{done.stderr}")
-    return SerialLibrary(ctypes.CDLL(str(target.absolute())), {f.name: f for f in program.functions})
+    return SerialLibrary(target.absolute(), {f.name: f for f in program.functions})
 
 
 def _passed(argument: Argument, value: Value) -> object:
