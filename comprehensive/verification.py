@@ -37,7 +37,7 @@ from comprehensive.poly.model import Conflict, Undecided
 from comprehensive.runtime.serial import SerialBuildError
 from comprehensive.soundness.emulated import LeafRuns, build, run_leaves
 from comprehensive.soundness.interpreted import difference, result
-from comprehensive.soundness.sampling import NotSampledError, Sample, random_data, samples
+from comprehensive.soundness.sampling import TURNS, NotSampledError, Sample, random_data, samples
 from comprehensive.soundness.signs import any_sign
 from comprehensive.soundness.state import State
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
@@ -222,9 +222,9 @@ def _code(compilation: Compilation, number: int, points: int) -> Condition:
     try:
         for step, sample in enumerate(islice(samples(function, (nest,), SEED, None, any_sign(plan)), points)):
             data = random_data(function, (nest,), sample, step)
-            expected = result(nest, sample.arguments, data, step % 4)
+            expected = result(nest, sample.arguments, data, step % TURNS)
             if expected is not None:
-                cases.append((sample, step % 4, data, expected))
+                cases.append((sample, step % TURNS, data, expected))
     except NotSampledError as error:
         return Condition(CODE_SOUNDNESS, State.NOT_CHECKED, str(error))
     if not cases:

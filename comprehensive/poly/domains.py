@@ -78,6 +78,13 @@ class Reference:
         # A loop whose extent is not known may run zero times.
         return all(axis.extent is not None for axis in self.axes)
 
+    def is_sure(self, level: Level) -> bool:
+        """Whether it surely happens in a block (a thread, at that level) that runs, wherever its guard holds."""
+        if self.access.context.uncertain or self.guard.opaque:
+            return False
+        varying = [axis for axis in self.axes if axis.place not in fixed_places(level)]
+        return all(axis.extent is not None or (axis.from_zero and axis.limits) for axis in varying)
+
     def axis(self, counter: str) -> Axis:
         return next(a for a in self.axes if a.counter == counter)
 

@@ -8,7 +8,7 @@ with a floor grid nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from comprehensive.algebra import Polynomial
@@ -17,6 +17,7 @@ from comprehensive.poly.collapse import collapse
 from comprehensive.poly.domains import Facts
 from comprehensive.poly.isl_sets import IslSet, Row
 from comprehensive.poly.lifting import (
+    Form,
     Monomial,
     form_of,
     implied,
@@ -51,15 +52,72 @@ def element_symbol(k: int) -> Polynomial:
     return Polynomial.symbol(f"@{k}")
 
 
-def touched(members: Sequence[Member], box: Box, facts: Facts) -> Condition | None:
-    """The elements that the members touch, exactly; None if there is no such description."""
-    images: list[tuple[tuple[Constraint, ...], frozenset[str]]] = []
+def between(member: Member, sure: Sequence[Member], box: Box, facts: Facts) -> bool:
+    """Whether every element that ``member`` may touch lies in a row between two that the others touch, or is one.
+
+    Between two elements of an array all others are elements of it, too, whatever its size.
+    """
+    of_member, of_sure = _images((member,), box), _images(sure, box)
+    if of_member is None or of_sure is None:
+        return False
+    inside = with_facts((*box.constraints, *facts.constraints), facts.lower)
+    last, other = element_symbol(len(box.origin) - 1), Polynomial.symbol("@")
+    renamed = [
+        (tuple(Constraint(c.polynomial.substitute({str(last): other}), c.equality) for c in image), hidden)
+        for image, hidden in of_sure
+    ]
+    below, above = (
+        [((*image, Constraint(distance)), hidden | {"@"}) for image, hidden in renamed]
+        for distance in (last - other, other - last)
+    )
+    forms = [
+        [(tuple(map(form_of, image)), hidden) for image, hidden in part] for part in (of_member, below, above)
+    ]
+    everything = monomials(inside).union(*(monomials(f) for part in forms for f, _ in part))
+    counters = frozenset[str]().union(*(hidden for part in forms for _, hidden in part))
+    known = {name_of(m) for m in everything}
+    hidden = {name_of(m) for m in everything if counters & set(m)}
+    shown = sorted(known - hidden)
+    touched_by, at_or_above, at_or_below = (_union(part, shown, hidden) for part in forms)
+    if touched_by is None or at_or_above is None or at_or_below is None:
+        return touched_by is None
+    here = touched_by.intersect(IslSet.of(shown, rows_of(inside)))
+    return here.is_subset(at_or_above.intersect(at_or_below))
+
+
+Image = tuple[tuple[Constraint, ...], frozenset[str]]
+"""Constraints on ``@k`` and counters, and which of these are to be projected out."""
+
+
+def _images(members: Sequence[Member], box: Box) -> list[Image] | None:
+    """One for each member and piece of its guard; None where one of them has no description."""
+    images: list[Image] = []
     for member in members:
         for piece in member.reference.guard.pieces:
             image = _image(member, piece, box)
             if image is None:
                 return None
             images.append(image)
+    return images
+
+
+def _union(
+    images: Sequence[tuple[tuple[Form, ...], frozenset[str]]], shown: Sequence[str], hidden: Set[str]
+) -> IslSet | None:
+    """All images on the dimensions ``shown``; None where there are none."""
+    union: IslSet | None = None
+    for forms, _ in images:
+        own = sorted({name_of(m) for m in monomials(forms)} & hidden)
+        image = IslSet.of([*shown, *own], rows_of(forms)).project(shown)
+        union = image if union is None else union.union(image)
+    return union
+
+
+def touched(members: Sequence[Member], box: Box, facts: Facts) -> Condition | None:
+    """The elements that the members touch, exactly; None if there is no such description."""
+    images = _images(members, box)
+    if images is None:
+        return None
     inside = with_facts((*box.constraints, *facts.constraints), facts.lower)
     forms = [(tuple(map(form_of, constraints)), counters) for constraints, counters in images]
     everything = monomials(inside).union(*(monomials(f) for f, _ in forms))
@@ -67,11 +125,7 @@ def touched(members: Sequence[Member], box: Box, facts: Facts) -> Condition | No
     known = {name_of(m): m for m in everything}
     hidden = {name for name, m in known.items() if counters & set(m)}
     shown = sorted(known.keys() - hidden)
-    union: IslSet | None = None
-    for image_forms, _ in forms:
-        own = sorted({name_of(m) for m in monomials(image_forms)} & hidden)
-        image = IslSet.of([*shown, *own], rows_of(image_forms)).project(shown)
-        union = image if union is None else union.union(image)
+    union = _union(forms, shown, hidden)
     if union is None:
         return Condition(())
     if IslSet.of(shown, rows_of(inside)).is_subset(union):
@@ -125,9 +179,7 @@ def _constraints(piece: Sequence[Row], known: dict[str, Monomial]) -> list[Const
     return result
 
 
-def _image(
-    member: Member, piece: tuple[Constraint, ...], box: Box
-) -> tuple[tuple[Constraint, ...], frozenset[str]] | None:
+def _image(member: Member, piece: tuple[Constraint, ...], box: Box) -> Image | None:
     """The image of a reference under one conjunction of its guard, with the counters to be projected out."""
     extents: dict[str, Polynomial] = {}
     forms = list(member.coordinates) + [c.polynomial for c in piece]

@@ -31,7 +31,7 @@ from comprehensive.poly.domains import (
     references,
     term_text,
 )
-from comprehensive.poly.elements import Box, element_symbol, simplified, size, touched
+from comprehensive.poly.elements import Box, between, element_symbol, simplified, size, touched
 from comprehensive.poly.indices import NotPolynomialError, scope_of
 from comprehensive.poly.lifting import implied
 from comprehensive.poly.model import Condition, Constraint, Footprint, Level, Opaque, Tile
@@ -64,21 +64,66 @@ def _footprint(nest: Nest, array: str, level: Level, found: list[Reference]) -> 
     facts = _facts(nest, found, fixed_axes)
     for reference in found:
         members.append(_member(reference, weights, level, facts))
-    groups = _groups(members, facts, fixed)
-    if isinstance(groups, Member):
-        return _opaque(
-            array, groups.reference, "may meet another reference of the tile at a distance that is not known"
-        )
+    direct: list[Opaque] = []
+    while True:
+        groups = _groups(members, facts, fixed)
+        if isinstance(groups, Member):
+            return _opaque(
+                array,
+                groups.reference,
+                "may meet another reference of the tile at a distance that is not known",
+            )
+        left_out: list[Member] = []
+        for group in groups:
+            unproved = _unproved(nest, array, weights, group, level, facts, fixed_axes)
+            if unproved and group.writes:
+                return _unsure(array, unproved[0].reference)
+            left_out += unproved
+        if not left_out:
+            break
+        direct += [_unsure(array, member.reference) for member in left_out]
+        members = [member for member in members if member not in left_out]
+    if not members:
+        return direct[0]
     tiles: list[Tile] = []
     for group in groups:
-        tile = _tile(nest, array, weights, group, facts, fixed_axes)
+        tile = _tile(nest, array, weights, group, level, facts, fixed_axes)
         if isinstance(tile, Opaque):
             return tile
         tiles.append(tile)
     distinct = all(apart(a, b, facts) for i, a in enumerate(groups) for b in groups[:i])
     counts = [t.count for t in tiles if t.count is not None]
     total = sum_of(counts) if distinct and len(counts) == len(tiles) else None
-    return Footprint(array, level, tuple(tiles), total)
+    return Footprint(array, level, tuple(tiles), total, tuple(direct))
+
+
+def _unproved(
+    nest: Nest,
+    array: str,
+    weights: Weights,
+    group: Hull,
+    level: Level,
+    facts: Facts,
+    fixed_axes: tuple[Axis, ...],
+) -> list[Member]:
+    """The references of a group that need not happen, and of which it is not proved that they stay in the array."""
+    unsure = [m for m in group.members if not m.reference.is_sure(level)]
+    if not unsure:
+        return []
+    box = _box(nest, group, facts, fixed_axes)
+    if _within_declaration(nest, array, weights, box, facts) is not None:
+        return []  # a copy stays inside the declared extents, and so does the program
+    sure = [m for m in group.members if m.reference.is_sure(level)]
+    return [m for m in unsure if not between(m, sure, box, facts)]
+
+
+def _unsure(array: str, reference: Reference) -> Opaque:
+    guard = reference.guard.opaque
+    condition = f"where '{term_text(guard[0])}' holds" if guard else "in some runs"
+    reason = (
+        f"is used only {condition}, and may else lie outside of the array, whose extents are not declared"
+    )
+    return _opaque(array, reference, reason, f"declare the extents of '{array}'")
 
 
 def _positive(extent: Polynomial) -> str | None:
@@ -154,10 +199,8 @@ def _touch(a: Hull, b: Hull) -> bool:
     return a.high[k] + 1 == b.low[k] or b.high[k] + 1 == a.low[k]
 
 
-def _tile(
-    nest: Nest, array: str, weights: Weights, group: Hull, facts: Facts, fixed_axes: tuple[Axis, ...]
-) -> Tile | Opaque:
-    fixed = frozenset(a.counter for a in fixed_axes)
+def _box(nest: Nest, group: Hull, facts: Facts, fixed_axes: tuple[Axis, ...]) -> Box:
+    """What a tile of the group allocates. Raises NoBoxError."""
     strides = tuple(stride_of(group.members, k) for k in range(len(group.low)))
     extents: list[Polynomial] = []
     for k, stride in enumerate(strides):
@@ -176,22 +219,41 @@ def _tile(
                 f"the width {extent} of its tile is negative for some parameters", _positive(extent)
             )
         extents.append(extent)
-    box = Box(group.low, tuple(extents), strides)
+    return Box(group.low, tuple(extents), strides)
+
+
+def _tile(
+    nest: Nest,
+    array: str,
+    weights: Weights,
+    group: Hull,
+    level: Level,
+    facts: Facts,
+    fixed_axes: tuple[Axis, ...],
+) -> Tile | Opaque:
+    fixed = frozenset(a.counter for a in fixed_axes)
+    box = _box(nest, group, facts, fixed_axes)
     first = group.members[0].reference
     load: Condition | None = None
     store: Condition | None = None
     readers = [m for m in group.members if m.reference.access.mode.reads or not m.reference.certain]
     writers = [m for m in group.members if m.reference.access.mode.writes]
+    bounded = _within_declaration(nest, array, weights, box, facts)
     if writers:
         store = touched(writers, box, facts)
         if store is None:
             return _opaque(
                 array, writers[0].reference, "writes elements of its tile that no simple condition describes"
             )
+        if bounded is not None and not all(m.reference.is_sure(level) for m in writers):
+            # Where they do not happen, what they would write may lie outside of the array.
+            both = [(*piece, *limits) for piece in store.pieces for limits in bounded.pieces]
+            store = simplified(both, box.constraints, facts)
     if readers:
-        bounded = _within_declaration(nest, array, weights, box, facts)
         # The exact union of many images is long and dear; inside the declared extents any element may be read.
-        if bounded is None or not (bounded.is_true or len(readers) > 3):
+        # What need not happen has an image that may be larger than what is read.
+        sure = all(m.reference.is_sure(level) for m in readers)
+        if bounded is None or (sure and not (bounded.is_true or len(readers) > 3)):
             load = touched(readers, box, facts)
         if bounded is not None and (load is None or size(bounded) < size(load)):
             load = bounded
@@ -200,8 +262,8 @@ def _tile(
     index = {
         m.reference.access.ordinal: coordinates(weights, m.reference.written or ()) for m in group.members
     }
-    count = count_elements(group, strides, facts, fixed)
-    return Tile(array, box.origin, box.extent, strides, weights, index, count, load, store)
+    count = count_elements(group, box.stride, facts, fixed)
+    return Tile(array, box.origin, box.extent, box.stride, weights, index, count, load, store)
 
 
 def _within_declaration(nest: Nest, array: str, weights: Weights, box: Box, facts: Facts) -> Condition | None:

@@ -115,6 +115,8 @@ class Footprint:
     tiles: tuple[Tile, ...]
     count: Polynomial | None
     """Distinct elements of the array touched in a full tile, exact, groups that overlap counted once."""
+    direct: tuple[Opaque, ...] = ()
+    """References that no tile serves: what they read may lie outside of the array where they do not happen."""
 
     @property
     def elements(self) -> Polynomial:

@@ -75,11 +75,17 @@ class Outside:
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """``arrays`` by name after the run; ``outcome`` is that of kernels."""
+    """``arrays`` by name after a run."""
 
     arrays: Mapping[str, Array]
     faults: tuple[Outside, ...]
-    outcome: Outcome | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedKernels(Guarded):
+    """After a run of kernels, with what the launch returned."""
+
+    outcome: Outcome
 
 
 class TooLargeError(Exception):
@@ -136,7 +142,7 @@ class GuardedProcess:
         attributes: Mapping[int, int] | None = None,
         kernel_threads: int = 1024,
         edge: Edge = Edge.END,
-    ) -> Guarded:
+    ) -> GuardedKernels:
         """As ``CpuLibrary.call`` of a library that was built without sanitizers."""
         if library.sanitize:
             raise ValueError("sanitizers and guarded pages do not go together")
@@ -161,7 +167,7 @@ class GuardedProcess:
             answer["available"],
             answer["message"],
         )
-        return Guarded(_named(job, answer), _faults(job, answer["faults"]), outcome)
+        return GuardedKernels(_named(job, answer), _faults(job, answer["faults"]), outcome)
 
     def extents(
         self, library: SerialLibrary, function: str, arguments: Mapping[str, Value], open: Set[str]

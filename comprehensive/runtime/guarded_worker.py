@@ -201,19 +201,16 @@ def _extents(guards: Guards, job: Mapping[str, Any]) -> dict[str, Any]:
     arrays: Sequence[Any] = job["arrays"]
     least = [0 if k in job["open"] else array.size for k, array in enumerate(arrays)]
     enough = [array.size for array in arrays]
-    tried = list(enough)
-    first = True
-    while True:
-        visible = [elements * array.itemsize for elements, array in zip(tried, arrays, strict=True)]
-        placed = guards.placed(arrays, visible, False)
-        try:
-            _serial(job, placed)
-            outside = guards.outside(placed, visible)
-        finally:
-            del placed
-            guards.clear()
-        if first and outside:
+    for at_begin in (True, False):
+        outside = _left(guards, job, enough, at_begin)
+        if outside:
             return {"faults": [(o.array, o.first, o.farthest, o.writes) for o in outside]}
+    first = True
+    while least != enough:
+        # Most sizes are right to begin with, which takes one run to see.
+        tried = [e - 1 if first and s < e else (s + e) // 2 for s, e in zip(least, enough, strict=True)]
+        first = False
+        outside = _left(guards, job, tried, False)
         touched = {o.array: o.farthest // arrays[o.array].itemsize for o in outside}
         for k in range(len(arrays)):
             if k in touched:
@@ -222,11 +219,20 @@ def _extents(guards: Guards, job: Mapping[str, Any]) -> dict[str, Any]:
                 enough[k] = tried[k]
         # A program that does not do the same in every run may touch more than was enough before.
         enough = [max(pair) for pair in zip(least, enough, strict=True)]
-        if least == enough:
-            return {"faults": [], "elements": enough}
-        # Most sizes are right to begin with, which takes one run to see.
-        tried = [e - 1 if first and s < e else (s + e) // 2 for s, e in zip(least, enough, strict=True)]
-        first = False
+    return {"faults": [], "elements": enough}
+
+
+def _left(guards: Guards, job: Mapping[str, Any], elements: Sequence[int], at_begin: bool) -> list[_Outside]:
+    """What the serial program touches outside of so many elements of each array."""
+    arrays: Sequence[Any] = job["arrays"]
+    visible = [count * array.itemsize for count, array in zip(elements, arrays, strict=True)]
+    placed = guards.placed(arrays, visible, at_begin)
+    try:
+        _serial(job, placed)
+        return guards.outside(placed, visible)
+    finally:
+        del placed
+        guards.clear()
 
 
 def main(guard_library: str) -> int:

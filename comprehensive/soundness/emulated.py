@@ -2,7 +2,8 @@
 
 In: a compilation.  Out: for each leaf of each region how many points were run on it, and the failures.  The `.cu` is
 compiled as it is against the shim of ``templates/host``: a block's threads are fibers, barriers are real, shared
-memory is poisoned, and the last thread can be made to run first.
+memory is poisoned, and the last thread can be made to run first.  Arrays are exactly as large as the serial program
+needs them and lie between pages that nothing may touch: a kernel that leaves one is wrong, whatever it computes.
 """
 
 from __future__ import annotations
@@ -13,27 +14,28 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from comprehensive.codegen.interface import interface
 from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import c_value
+from comprehensive.loops.ir import Nest
 from comprehensive.machine.device import load_device
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary
 from comprehensive.runtime.cpu import build as build_kernels
-from comprehensive.runtime.quiet import silenced
+from comprehensive.runtime.guarded import Edge, GuardedProcess, Outside
+from comprehensive.runtime.guarded import build as build_guards
 from comprehensive.runtime.serial import SerialLibrary
 from comprehensive.runtime.serial import build as build_serial
 from comprehensive.soundness.difference import first_difference
+from comprehensive.soundness.exact_sizes import sized
 from comprehensive.soundness.interpreted import result
 from comprehensive.soundness.machines import machine_for, serves_all
 from comprehensive.soundness.sampling import (
+    TURNS,
     NotSampledError,
     Ranges,
     Sample,
     all_scalars,
-    random_data,
     samples,
 )
 from comprehensive.soundness.signs import any_sign
@@ -42,6 +44,12 @@ from comprehensive.toolchain.host import Compiler
 
 MAX_DRAWS = 400
 """Samples tried for the leaves of a function; a leaf that needs rare parameters may get fewer points."""
+GUESS = 64
+"""Elements of a buffer whose size depends on data, before the serial program has run."""
+MAX_MEANINGLESS = 40
+"""Samples in a row at which the serial program has no meaning; after so many there is no other one."""
+MAX_LOST = 3
+"""Samples in a row at which it crashes or does not end."""
 
 ROUNDING = {"float32": 1e-4, "float64": 1e-12}
 """How far results may differ where sums are added up in another order, as a share of the largest element."""
@@ -82,10 +90,11 @@ class LeafRuns:
 
 @dataclass(frozen=True, slots=True)
 class Executables:
-    """The generated functions and the serial ones, built from the same file."""
+    """The generated functions and the serial ones, built from the same file, and what guards their arrays."""
 
     kernels: CpuLibrary
     serial: SerialLibrary
+    guards: Path
 
 
 def build(
@@ -108,7 +117,7 @@ def build(
         (work / name).write_text(texts[name], encoding="utf-8")
     interfaces = [interface(plan) for plan in compilation.plan.functions]
     kernels = build_kernels(work / f"{stem}.cu", work, interfaces, sanitize=sanitize, compiler=cxx)
-    return Executables(kernels, serial)
+    return Executables(kernels, serial, build_guards(work, compiler=c))
 
 
 def run_leaves(
@@ -127,27 +136,30 @@ def run_leaves(
     """
     found: list[LeafRuns] = []
     first = 0
-    for plan in compilation.plan.functions:
-        reason = (endless or {}).get(plan.function.name)
-        try:
-            if reason is None:
-                with silenced():
-                    found += _run_function(compilation, executables, plan, first, points, seed, ranges)
-        except NotSampledError as error:
-            reason = str(error)
-        if reason is not None:
-            found += [
-                LeafRuns(region.name, number, 0, (), reason, region.tile_of(number), region.kind_of(number))
-                for region in plan.regions
-                for number in region.numbers
-            ]
-        first += len(plan.regions)
+    with GuardedProcess(executables.guards) as process:
+        for plan in compilation.plan.functions:
+            reason = (endless or {}).get(plan.function.name)
+            try:
+                if reason is None:
+                    runs = _Runs(executables, process, plan)
+                    found += _run_function(compilation, runs, plan, first, points, seed, ranges)
+            except NotSampledError as error:
+                reason = str(error)
+            if reason is not None:
+                found += [
+                    LeafRuns(
+                        region.name, number, 0, (), reason, region.tile_of(number), region.kind_of(number)
+                    )
+                    for region in plan.regions
+                    for number in region.numbers
+                ]
+            first += len(plan.regions)
     return tuple(found)
 
 
 def _run_function(
     compilation: Compilation,
-    executables: Executables,
+    function: _Runs,
     plan: FunctionPlan,
     first: int,
     points: int,
@@ -160,14 +172,22 @@ def _run_function(
     runs = dict.fromkeys(cases, 0)
     failures: dict[tuple[int, int], list[str]] = {case: [] for case in cases}
     free = any_sign(plan)
-    drawn = samples(plan.function, nests, seed, ranges, free)
+    meaningless = 0
+    drawn = samples(plan.function, nests, seed, ranges, free, GUESS)
     for number, sample in enumerate(islice(drawn, MAX_DRAWS)):
         if all(count >= points for count in runs.values()):
             break
-        data = random_data(plan.function, nests, sample, number)
-        # Nothing is expected of the kernels there, and the serial C might take this process with it.
-        if any(result(nest, sample.arguments, data, number % 4) is None for nest in nests):
+        try:
+            reference = function.reference(nests, sample, number)
+        except CpuFaultError as error:
+            reference = f"the serial program does not come to its end: {error}"
+            meaningless += MAX_MEANINGLESS // MAX_LOST
+        if isinstance(reference, str):
+            meaningless += 1
+            if meaningless >= MAX_MEANINGLESS:
+                raise NotSampledError(f"at several points in a row {reference}")
             continue
+        meaningless = 0
         # Systems assume that every integer is non-negative, also one that the launcher takes at any sign.
         every = [
             {
@@ -190,9 +210,7 @@ def _run_function(
             if not tile and not serves_all(compilation.trees[first : first + len(nests)], every, machine):
                 continue  # another region refuses such a machine
             exact = not (tile and plan.reassociated)
-            ran, failure = _compare(
-                executables, plan, sample, data, machine, tile, backwards=number % 2 == 1, exact=exact
-            )
+            ran, failure = function.compare(reference, machine, tile, exact=exact)
             # A loop may be over before there is work for a time tile: what did the work then is no case of it.
             runs[r, leaf] += ran or failure is not None
             if failure is not None:
@@ -233,47 +251,92 @@ def _threads(plan: FunctionPlan, region: int, values: Mapping[str, int]) -> int:
     return threads
 
 
-def _compare(
-    executables: Executables,
-    plan: FunctionPlan,
-    sample: Sample,
-    data: Mapping[str, Any],
-    machine: Mapping[str, int],
-    tile: int,
-    *,
-    backwards: bool,
-    exact: bool,
-) -> tuple[bool, str | None]:
-    """Whether the tile ran where a time tile was asked for, and what is wrong."""
-    host = interface(plan)
-    program = {a.name: int(sample.arguments[a.name]) for a in host.program}
-    if host.tile is not None:
-        program[host.tile] = tile
-    others = {a.name: sample.arguments[a.name] for a in host.arguments if not a.pointer}
-    expected = _copied(data)
-    executables.serial.call(host.name, {**sample.arguments, **expected})
-    # Forwards and backwards in turn: an order that hides a missing barrier does not hide it both ways.
-    actual = _copied(data)
-    try:
-        outcome = executables.kernels.call(
-            host.name, {**others, **actual}, program, machine=machine or None, backwards=backwards
-        )
-    except CpuFaultError as error:
-        return True, f"the kernel crashed: {error}"
-    if outcome.status != STATUS_OK:
-        refused = f"{outcome.constraint} ({outcome.needed}, {outcome.available}) {outcome.message}"
-        return True, f"refused: {refused}".rstrip()
-    asked = [
-        region
-        for region in plan.regions
-        if region.time is not None and tile >= region.tile_of(region.time.first)
-    ]
-    ran = not asked or any(region.tile_of(outcome.leaf) == tile for region in asked)
-    return ran, first_difference(expected, actual, None if exact else ROUNDING)
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """A sample with its data, and what the serial program makes of it. ``number`` is that of the sample."""
+
+    sample: Sample
+    number: int
+    data: Mapping[str, Any]
+    expected: Mapping[str, Any]
+
+    @property
+    def backwards(self) -> bool:
+        # Forwards and backwards in turn: an order that hides a missing barrier does not hide it both ways.
+        return self.number % 2 == 1
+
+    @property
+    def edge(self) -> Edge:
+        # Each end of the arrays with each order within four samples.
+        return Edge.END if self.number % 4 in (0, 3) else Edge.BEGIN
 
 
-def _copied(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: np.array(values, copy=True, order="C") for name, values in data.items()}
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """Runs one function of the program, serial and generated."""
+
+    executables: Executables
+    process: GuardedProcess
+    plan: FunctionPlan
+
+    def reference(self, nests: tuple[Nest, ...], sample: Sample, number: int) -> _Reference | str:
+        """Why there is none, where nothing can be expected of the kernels. CpuFaultError."""
+        serial, function = self.executables.serial, self.plan.function
+        data = sized(self.process, serial, function, nests, sample, number)
+        if isinstance(data, str):
+            return data
+        if any(result(nest, sample.arguments, data.drawn, number % TURNS) is None for nest in nests):
+            return "the source has undefined behaviour"
+        run = self.process.serial(serial, function.name, {**sample.arguments, **data.exact})
+        return _Reference(sample, number, data.exact, run.arrays)
+
+    def compare(
+        self, reference: _Reference, machine: Mapping[str, int], tile: int, *, exact: bool
+    ) -> tuple[bool, str | None]:
+        """Whether the tile ran where a time tile was asked for, and what is wrong."""
+        host = interface(self.plan)
+        sample = reference.sample
+        program = {a.name: int(sample.arguments[a.name]) for a in host.program}
+        if host.tile is not None:
+            program[host.tile] = tile
+        others = {a.name: sample.arguments[a.name] for a in host.arguments if not a.pointer}
+        kernels = self.executables.kernels
+        try:
+            if kernels.sanitize:
+                actual = {name: values.copy() for name, values in reference.data.items()}
+                outcome = kernels.call(
+                    host.name,
+                    {**others, **actual},
+                    program,
+                    machine=machine or None,
+                    backwards=reference.backwards,
+                )
+                faults: tuple[Outside, ...] = ()
+            else:
+                run = self.process.kernels(
+                    kernels,
+                    host.name,
+                    {**others, **reference.data},
+                    program,
+                    machine=machine or None,
+                    backwards=reference.backwards,
+                    edge=reference.edge,
+                )
+                actual, outcome, faults = run.arrays, run.outcome, run.faults
+        except CpuFaultError as error:
+            return True, f"the kernel crashed: {error}"
+        if faults:
+            return True, f"the kernel {'; '.join(map(str, faults))}"
+        if outcome.status != STATUS_OK:
+            refused = f"{outcome.constraint} ({outcome.needed}, {outcome.available}) {outcome.message}"
+            return True, f"refused: {refused}".rstrip()
+        asked = [
+            region
+            for region in self.plan.regions
+            if region.time is not None and tile >= region.tile_of(region.time.first)
+        ]
+        ran = not asked or any(region.tile_of(outcome.leaf) == tile for region in asked)
+        return ran, first_difference(reference.expected, actual, None if exact else ROUNDING)
 
 
 def _shown(sample: Sample, machine: Mapping[str, int]) -> str:

@@ -8,12 +8,14 @@ divide, granularity 1, blocks narrower than a tile and negative offsets all occu
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from comprehensive.diagnostics import Span
 from comprehensive.loops.access import accesses, names_read
 from comprehensive.loops.interpreter import (
     DTYPES,
@@ -31,6 +33,12 @@ from comprehensive.soundness.reach import TooManyIterationsError, reach
 SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 20, 23)
 TILES = (1, 2, 3, 4, 5, 8)
 STEPS = (0, 1, 2, 3, 5, 8)
+TURNS = 4
+"""Values that stand for a scalar that only the host knows, from 0."""
+COUNTS = 9
+"""Integers that host code reads are drawn below it: they may be the sizes of loops."""
+ZEROS = (0.0, 0.25, 0.5)
+"""The share of zeros in data, in turn: a condition on data is false for some elements, also at the ends of an array."""
 NEGATIVES = (-1, -2, -3, -7)
 MAX_THREADS = 4096
 """Threads of a region in all, so that an interpreter gets through."""
@@ -64,13 +72,15 @@ def samples(
     seed: int,
     ranges: Ranges | None = None,
     any_sign: frozenset[str] = frozenset(),
+    guess: int | None = None,
 ) -> Iterator[Sample]:
     """An endless stream of samples, the same for the same seed.
 
     ``any_sign`` names scalars that may be negative; such a value is kept only where every region is defined for it.
+    ``guess`` is a first number of elements for a buffer whose size depends on data.
 
     Raises NotSampledError when no sample that meets the preconditions is found in 20,000 draws, and when the size of
-    what is behind a pointer depends on data.
+    what is behind a pointer depends on data and there is no guess.
     """
     ranges = ranges or Ranges()
     rng = random.Random(seed)
@@ -94,7 +104,7 @@ def samples(
             else:
                 arguments[parameter.name] = _draw(rng, values, number, is_tile=role is Role.PROGRAM)
         number += 1
-        sample = _sample(function, nests, arguments, ranges.max_threads)
+        sample = _sample(function, nests, arguments, ranges.max_threads, guess)
         if sample is None or not _is_defined(function, nests, sample, any_sign):
             failures += 1
             if failures > 20000:
@@ -107,13 +117,17 @@ def samples(
 
 
 def _sample(
-    function: Function, nests: tuple[Nest, ...], arguments: Mapping[str, int | float], max_threads: int
+    function: Function,
+    nests: tuple[Nest, ...],
+    arguments: Mapping[str, int | float],
+    max_threads: int,
+    guess: int | None,
 ) -> Sample | None:
     """None where the arguments violate an assert or make a region too large."""
     if not _fits(nests, arguments, max_threads):
         return None
     try:
-        return Sample(arguments, _shapes(function, nests, arguments))
+        return Sample(arguments, _shapes(function, nests, arguments, guess))
     except TooManyIterationsError:
         return None
     except NotEvaluableError as error:
@@ -179,13 +193,22 @@ def _fits(nests: tuple[Nest, ...], arguments: Mapping[str, int | float], max_thr
 
 
 def _shapes(
-    function: Function, nests: tuple[Nest, ...], arguments: Mapping[str, int | float]
+    function: Function, nests: tuple[Nest, ...], arguments: Mapping[str, int | float], guess: int | None
 ) -> dict[str, tuple[int, ...]]:
     shapes: dict[str, tuple[int, ...]] = {}
     for nest in nests:
-        values = all_scalars(nest, arguments)
-        for name, elements in reach(nest, values).items():
-            shapes[name] = (max(elements, *shapes.get(name, (0,))),)
+        # A scalar that only the host knows may serve as a subscript: `s[t]` in a loop of the host.
+        unknown = any(scalar.value is None for scalar in nest.with_role(Role.HOST))
+        for turn in range(TURNS if unknown else 1):
+            values = all_scalars(nest, arguments, turn)
+            try:
+                needed = reach(nest, values)
+            except NotEvaluableError:
+                if guess is None:
+                    raise
+                needed = {a.name: guess for a in nest.arrays if a.dims is None or a.dims[0] is None}
+            for name, elements in needed.items():
+                shapes[name] = (max(elements, *shapes.get(name, (0,))),)
     for parameter in function.parameters:
         if parameter.dims:
             extents = tuple(int(c_value(d, arguments)) for d in parameter.dims if d is not None)
@@ -207,19 +230,29 @@ def subscript_names(nests: tuple[Nest, ...]) -> frozenset[str]:
     )
 
 
+def _read_by_host(function: Function) -> frozenset[str]:
+    """The names in host code around the regions."""
+    return frozenset(
+        word for part in function.parts if isinstance(part, Span) for word in re.findall(r"\w+", part.text)
+    )
+
+
 def random_data(function: Function, nests: tuple[Nest, ...], sample: Sample, seed: int) -> dict[str, Any]:
-    """Arrays for all data of the function; integers that serve as subscripts are small and not negative."""
+    """Arrays for all data of the function; integers that serve as subscripts or sizes are small and not negative."""
     rng = np.random.default_rng(seed)
-    subscripts = subscript_names(nests)
+    subscripts, counts = subscript_names(nests), _read_by_host(function)
     data: dict[str, Any] = {}
     for parameter in function.parameters:
         if not parameter.is_data:
             continue
         shape = sample.shapes[parameter.name]
         dtype = DTYPES[parameter.type]
-        if parameter.type.is_integer:
+        if parameter.type.is_integer and parameter.name in counts:
+            data[parameter.name] = rng.integers(0, COUNTS, size=shape).astype(dtype)
+        elif parameter.type.is_integer:
             low = 0 if parameter.name in subscripts or parameter.type is not ScalarType.INT else -50
             data[parameter.name] = rng.integers(low, 51, size=shape).astype(dtype)
         else:
             data[parameter.name] = rng.standard_normal(size=shape).astype(dtype)
+        data[parameter.name][rng.random(size=shape) < ZEROS[seed % len(ZEROS)]] = 0
     return data
