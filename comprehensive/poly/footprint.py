@@ -17,6 +17,7 @@ from comprehensive.diagnostics import Span
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Index
 from comprehensive.poly.boxes import Hull, Member, NoBoxError, apart, extreme, join, stride_of
+from comprehensive.poly.conflicts import obstacle_to
 from comprehensive.poly.counting import count_elements
 from comprehensive.poly.domains import (
     Axis,
@@ -33,6 +34,7 @@ from comprehensive.poly.domains import (
 )
 from comprehensive.poly.elements import Box, between, element_symbol, simplified, size, touched
 from comprehensive.poly.indices import NotPolynomialError, scope_of
+from comprehensive.poly.legality import grid_question
 from comprehensive.poly.lifting import implied
 from comprehensive.poly.model import Condition, Constraint, Footprint, Level, Opaque, Tile
 from comprehensive.poly.virtual import Weights, coordinates, virtual_weights
@@ -245,9 +247,15 @@ def _tile(
             return _opaque(
                 array, writers[0].reference, "writes elements of its tile that no simple condition describes"
             )
-        if bounded is not None and not all(m.reference.is_sure(level) for m in writers):
+        unsure = [m for m in writers if not m.reference.is_sure(level)]
+        if unsure and not _blocks_are_apart(nest):
+            reason = "need not happen, and then another block may write its element, which is not to be copied back"
+            return _opaque(array, unsure[0].reference, reason)
+        if unsure and bounded is not None:
             # Where they do not happen, what they would write may lie outside of the array.
-            both = [(*piece, *limits) for piece in store.pieces for limits in bounded.pieces]
+            both = [
+                tuple(dict.fromkeys((*piece, *limits))) for piece in store.pieces for limits in bounded.pieces
+            ]
             store = simplified(both, box.constraints, facts)
     if readers:
         # The exact union of many images is long and dear; inside the declared extents any element may be read.
@@ -264,6 +272,11 @@ def _tile(
     }
     count = count_elements(group, box.stride, facts, fixed)
     return Tile(array, box.origin, box.extent, box.stride, weights, index, count, load, store)
+
+
+def _blocks_are_apart(nest: Nest) -> bool:
+    """Whether it is proved that no two blocks conflict, all conditions on data counted as true."""
+    return all(obstacle_to(nest, grid_question(number))[0] is None for number in range(len(nest.grid)))
 
 
 def _within_declaration(nest: Nest, array: str, weights: Weights, box: Box, facts: Facts) -> Condition | None:

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from comprehensive.loops.ir import Nest
+from comprehensive.metafork.ast import Stmt
 from comprehensive.poly.footprint import footprint
 from comprehensive.poly.guards import full_tile
 from comprehensive.poly.model import Footprint, Level, Opaque, Tile
@@ -267,6 +268,97 @@ def test_a_guard_that_reads_data_loads_what_may_be_stored() -> None:
     assert isinstance(found, Footprint)
     assert found.tiles[0].load is not None
     assert texts(found, "store") == [[["-@0 + n - 1"]]]
+
+
+UNSURE: dict[str, tuple[Stmt, ...]] = {
+    "between what is sure": (
+        assign("b[i] = a[i] + a[i + 2]"), when("i % 2 == 0", assign("b[i] += a[i + 1]")),
+    ),
+    "beyond what is sure": (assign("b[i] = a[i]"), when("i % 3 != 1", assign("b[i] += a[i + 1]"))),
+    "affine inside": (when("i % 3 != 1", when("i >= 2", assign("b[i] = a[i - 2] + a[i]"))),),
+    "in steps": (
+        assign("b[i] = a[i]"), loop("k from i to n by 3", when("k % 4 == 1", assign("b[i] += a[i + 1]"))),
+    ),
+    "steps that are sure": (loop("k from i to s by 3", assign("b[i] += a[i + 1]")),),
+    "in a triangle": (
+        loop("k from 0 to i", assign("b[i] = a[k]"), when("k % 2 == 1", assign("b[i] += a[k + 1]"))),
+    ),
+}  # fmt: skip
+
+
+def unsure(name: str, extents: str | None = None) -> Nest:
+    return one_dimension(when("i < n", *UNSURE[name]), arrays={"a": extents, "b": extents})
+
+
+@pytest.mark.parametrize("name", UNSURE)
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(n=st.integers(0, 9), b=st.integers(1, 4))
+def test_what_is_loaded_lies_between_elements_that_the_block_touches(name: str, n: int, b: int) -> None:
+    region = unsure(name)
+    point = host(region, {"n": n, "B": b, "s": 4})
+    blocks: dict[tuple[int, ...], list[Touch]] = defaultdict(list)
+    for touch in touches(region, point):
+        if touch.access.array == "a":
+            blocks[touch.grid].append(touch)
+    found = footprint(region, 0, "a", Level.BLOCK)
+    if isinstance(found, Opaque):
+        return
+    for block in range(point["dim"]):
+        here = point | {"v": block}
+        inside = blocks[(block,)]
+        for tile in found.tiles:
+            assert tile.load is not None
+            chosen = [e for e in elements_of(tile, here) if holds(tile.load, here | {"@0": e[0]})]
+            loaded = {subscripts(tile, e, here) for e in chosen}
+            assert {t.element for t in inside if t.access.ordinal in tile.index} <= loaded
+            assert not loaded or min(t.element for t in inside) <= min(loaded)
+            assert not loaded or max(loaded) <= max(t.element for t in inside)
+
+
+@pytest.mark.parametrize(
+    ("name", "kept", "direct"),
+    [
+        ("between what is sure", 3, []),
+        ("beyond what is sure", 1, ["a[v * B + u + 1]"]),
+        ("in steps", 1, ["a[v * B + u + 1]"]),
+        ("steps that are sure", 1, []),
+        ("in a triangle", 1, ["a[k + 1]"]),
+    ],
+)
+def test_what_may_lie_outside_of_an_array_without_extents_is_read_directly(
+    name: str, kept: int, direct: list[str]
+) -> None:
+    found = footprint(unsure(name), 0, "a", Level.BLOCK)
+    assert isinstance(found, Footprint)
+    assert sum(len(tile.index) for tile in found.tiles) == kept
+    assert [opaque.term for opaque in found.direct] == direct
+    declared = footprint(unsure(name, "n + 3"), 0, "a", Level.BLOCK)
+    assert isinstance(declared, Footprint)
+    assert declared.direct == ()
+
+
+def test_array_of_which_nothing_is_sure_is_not_staged_and_the_condition_is_named() -> None:
+    found = footprint(unsure("affine inside"), 0, "a", Level.BLOCK)
+    assert isinstance(found, Opaque)
+    assert "is used only where 'v * B + u % 3 != 1' holds" in found.reason
+    assert found.remedy == "declare the extents of 'a'"
+
+
+def test_what_need_not_be_written_is_copied_back_only_where_no_other_block_writes() -> None:
+    apart = one_dimension(when("i < n", when("i % 3 == 0", assign("b[i + 2] = 1"))), arrays={"b": "n"})
+    found = footprint(apart, 0, "b", Level.BLOCK)
+    assert isinstance(found, Footprint)
+    (tile,) = found.tiles
+    assert tile.load is not None
+    assert tile.store is not None
+    for condition in (tile.load, tile.store):  # also inside of the array
+        assert not holds(condition, {"n": 4, "B": 4, "v": 0, "@0": 4})
+    shared = one_dimension(
+        when("i < n", when("i % 2 == 0", assign("b[i] = 1"), assign("b[i + 1] = 2"))), arrays={"b": "n + 1"}
+    )
+    refused = footprint(shared, 0, "b", Level.BLOCK)
+    assert isinstance(refused, Opaque)
+    assert "another block may write its element" in refused.reason
 
 
 def test_written_references_at_an_unknown_distance_are_opaque() -> None:
