@@ -8,6 +8,7 @@ In: a nest and a sink.  Out: diagnostics in it.
 - CF0413 warning: no call meets a condition of host code around the region, which never runs.
 - CF0411 warning: whether loops are parallel was not decided, with the term that stands in the way.
 - CF0412 warning: an array named in ``cache(...)`` cannot be cached, with the reason.
+- CF0414 warning: a reference to an array named in ``cache(...)`` stays in global memory, with the reason.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from comprehensive.poly.contradictions import Contradiction, conjuncts, contradi
 from comprehensive.poly.domains import references, term_text
 from comprehensive.poly.footprint import footprint
 from comprehensive.poly.legality import verdicts
-from comprehensive.poly.model import Conflict, Level, Opaque, OutOfBounds, Parallel, Undecided, Witness
+from comprehensive.poly.model import Conflict, Footprint, Level, Opaque, OutOfBounds, Parallel, Undecided, Witness
 
 
 def check(nest: Nest, sink: DiagnosticSink) -> None:
@@ -53,10 +54,13 @@ def check(nest: Nest, sink: DiagnosticSink) -> None:
         _violation(violation, sink)
     uncached: dict[str, list[Opaque]] = {}
     for array in nest.cached:
-        footprints = (footprint(nest, band, array, Level.BLOCK) for band in range(len(nest.bands)))
+        footprints = [footprint(nest, band, array, Level.BLOCK) for band in range(len(nest.bands))]
         found = next((f for f in footprints if isinstance(f, Opaque)), None)
         if found is not None:
             uncached.setdefault(found.reason, []).append(found)
+            continue
+        for opaque in dict.fromkeys(o for f in footprints if isinstance(f, Footprint) for o in f.direct):
+            _not_staged(opaque, sink)
     for alike in uncached.values():
         _not_cached(nest, alike, sink)
 
@@ -78,6 +82,16 @@ def _not_cached(nest: Nest, alike: list[Opaque], sink: DiagnosticSink) -> None:
         _place(first.span),
         notes=tuple(Note(f"'{found.term}' likewise", _place(found.span)) for found in others),
         help=f"{it} {is_used} {used} in global memory; {remedy}drop {names} from cache(...) to silence this",
+    )
+
+
+def _not_staged(opaque: Opaque, sink: DiagnosticSink) -> None:
+    """A warning about one reference to an array of which others are cached."""
+    sink.warning(
+        "CF0414",
+        f"'{opaque.term}' is read in global memory, although '{opaque.array}' is cached: it {opaque.reason}",
+        _place(opaque.span),
+        help=f"{opaque.remedy} to have it read from the cache",
     )
 
 

@@ -141,6 +141,16 @@ def program(statements: str, parameters: str, cached: str) -> tuple[Diagnostic, 
     return report(nest)
 
 
+def test_a_reference_that_stays_in_global_memory_is_a_warning_with_its_condition() -> None:
+    statements = "int i = v*B + u; b[i] = a[i]; if (i % 3 == 0) b[i] += a[i + 1];"
+    (found,) = program(statements, "int n, int B, const float *a, float *b", "a")
+    assert found.code == "CF0414"
+    assert found.message.startswith("'a[i + 1]' is read in global memory, although 'a' is cached")
+    assert "where 'i % 3 == 0' holds" in found.message
+    assert found.help == "declare the extents of 'a' to have it read from the cache"
+    assert program(statements, "int n, int B, const float a[n + 1], float *b", "a") == ()
+
+
 def test_an_unsigned_index_is_undecided_because_it_may_wrap() -> None:
     found = program("unsigned i = v*B + u; i += 1u; a[i] = 1;", "int n, int B, float *a", "a")
     assert [d.code for d in found] == ["CF0411", "CF0412"]
