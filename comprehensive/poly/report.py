@@ -23,7 +23,16 @@ from comprehensive.poly.contradictions import Contradiction, conjuncts, contradi
 from comprehensive.poly.domains import references, term_text
 from comprehensive.poly.footprint import footprint
 from comprehensive.poly.legality import verdicts
-from comprehensive.poly.model import Conflict, Footprint, Level, Opaque, OutOfBounds, Parallel, Undecided, Witness
+from comprehensive.poly.model import (
+    Conflict,
+    Footprint,
+    Level,
+    Opaque,
+    OutOfBounds,
+    Parallel,
+    Undecided,
+    Witness,
+)
 
 
 def check(nest: Nest, sink: DiagnosticSink) -> None:

@@ -37,6 +37,9 @@ CONDITIONAL = {
     for (int k = i; k < q; k += 3) if (k % 2 == 0) s += x[i + 1]; y[i] = s; } } }""",
     "written": """void f(int n, const int *m, float *y, int B) {
   meta_schedule block(B) cache(y) { meta_for (int i = 0; i < n; i++) if (m[i] > 0) y[i + 1] = 1.0f; } }""",
+    "value that does not count": """void f(int n, const int *x, int *y, int B) {
+  meta_schedule block(B) cache(x) { meta_for (int i = 0; i < n; i++)
+    y[i] = x[i] + x[i + 1] + (x[i + 3] - x[i + 3]); } }""",
     "declared": """void f(int n, const int *m, const float x[n], float y[n], int B) {
   meta_schedule block(B) cache(x, y) { meta_for (int i = 0; i < n; i++) {
     float s = x[i]; if (m[i] == 0 && i % 5 == 3) s += x[i + 1] + x[i - 2];
