@@ -1,9 +1,9 @@
 """Exact numbers of elements: boxes in, a polynomial out.
 
-No counting library: the boxes of a group are cut at all their faces, whose order is proved, and the cells that
-some box covers are added up.  Example: the five boxes of a 5-point stencil in their hull of ``(B0+2)*(B1+2)``
-elements cover ``B0*B1 + 2*B0 + 2*B1``.  A reference whose image is no box (a diagonal, a gap, a triangle, a guard
-that cuts every tile) has no count here.
+No counting library: boxes that overlap or touch along one coordinate, and agree along all others, are first made one.
+What is left is cut at all its faces, whose order is proved, and the cells that some box covers are added up.
+Example: the five boxes of a 5-point stencil in their hull of ``(B0+2)*(B1+2)`` elements cover ``B0*B1 + 2*B0 + 2*B1``.
+A reference whose image is no box (a diagonal, a gap, a triangle, a guard that cuts every tile) has no count here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from comprehensive.algebra import Polynomial, product_of, sum_of
 from comprehensive.poly.boxes import Hull, Member, lesser
 from comprehensive.poly.collapse import collapse
 from comprehensive.poly.domains import Facts, domain
-from comprehensive.poly.indices import ONE
 from comprehensive.poly.lifting import implied, infeasible
 from comprehensive.poly.model import Constraint
 
@@ -34,18 +33,66 @@ def count_elements(
             return None
         if box not in boxes:
             boxes.append(box)
-    if len(boxes) == 1:
-        total = ONE
-        for low, end in boxes[0]:
-            total = total * (end - low)
-        return total
     # Faces speak of tile sizes alone; what is known of the data costs much and rarely decides.
     spoken = {s for box in boxes for interval in box for bound in interval for s in bound.symbols}
     sliced = Facts(
         tuple(c for c in facts.constraints if spoken.issuperset(c.polynomial.symbols)), facts.lower
     )
+    boxes = _joined(boxes, sliced)
+    if len(boxes) == 1:
+        return product_of(end - low for low, end in boxes[0])
     total = _union(boxes, sliced, [_MOST_CHAMBERS])
     return total if total is not None else _union(boxes, facts, [_MOST_CHAMBERS])
+
+
+def _joined(boxes: list[tuple[Interval, ...]], facts: Facts) -> list[tuple[Interval, ...]]:
+    """Fewer boxes with the same elements: ``[0, B)`` and ``[1, B + 1)``, where ``1 <= B``, are ``[0, B + 1)``.
+
+    A sum over a window of 64 elements is one box afterwards.  Cut at its 128 faces, whose order depends on ``B``, it
+    would take minutes.
+    """
+    for k in range(len(boxes[0])):
+        rows: dict[tuple[Interval, ...], list[Interval]] = {}
+        for box in boxes:
+            rows.setdefault(box[:k] + box[k + 1 :], []).append(box[k])
+        boxes = [
+            (*others[:k], interval, *others[k:])
+            for others, intervals in rows.items()
+            for interval in _joined_intervals(intervals, facts)
+        ]
+    return boxes
+
+
+def _joined_intervals(intervals: list[Interval], facts: Facts) -> list[Interval]:
+    """Fewer intervals with the same elements."""
+    left = sorted(set(intervals), key=lambda interval: (interval[0].sort_key, interval[1].sort_key))
+    done: list[Interval] = []
+    while left:
+        grown, *left = left
+        apart: list[Interval] = []
+        for other in left:
+            both = _joined_pair(grown, other, facts)
+            if both is None:
+                apart.append(other)
+            else:
+                grown = both
+        # What has grown may now touch an interval that it did not touch before.
+        if len(apart) < len(left) and apart:
+            left = [grown, *apart]
+        else:
+            done.append(grown)
+            left = apart
+    return done
+
+
+def _joined_pair(a: Interval, b: Interval, facts: Facts) -> Interval | None:
+    """The union of two intervals where it is proved to be one."""
+    low, end = lesser(a[0], b[0], facts), lesser(-a[1], -b[1], facts)
+    if low is None or end is None:
+        return None
+    other_low, other_end = a[0] + b[0] - low, a[1] + b[1] + end
+    # Empty intervals do no harm: `other_low <= other_end` is all that a union without a gap takes.
+    return (low, -end) if lesser(other_low, other_end, facts) == other_low else None
 
 
 def _union(boxes: list[tuple[Interval, ...]], facts: Facts, left: list[int]) -> Polynomial | None:

@@ -251,6 +251,24 @@ def test_a_ceiling_grid_keeps_exactly_the_bound_of_the_data() -> None:
     assert texts(found, "store") == [[["n - @0 - 1"]]] or texts(found, "store") == [[["-@0 + n - 1"]]]
 
 
+def test_a_window_of_many_neighbours_is_one_piece() -> None:
+    """Cut at 128 faces, whose order depends on B, it would take minutes."""
+    window = "b[i] = " + " + ".join(f"a[i + {k}]" for k in range(64))
+    found = footprint(one_dimension(when("i < n", assign(window))), 0, "a", Level.BLOCK)
+    assert isinstance(found, Footprint)
+    assert str(found.count) == "B + 63"
+
+
+def test_pieces_of_a_window_with_a_gap_are_joined_where_they_certainly_meet() -> None:
+    found = footprint(one_dimension(when("i < n", assign("b[i] = a[i] + a[i + 2]"))), 0, "a", Level.BLOCK)
+    assert isinstance(found, Footprint)
+    assert found.count is None  # B + 1 elements where B is 1, else B + 2
+    both = assign("b[i] = a[i] + a[i + 2] + a[i + 1]")
+    filled = footprint(one_dimension(when("i < n", both)), 0, "a", Level.BLOCK)
+    assert isinstance(filled, Footprint)
+    assert str(filled.count) == "B + 2"
+
+
 @pytest.mark.parametrize(
     ("subscript", "reason"),
     [("i*u", "product"), ("c[i]", "data"), ("i % 3", "divides"), ("(i if u < 2 else 0)", "conditional")],
