@@ -277,6 +277,8 @@ class Kernel:
     """The values of ``TOGETHER`` that a kernel with alignments is compiled for, those that ask for most first."""
     limits: tuple[tuple[str, Expr], ...] = ()
     """Bounds over scalars of the nest, by the names of the parameters that hold them."""
+    origins: tuple[str, ...] = ()
+    """The variables of a kernel over tiles that hold the first value of its tile along each coordinate."""
     shuffled: tuple[str, ...] = ()
     """Arrays of which threads take elements from their neighbours (``codegen/shuffles.py``)."""
 

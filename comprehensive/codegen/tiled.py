@@ -107,6 +107,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         alignments=alignments,
         together=together,
         limits=tuple(frame.limits.items()),
+        origins=tuple(frame.names[f"o{number}"] for number in range(len(tile.coordinates))),
     )
 
 

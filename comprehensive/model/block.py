@@ -204,7 +204,8 @@ class Walk:
                     self.values[statement.name] = LOADED
                 case Declare():
                     assert statement.initial is not None
-                    self._set(statement.name, self._value(statement.initial, times), 0)
+                    value = self._value(statement.initial, times)
+                    self._set(statement.name, _as(statement.type, value), 0)
                 case Assign():
                     self._assign(statement, times)
                 case If():
@@ -378,7 +379,7 @@ class Walk:
             case Conditional():
                 return self._chosen(expression, times)
             case Cast():
-                return self._value(expression.operand, times)
+                return _as(expression.type, self._value(expression.operand, times))
             case Call(function=function, arguments=arguments):
                 values = [self._value(argument, times) for argument in arguments]
                 if function == PLACEHOLDER:
@@ -481,6 +482,11 @@ def _merged(mask: Mask | None, value: Value, other: Value) -> Value:
     if mask is None:
         return value
     return np.where(mask, np.asarray(value), np.asarray(other))
+
+
+def _as(type: ScalarType, value: Value) -> Value:
+    """The value converted: what is floating-point is not computed."""
+    return value if type.is_integer or isinstance(value, Data) else LOADED
 
 
 def _depth(value: Value) -> int:

@@ -1,8 +1,9 @@
 """C's operators on integers, one or one for each thread of a block.
 
-    calculate("/", -7, 2)  -->  -3          calculate("<", numpy.arange(4), 2)  -->  [True, True, False, False]
+    calculate("/", -7, 2)  -->  -3          calculate("<", numpy.arange(4), 2)  -->  [1, 1, 0, 0]
 
-Nothing overflows here; what is divided by zero is 0, since no thread that matters gets there.
+Nothing overflows here: results wrap around in 64 bits.  A division by zero and a shift by more bits than there are give
+0, since no thread that matters gets there.
 """
 
 from __future__ import annotations
@@ -21,7 +22,14 @@ def calculate(symbol: str, left: Any, right: Any) -> Any:
     found = (_OF_ARRAYS if are_arrays else _OF_NUMBERS).get(symbol) or _OF_BOTH.get(symbol)
     if found is None:
         raise ValueError(f"there is no operator {symbol}")
-    return found(left, right)
+    if not are_arrays:
+        return (int(found(left, right)) + _HALF) % (2 * _HALF) - _HALF
+    # What compares is an int in C, with which a program may go on to compute: `(i < n) % 3`.
+    with np.errstate(all="ignore"):
+        return np.asarray(found(left, right)).astype(np.int64)
+
+
+_HALF = 2**63
 
 
 def _divided(left: int, right: int) -> int:
@@ -32,6 +40,13 @@ def _divided_arrays(left: Any, right: Any) -> Any:
     divisor = np.where(np.asarray(right) == 0, 1, right)
     quotient = np.abs(left) // np.abs(divisor) * (np.sign(left) * np.sign(divisor))
     return np.where(np.asarray(right) == 0, 0, quotient)
+
+
+def _shifted(left: Any, right: Any, shift: Operator) -> Any:
+    """A shift of numbers or arrays by 0 to 63 bits; 0 where C has no meaning."""
+    amount = np.asarray(right)
+    defined = (amount >= 0) & (amount < 64)
+    return np.where(defined, shift(np.asarray(left, np.int64), np.where(defined, amount, 0)), 0)
 
 
 _OF_BOTH: Mapping[str, Operator] = {
@@ -47,8 +62,8 @@ _OF_BOTH: Mapping[str, Operator] = {
     "&": lambda left, right: left & right,
     "|": lambda left, right: left | right,
     "^": lambda left, right: left ^ right,
-    "<<": lambda left, right: left << right,
-    ">>": lambda left, right: left >> right,
+    "<<": lambda left, right: _shifted(left, right, np.left_shift),
+    ">>": lambda left, right: _shifted(left, right, np.right_shift),
     "~": lambda _, right: ~right,
 }
 _OF_NUMBERS: Mapping[str, Operator] = {

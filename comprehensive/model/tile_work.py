@@ -29,8 +29,6 @@ REGISTER_UNIT = 256
 """Registers are given to warps in these units, on every device since compute capability 3.0."""
 ALIGNED = 1 << 13
 """A distance of rows, and a value of scalars, that vectors divide."""
-PLACES = "o"
-"""What the first elements of a tile are called in kernels, before the number of the coordinate."""
 
 
 @lru_cache(maxsize=4096)
@@ -92,8 +90,8 @@ class _Tile:
                     values[p.name] = steps
                 case Source.STRIDE:
                     values[p.name] = ALIGNED << (7 if p.dimension + 2 < len(self.tile.coordinates) else 0)
-                case _ if not p.pointer:
-                    values[p.name] = ALIGNED if p.type.is_integer else None
+                case _ if not p.pointer and p.type.is_integer:
+                    values[p.name] = ALIGNED
                 case _:
                     pass
         names = [name for name, _ in self.kernel.limits]
@@ -120,7 +118,7 @@ class _Tile:
         for number in range(4 ** len(origins) + 8):
             walk = Walk(self.kernel, values, self._shape(), (number,))
             walk.plain(places.body, 0)
-            if [walk.values.get(f"{PLACES}{n}") for n in range(len(origins))] == origins:
+            if [walk.values.get(name) for name in self.kernel.origins] == origins:
                 return number
         raise AssertionError(f"no block of {self.kernel.name} is in the middle")
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from comprehensive.driver import Options, compile_file
 from comprehensive.machine.cost import Launch, cost, resident_blocks
 from comprehensive.machine.device import load_device
 from comprehensive.machine.occupancy import occupancy
@@ -160,3 +164,58 @@ def test_integers_divide_as_in_c(left: int, right: int) -> None:
     assert calculate("/", left, right) == quotient
     assert list(calculate("/", np.array([left]), right)) == [quotient]
     assert list(calculate("%", np.array([left]), right)) == [left - quotient * right]
+
+
+@pytest.mark.parametrize("operator", ["<", "<=", ">", ">=", "==", "!=", "&&", "||"])
+def test_what_compares_is_an_int_to_compute_with(operator: str) -> None:
+    columns = np.array([0, 1, 2, -3]), np.array([1, 1, 0, -3])
+    compared = calculate(operator, *columns)
+    alone = [calculate(operator, int(left), int(right)) for left, right in zip(*columns, strict=True)]
+    assert compared.tolist() == alone
+    assert set(alone) <= {0, 1}
+    for further, value in product(("/", "%", "+", "-", "<<", "&"), (3, -2)):
+        found = calculate(further, compared, value)
+        assert found.tolist() == [calculate(further, one, value) for one in alone]
+    assert calculate("-", 0, compared).tolist() == [-one for one in alone]
+    assert calculate("~", 0, compared).tolist() == [-1 - one for one in alone]
+    assert calculate("!", 0, compared).tolist() == [1 - one for one in alone]
+
+
+def test_integers_that_have_no_value_in_c_are_no_errors_here() -> None:
+    column = np.array([2**62, -(2**63), 1])
+    assert calculate("<<", column, -1).tolist() == [0, 0, 0]
+    assert calculate(">>", 5, 64) == 0
+    assert calculate("<<", 1, 10**9) == 0
+    assert calculate("*", 2**62, 4) == 0
+    assert calculate("/", column, -1).tolist() == [-(2**62), -(2**63), -1]
+    assert calculate("+", column, calculate("*", 2**40, 2**40)).tolist() == column.tolist()
+
+
+ARITHMETIC = {
+    "float scalars": ("float alpha, double beta", "y[i] = alpha * i - alpha * beta / (alpha + beta);"),
+    "iterators converted": (
+        "float alpha",
+        "float v = (float)i; y[i] = (v + (double)i) / (alpha - v) - v / 2;",
+    ),
+    "a comparison divided": ("int m", "y[i] = (i != 1) % 3 + (m < i) / 2 - !i % 2 + (i && m) * 3;"),
+    "names of the tool": ("float o0, int t0, int r0, int block0", "y[i] = o0 * t0 + r0 * block0;"),
+}
+
+
+@pytest.mark.parametrize("name", ARITHMETIC)
+def test_arithmetic_on_scalars_and_iterators_has_a_cost(name: str, tmp_path: Path) -> None:
+    """The model computes integers of all threads at once, and counts arithmetic on data."""
+    parameters, statement = ARITHMETIC[name]
+    source = tmp_path / "f.mf"
+    source.write_text(
+        f"void f(int n, {parameters}, float *y, int B)\n"
+        f"{{ meta_schedule block(B) {{ meta_for (int i = 0; i < n; i++) {{ {statement} }} }} }}\n"
+    )
+    compilation = compile_file(source, Options(registers="estimate"))
+    (region,) = compilation.plan.functions[0].regions
+    assert region.tile is not None
+    for instance in region.tile.instances:
+        work = region.tile.work(
+            instance, region.tile.kernel.together[-1] if region.tile.kernel.together else 0
+        )
+        assert work.once.instructions > 0
