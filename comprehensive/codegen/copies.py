@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import lcm
 
 from comprehensive.algebra import Polynomial
 from comprehensive.codegen.terms import condition, expression, plus, times, total, widen
@@ -166,5 +167,16 @@ def box_position(placed: PlacedTile, index: Sequence[Polynomial], order: Sequenc
         quotient = (coordinate - origin).divide_exactly(stride)
         if quotient is None:
             raise ValueError(f"{coordinate} is not on the lattice {origin} + ({stride}) * x")
-        position.append(expression(quotient, order))
+        position.append(_exact(quotient, order))
     return tuple(position)
+
+
+def _exact(quotient: Polynomial, order: Sequence[str]) -> Expr:
+    """A polynomial with rational coefficients, every value of which is an integer here, as a C expression.
+
+    The iterator of ``for (z = 1; z < 8; z += 2)`` is at position ``1/2*z - 1/2``, which is written ``(z - 1) / 2``.
+    """
+    divisor = lcm(*(term.coefficient.denominator for term in quotient.terms()))
+    if divisor == 1:
+        return expression(quotient, order)
+    return Binary("/", expression(quotient * divisor, order), IntLiteral(divisor))
