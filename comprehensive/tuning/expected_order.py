@@ -8,11 +8,13 @@ Tiles and the first leaves of the plain rule are counted; the other leaves come 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 from comprehensive.algebra import with_quotients
 from comprehensive.algebra.polynomial import Scalar
 from comprehensive.codegen.plan import FunctionPlan, LeafPlan, RegionPlan
+from comprehensive.loops.ir import Role
 from comprehensive.machine.cost import SATURATED, cost
 from comprehensive.machine.device import Device
 from comprehensive.model.choice import candidates, sweeps_left
@@ -47,14 +49,23 @@ def _cycles(
     plan: FunctionPlan, region: RegionPlan, candidate: Candidate, tile: int, machine: Mapping[str, int]
 ) -> float:
     """For a sweep; as many as there are where nothing fits."""
-    scalars = all_scalars(region.nest, values_at(plan, dict(candidate.sizes), dict(candidate.parameters)))
-    values = {name: int(value) for name, value in scalars.items() if isinstance(value, int)}
+    values = _values(region, values_at(plan, dict(candidate.sizes), dict(candidate.parameters)))
     if tile == 0:
         return _leaf_cycles(region, values, machine)
     left = sweeps_left(region, values)
     found = candidates(region, machine, values, addresses={}, sweeps_left=left)
     asked = [c for c in found if c.number == tile] or [c for c in found if c.kind == "register tile"]
     return min((c.cost.cycles / c.sweeps for c in asked if c.cost is not None), default=SATURATED)
+
+
+def _values(region: RegionPlan, given: Mapping[str, int | float]) -> dict[str, int]:
+    """The integer scalars of the region and of its tiles: a time tile also reads how often the loop around runs."""
+    values: dict[str, int] = {}
+    for nest in (region.nest, *(tiling.nest for tiling in region.tilings)):
+        known = replace(nest, scalars=tuple(s for s in nest.scalars if s.role is not Role.TILE))
+        found = all_scalars(known, given)
+        values |= {name: value for name, value in found.items() if isinstance(value, int)}
+    return values
 
 
 def _leaf_cycles(region: RegionPlan, values: Mapping[str, int], machine: Mapping[str, int]) -> float:

@@ -138,3 +138,19 @@ def test_candidates_come_in_the_order_that_the_model_expects() -> None:
     )
     assert best is not None
     assert tiles[0] == best.number
+
+
+def test_time_tiles_are_ranked_by_how_often_the_loop_of_the_host_runs() -> None:
+    """The region itself does not read T, a time tile of it does."""
+    plan = spec("jacobi1d")
+    device = load_device("h200")
+    every = candidates(plan, {"T": 5, "N": 600}, {"s": 1, "B": 1}, {}, device)
+    tiles = [c for c in every if tile_of(plan, c) != 0]
+    assert any(
+        plan.regions[0].kind_of(len(plan.regions[0].leaves) + tile_of(plan, c) - 1) == "time tile"
+        for c in tiles
+    )
+    leaf = next(c for c in every if tile_of(plan, c) == 0)
+    ordered = by_expected_cost(plan, device)([leaf, *tiles])
+    assert sorted(c.key for c in ordered) == sorted(c.key for c in [leaf, *tiles])
+    assert tile_of(plan, ordered[0]) != 0
