@@ -67,8 +67,7 @@ def is_wide(expr: Expr, types: Mapping[str, ScalarType]) -> bool:
         case Cast():
             return expr.type.is_integer and is_wide(expr.operand, types)
         case Call():
-            known = expr.function in ("abs", "labs", "llabs") and len(expr.arguments) == 1
-            return known and is_wide(expr.arguments[0], types)
+            return expr.function in ("abs", "labs") and is_wide(expr.arguments[0], types)
         case _:
             assert_never(expr)
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from comprehensive.codegen.c_expr import c_comment, c_string, is_wide, polynomial, wide
 from comprehensive.codegen.dispatch import Dispatch, Guard, dispatch, guard
 from comprehensive.codegen.header_view import data_sizes, function_view
+from comprehensive.codegen.host_calls import HostCalls, using
 from comprehensive.codegen.interface import Argument, Interface, interface
 from comprehensive.codegen.kernel import TOGETHER, Kernel, KernelParameter, Source
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TilePlan
@@ -23,7 +24,7 @@ from comprehensive.codegen.source_lines import GENERATED_LINE, source_line
 from comprehensive.codegen.tile_view import TileCosts
 from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.loops.ir import Nest, Role
-from comprehensive.loops.types import exact_product
+from comprehensive.loops.types import exact_product, with_prototypes
 from comprehensive.metafork.ast import Expr, HostAssert, IntLiteral, MetaSchedule, ScalarType
 from comprehensive.metafork.file_scope import Kind, Piece, file_scope
 from comprehensive.metafork.printer import print_expr
@@ -149,6 +150,8 @@ class FunctionSource:
     host_parameters: str
     host_arguments: str
     host_body: str
+    host_using: str
+    """Declarations that hide overloads of C++ from the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +167,8 @@ class SourceView:
     version: str
     input_name: str
     stem: str
+    prototypes: tuple[str, ...]
+    """Functions of the C library with their prototypes in C, of which C++ has overloads."""
     outside: tuple[str, ...]
     """What the host code needs of the rest of the file."""
     kernels: tuple[str, ...]
@@ -184,6 +189,9 @@ class SourceView:
 def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str) -> SourceView:
     """The view of a program. KeyError for a kernel without a text."""
     regions = [region for function in plan.functions for region in function.regions]
+    written = [function.function for function in plan.functions]
+    pieces = file_scope(written)
+    calls = HostCalls.of(pieces)
     tiles = [tile.kernel for region in regions for tile in region.tilings]
     names = dict.fromkeys(leaf.kernel.name for region in regions for leaf in region.leaves)
     names |= dict.fromkeys(kernel.name for kernel in tiles)
@@ -191,19 +199,20 @@ def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
         version=version,
         input_name=c_comment(plan.source_path),
         stem=plan.stem,
-        outside=tuple(map(_outside, file_scope([function.function for function in plan.functions]))),
+        prototypes=tuple(prototype.definition for prototype in calls.used(pieces, written)),
+        outside=tuple(_outside(piece, calls) for piece in pieces),
         kernels=tuple(kernels_text[name].rstrip("\n") for name in names),
         has_vectors=any(kernel.together for kernel in tiles),
         has_feeds=any(kernel.has_feeds for kernel in tiles),
         has_shuffles=any(leaf.kernel.shuffled for region in regions for leaf in region.leaves),
-        functions=tuple(_function(function) for function in plan.functions),
+        functions=tuple(_function(function, calls) for function in plan.functions),
         machines=tuple(MachineView(c_string(machine.name), machine.speeds) for machine in plan.machines),
     )
 
 
-def _outside(piece: Piece) -> str:
+def _outside(piece: Piece, calls: HostCalls) -> str:
     """A piece of the file outside its functions with regions; the linker sees nothing that is defined there."""
-    text = f"{source_line(piece.span.position[0])}{piece.span.text.rstrip()}\n{GENERATED_LINE}"
+    text = f"{source_line(piece.span.position[0])}{calls.declared_in(piece)}\n{GENERATED_LINE}"
     match piece.kind:
         case Kind.DIRECTIVE:
             return text.rstrip("\n")
@@ -213,7 +222,7 @@ def _outside(piece: Piece) -> str:
             return f'extern "C" {{\n{text}}}'
 
 
-def _function(plan: FunctionPlan) -> FunctionSource:
+def _function(plan: FunctionPlan, calls: HostCalls) -> FunctionSource:
     host = interface(plan)
     view = function_view(plan)
     names = view.names
@@ -261,6 +270,7 @@ def _function(plan: FunctionPlan) -> FunctionSource:
         host_parameters=_parameter_list("cf_call &cf_state", host.everything, body),
         host_arguments=", ".join(("cf_state", *chosen)),
         host_body=body,
+        host_using=using(calls.in_function(plan.function)),
     )
 
 
@@ -298,7 +308,7 @@ def _requirement(assertion: HostAssert, types: Mapping[str, ScalarType]) -> str:
     """Value, text and the two sides of an assertion; what is no integer expression is left to the compiler."""
     condition = assertion.condition
     if condition is not None and is_wide(condition, types):
-        view = guard(condition, types)
+        view = guard(with_prototypes(condition, types), types)
         return f"{view.condition}, {c_string(view.text)}, {view.needed}, {view.available}"
     if assertion.span is GENERATED:
         text = print_expr(condition) if condition is not None else "1"

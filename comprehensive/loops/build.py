@@ -12,6 +12,7 @@ The outermost run of ``meta_for`` is the grid, the inner one the threads; an eve
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from dataclasses import replace
 
 from comprehensive.diagnostics import DiagnosticSink, Span
@@ -35,6 +36,7 @@ from comprehensive.loops.ir import (
 from comprehensive.loops.normalize import normalize
 from comprehensive.loops.scopes import Scope, free_names
 from comprehensive.loops.traverse import statements_in, subexpressions
+from comprehensive.loops.types import with_prototypes
 from comprehensive.loops.verify import MAX_LOOPS
 from comprehensive.metafork.ast import (
     Declare,
@@ -94,8 +96,10 @@ class _RegionBuilder:
 
     def build(self) -> Nest:
         region = self._region
-        known = {s.name: s for s in self._scalars}
-        preconditions = tuple(p for p in region.preconditions if names_read(p) <= known.keys())
+        known = {s.name: s.type for s in self._scalars}
+        preconditions = tuple(
+            with_prototypes(p, known) for p in region.preconditions if names_read(p) <= known.keys()
+        )
         used = self._closure(preconditions)
         scalars = tuple(s for s in self._scalars if s.name in used)
         arrays = tuple(a for a in self._arrays if a.name in used)
@@ -129,7 +133,9 @@ class _RegionBuilder:
             case (*_, HostLoop(regions=regions) as loop) if regions > 0:
                 needed = {loop.iterator} | names_read(loop.start) | names_read(loop.bound)
                 if needed <= known.keys():
-                    return Repetition(loop, tuple(s for s in self._scalars if s.name in needed))
+                    return Repetition(
+                        self._with_prototypes(loop), tuple(s for s in self._scalars if s.name in needed)
+                    )
             case _:
                 pass
         return None
@@ -152,7 +158,8 @@ class _RegionBuilder:
         if any(s.name in used and s.role is Role.HOST and s.value is None for s in self._scalars):
             facts = understood(region.facts)
             ranges = [names_read(loop.start) | names_read(loop.bound) for loop in region.loops]
-            loops = region.loops if all(names <= known.keys() for names in ranges) else ()
+            is_known = all(names <= known.keys() for names in ranges)
+            loops = tuple(map(self._with_prototypes, region.loops)) if is_known else ()
         needed: set[str] = {loop.iterator for loop in loops}.union(
             *(names_read(loop.start) | names_read(loop.bound) for loop in loops),
             *map(names_read, (*facts, *guards)),
@@ -161,6 +168,11 @@ class _RegionBuilder:
             if scalar.name in needed and scalar.value is not None:
                 needed |= names_read(scalar.value)
         return HostState(tuple(s for s in self._scalars if s.name in needed - used), facts, guards, loops)
+
+    def _with_prototypes(self, loop: HostLoop) -> HostLoop:
+        types = {s.name: s.type for s in self._scalars}
+        start, bound = with_prototypes(loop.start, types), with_prototypes(loop.bound, types)
+        return replace(loop, start=start, bound=bound)
 
     def _closure(self, preconditions: tuple[Expr, ...]) -> frozenset[str]:
         """Names that the region uses, and what their definitions, their dimensions and the asserts mention."""
@@ -274,12 +286,13 @@ def _known(function: Function, region: MetaSchedule) -> tuple[tuple[Scalar, ...]
         for p in function.parameters
         if not p.is_data and p.name not in redefined
     ]
+    known = {s.name: s.type for s in scalars}
     for host in region.scalars:
         value = host.value
-        if value is not None and not _reads_only(value, {s.name for s in scalars}):
-            value = None
+        if value is not None:
+            value = with_prototypes(value, known) if _reads_only(value, known.keys()) else None
         scalars.append(Scalar(host.name, host.type, Role.HOST, value, host.span))
-    known = {s.name for s in scalars}
+        known[host.name] = host.type
     arrays = [
         Array(p.name, p.type, _dims(p.dims, known) if p.dims else None, p.const, p.span)
         for p in function.parameters
@@ -289,13 +302,15 @@ def _known(function: Function, region: MetaSchedule) -> tuple[tuple[Scalar, ...]
     return tuple(scalars), tuple(arrays)
 
 
-def _reads_only(expr: Expr, names: set[str]) -> bool:
+def _reads_only(expr: Expr, names: Set[str]) -> bool:
     return all(
         e.identifier in names if isinstance(e, Name) else not isinstance(e, Index)
         for e in subexpressions(expr)
     )
 
 
-def _dims(dims: tuple[Expr | None, ...], known: set[str]) -> tuple[Expr | None, ...]:
+def _dims(dims: tuple[Expr | None, ...], known: Mapping[str, ScalarType]) -> tuple[Expr | None, ...]:
     """Extents in terms of scalars; None for what is not known (C allows that in the first place)."""
-    return tuple(d if d is not None and _reads_only(d, known) else None for d in dims)
+    return tuple(
+        with_prototypes(d, known) if d is not None and _reads_only(d, known.keys()) else None for d in dims
+    )

@@ -295,7 +295,7 @@ class ExprCompiler:
         arguments = [self.value(a, t) for a, t in zip(expr.arguments, MATH[function].arguments, strict=True)]
         listed = ", ".join(a.text for a in arguments)
         depth = 2 + max(a.depth for a in arguments)
-        if type is ScalarType.INT:
+        if type.is_integer:
             text = f"_absolute({listed}, {LIMIT[type]}, {self.writer.spans.add(expr.span)})"
         elif type is ScalarType.DOUBLE:
             text = f"_fn_{function}({listed})"

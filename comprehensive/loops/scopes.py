@@ -14,6 +14,7 @@ from typing import assert_never
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.traverse import map_expr
+from comprehensive.loops.types import with_prototypes
 from comprehensive.metafork.ast import (
     Assign,
     Block,
@@ -77,7 +78,7 @@ class Scope:
                 case _:
                     return e
 
-        return map_expr(expr, resolve)
+        return with_prototypes(map_expr(expr, resolve), self.types)
 
     def body(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The statements of one scope with their names resolved."""

@@ -8,9 +8,11 @@ Out: a :class:`ScalarType`.  The data model is LP64: ``long`` holds every ``unsi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
+from comprehensive.loops.traverse import map_expr
 from comprehensive.metafork.ast import (
     Binary,
     Call,
@@ -66,6 +68,27 @@ def type_of(expr: Expr, environment: Mapping[str, ScalarType]) -> ScalarType:
             return MATH[expr.function].result
         case _:
             assert_never(expr)
+
+
+def with_prototypes(expr: Expr, environment: Mapping[str, ScalarType]) -> Expr:
+    """The expression with the arguments of calls converted as C does it by the prototype of the function.
+
+    ``sqrt(x)  -->  sqrt((double)x)`` for ``float x``.  C++ has overloads: there the type of an argument decides
+    which function is called and what type the call has, so that no conversion may be left unsaid.
+    """
+
+    def converted(e: Expr) -> Expr:
+        if not isinstance(e, Call):
+            return e
+        arguments = tuple(
+            argument
+            if promote(type_of(argument, environment)) is wanted
+            else Cast(wanted, argument, argument.span)
+            for argument, wanted in zip(e.arguments, MATH[e.function].arguments, strict=True)
+        )
+        return replace(e, arguments=arguments)
+
+    return map_expr(expr, converted)
 
 
 def exact_product(left: Expr, right: Expr, environment: Mapping[str, ScalarType]) -> Binary:

@@ -12,10 +12,12 @@ from typing import assert_never
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Loop, Nest, Role, Threads
 from comprehensive.loops.traverse import subexpressions
+from comprehensive.loops.types import promote, type_of
 from comprehensive.metafork.ast import (
     Assign,
     Block,
     Break,
+    Call,
     Continue,
     Declare,
     DoWhile,
@@ -25,9 +27,11 @@ from comprehensive.metafork.ast import (
     Index,
     MetaFor,
     Name,
+    ScalarType,
     Stmt,
     While,
 )
+from comprehensive.metafork.functions import MATH
 
 MAX_LOOPS = 3
 """Dimensions of a CUDA grid and of a thread block."""
@@ -39,16 +43,17 @@ class VerificationError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Names visible at a place: their ranks (0 for scalars) and those that may not be assigned."""
+    """Names visible at a place: their ranks (0 for scalars), their types, and those that may not be assigned."""
 
     ranks: Mapping[str, int]
+    types: Mapping[str, ScalarType]
     fixed: frozenset[str]
 
-    def declare(self, name: str, rank: int = 0, *, fixed: bool = False) -> _Scope:
+    def declare(self, name: str, type: ScalarType, rank: int = 0, *, fixed: bool = False) -> _Scope:
         if name in self.ranks:
             raise VerificationError(f"{name!r} is declared twice on a path")
         kept = self.fixed | {name} if fixed else self.fixed
-        return _Scope({**self.ranks, name: rank}, kept)
+        return _Scope({**self.ranks, name: rank}, {**self.types, name: type}, kept)
 
 
 def verify(nest: Nest) -> None:
@@ -58,7 +63,7 @@ def verify(nest: Nest) -> None:
     scalars are not defined in order; an extent reads anything but scalars; bands are missing or have different
     extents; a uniform scalar, a scalar of the nest or the iterator of a parallel or block loop is assigned;
     const data is written; a cached array does not exist; a ``meta_for`` is left in a body; ``break`` or
-    ``continue`` stands outside a loop.
+    ``continue`` stands outside a loop; an argument of a call has another type than the prototype of the function.
     """
     try:
         _verify(nest)
@@ -67,7 +72,7 @@ def verify(nest: Nest) -> None:
 
 
 def _verify(nest: Nest) -> None:
-    scope = _Scope({}, frozenset())
+    scope = _Scope({}, {}, frozenset())
     for scalar in nest.scalars:
         if scalar.value is not None:
             if scalar.role is not Role.HOST:
@@ -75,18 +80,18 @@ def _verify(nest: Nest) -> None:
                     f"{scalar.name!r} has a definition but is an argument of the function"
                 )
             _scalars_only(scalar.value, scope, f"the definition of {scalar.name!r}")
-        scope = scope.declare(scalar.name, fixed=True)
+        scope = scope.declare(scalar.name, scalar.type, fixed=True)
     launch = scope
     for array in nest.arrays:
         for dim in array.dims or ():
             if dim is not None:
                 _scalars_only(dim, launch, f"a dimension of {array.name!r}")
-        scope = scope.declare(array.name, array.rank, fixed=array.const)
+        scope = scope.declare(array.name, array.type, array.rank, fixed=array.const)
     for condition in nest.preconditions:
         _scalars_only(condition, launch, "a precondition")
     _parallel_loops(nest.grid, launch, "grid")
     for loop in nest.grid:
-        scope = scope.declare(loop.iterator, fixed=True)
+        scope = scope.declare(loop.iterator, ScalarType.INT, fixed=True)
     missing = [name for name in nest.cached if name not in {a.name for a in nest.arrays}]
     if missing:
         raise VerificationError(f"the cached array {missing[0]!r} does not exist")
@@ -119,18 +124,18 @@ def _block_body(body: tuple[BlockStmt, ...], scope: _Scope) -> None:
             case Threads():
                 inner = scope
                 for loop in statement.loops:
-                    inner = inner.declare(loop.iterator, fixed=True)
+                    inner = inner.declare(loop.iterator, ScalarType.INT, fixed=True)
                 _body(statement.body, inner, in_loop=False)
             case BlockFor():
                 _exprs((statement.start, statement.bound, statement.step), scope)
-                _block_body(statement.body, scope.declare(statement.iterator, fixed=True))
+                _block_body(statement.body, scope.declare(statement.iterator, statement.type, fixed=True))
             case BlockIf():
                 _exprs((statement.condition,), scope)
                 _block_body(statement.then, scope)
                 _block_body(statement.otherwise, scope)
             case BlockDeclare():
                 _exprs((statement.value,), scope)
-                scope = scope.declare(statement.name, fixed=True)
+                scope = scope.declare(statement.name, statement.type, fixed=True)
             case _:
                 assert_never(statement)
 
@@ -142,7 +147,8 @@ def _body(body: tuple[Stmt, ...], scope: _Scope, *, in_loop: bool) -> None:
                 _exprs(statement.dims, scope)
                 if statement.initial is not None:
                     _exprs((statement.initial,), scope)
-                scope = scope.declare(statement.name, len(statement.dims), fixed=statement.const)
+                rank = len(statement.dims)
+                scope = scope.declare(statement.name, statement.type, rank, fixed=statement.const)
             case Assign():
                 _exprs((statement.value, statement.target), scope)
                 target = statement.target
@@ -159,7 +165,7 @@ def _body(body: tuple[Stmt, ...], scope: _Scope, *, in_loop: bool) -> None:
                     _assignable(statement.iterator, scope)
                     _body(statement.body, scope, in_loop=True)
                 else:
-                    _body(statement.body, scope.declare(statement.iterator), in_loop=True)
+                    _body(statement.body, scope.declare(statement.iterator, statement.type), in_loop=True)
             case While() | DoWhile():
                 _exprs((statement.condition,), scope)
                 _body(statement.body, scope, in_loop=True)
@@ -183,6 +189,9 @@ def _exprs(exprs: tuple[Expr, ...], scope: _Scope) -> None:
     for expr in exprs:
         for part in subexpressions(expr):
             match part:
+                case Call():
+                    _call(part, scope)
+                    continue
                 case Name(identifier=name):
                     rank = 0
                 case Index(array=name):
@@ -193,3 +202,16 @@ def _exprs(exprs: tuple[Expr, ...], scope: _Scope) -> None:
                 raise VerificationError(f"{name!r} is not declared")
             if scope.ranks[name] != rank:
                 raise VerificationError(f"{name!r} has rank {scope.ranks[name]} and is used with rank {rank}")
+
+
+def _call(call: Call, scope: _Scope) -> None:
+    """The conversions of a call are written out, since C++ would choose an overload by the type of an argument."""
+    for argument, wanted in zip(call.arguments, MATH[call.function].arguments, strict=True):
+        try:
+            found = promote(type_of(argument, scope.types))
+        except KeyError as error:
+            raise VerificationError(f"{error.args[0]!r} is not declared") from None
+        if found is not wanted:
+            raise VerificationError(
+                f"an argument of {call.function!r} is of type {found.value}, not {wanted.value}"
+            )

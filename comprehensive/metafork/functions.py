@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from comprehensive.metafork.ast import ScalarType
 
-_F, _D, _I = ScalarType.FLOAT, ScalarType.DOUBLE, ScalarType.INT
+_F, _D, _I, _L = ScalarType.FLOAT, ScalarType.DOUBLE, ScalarType.INT, ScalarType.LONG
 
 
 class Signature(NamedTuple):
@@ -32,5 +32,6 @@ MATH: dict[str, Signature] = {
     "fmaf": Signature((_F, _F, _F), _F),
     "fma": Signature((_D, _D, _D), _D),
     "abs": Signature((_I,), _I),
+    "labs": Signature((_L,), _L),
 }
 """By name."""

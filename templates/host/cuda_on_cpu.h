@@ -13,18 +13,19 @@
 #undef _FORTIFY_SOURCE
 #endif
 
+/* As with nvcc, the overloads of C++ are visible without std::, so that what would call the wrong one shows here. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <ucontext.h>
 
 /* Only what is small: this file is compiled with every kernel. */
 #include <atomic>
-#include <cmath>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <type_traits>
 #include <utility>

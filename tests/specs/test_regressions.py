@@ -138,6 +138,32 @@ int main(void) { float y[4] = { 0 }; f(4, y, 2); return 0; }
         "int p = i*B + u; if (p < n / 2) y[p] = x[p] + x[p + n / 2];",
         "cache(x, y)",
     ),
+    # C has one prototype of a name; C++ chooses among overloads by the types of arguments.
+    "functions called with arguments of other types than theirs": "#include <math.h>\n#include <stdlib.h>\n"
+    + simple(
+        "int n, const float x[n], const unsigned char c[n], long l[n], double y[n]",
+        "int p = i*B + u; float s = fmax(x[p], c[p]);"
+        " y[p] = sqrt(fabs(x[p])) * 3.0f + pow(s, x[p]) / 3 + abs(x[p]) / 2;"
+        " l[p] = abs(l[p] * 3000000000L) + labs(c[p] - 100);"
+        " y[p] *= (c[p] < p) % 3 + (!c[p] << 1) + fminf(y[p], s) / 7;",
+    ),
+    "host code that calls such functions": """#include <math.h>
+#include <stdlib.h>
+#define MAGNITUDE(x) fabs(x)
+static int rounded(float x) { return sqrt(x) * 1e8; }
+void f(int n, float x, long l, int y[n], int B)
+{
+  int r = rounded(x*x + 1.0f) / 3 + pow(x*x + 1.0f, 0.5f) * 1e8;
+  int s = MAGNITUDE(x / 3) * 1e9 + exp(MAGNITUDE(x) - 2.5f) * 1e8;
+  for (int t = 0; t < 1 + abs(l * 4294967297L) % 3; t++)
+    meta_schedule block(B) { meta_for (int i = 0; i < n; i++) y[i] = r - y[i] / 7 + s; }
+}
+""",
+    "a cached array that a loop reads in steps": simple(
+        "int n, int m, const float *x, float y[n]",
+        "int p = i*B + u; for (int z = 1; z < 8; z += 2) y[p] += x[p*m + z];",
+        "cache(x)",
+    ),
 }
 
 
