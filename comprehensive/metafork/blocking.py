@@ -33,6 +33,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.reserved import is_reserved
 from comprehensive.metafork.structure import MAXIMUM_LOOPS, perfect_run
 from comprehensive.metafork.walk import names, statements
 
@@ -146,8 +147,8 @@ def _cut(
     run: Sequence[MetaFor], extents: Sequence[Name], inner: tuple[Stmt, ...], taken: frozenset[str]
 ) -> tuple[Stmt, ...]:
     name = Namer(taken)
-    blocks = [name(f"{loop.iterator}_block") for loop in run]
-    threads = [name(f"{loop.iterator}_thread") for loop in run]
+    blocks = [name(_own(loop.iterator, "block")) for loop in run]
+    threads = [name(_own(loop.iterator, "thread")) for loop in run]
     values: list[Stmt] = []
     inside: Expr | None = None
     for loop, extent, block, thread in zip(run, extents, blocks, threads, strict=True):
@@ -163,6 +164,12 @@ def _cut(
     for loop, extent, block in reversed(list(zip(run, extents, blocks, strict=True))):
         body = (MetaFor(ScalarType.INT, block, ZERO, "<", _blocks(loop, extent), ONE, body, loop.span),)
     return body
+
+
+def _own(iterator: str, of: str) -> str:
+    """``i_block``, or ``block_of_cf`` where a program may not have a name such as ``cf_block``."""
+    name = f"{iterator}_{of}"
+    return f"{of}_of_{iterator}" if is_reserved(name) else name
 
 
 def _blocks(loop: MetaFor, extent: Name) -> Expr:

@@ -32,7 +32,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.expression_check import ExpressionChecker, NamesOutside
 from comprehensive.metafork.precedence import INTEGER_ONLY
-from comprehensive.metafork.reserved import RESERVED, is_machine_symbol
+from comprehensive.metafork.reserved import is_machine_symbol, is_reserved
 from comprehensive.metafork.scope import Kind, Scope, Symbol, scope_of_region
 
 __all__ = ["NamesOutside", "check_names", "check_parameters"]
@@ -76,7 +76,7 @@ def check_names(
 
 
 def _check_reserved(name: str, span: Span, sink: DiagnosticSink) -> None:
-    if name in RESERVED or name.startswith("cf_"):
+    if is_reserved(name):
         sink.error("CF0219", f"'{name}' is a reserved name in the generated CUDA C++", span, help="rename it")
 
 

@@ -30,3 +30,8 @@ MACHINE_SYMBOLS = frozenset(
 def is_machine_symbol(name: str) -> bool:
     """Whether the name has a meaning of its own in the conditions of a tree; ``P_...`` are performance levels."""
     return name in MACHINE_SYMBOLS or name.startswith("P_")
+
+
+def is_reserved(name: str) -> bool:
+    """Whether no name of a program may be this one: names that begin with ``cf_`` are those of generated code."""
+    return name in RESERVED or name.startswith("cf_")

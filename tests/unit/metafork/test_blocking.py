@@ -8,6 +8,7 @@ import pytest
 
 from comprehensive.diagnostics import DiagnosticSink, SourceFile
 from comprehensive.driver import Options, compile_file
+from comprehensive.loops.traverse import declared_names
 from comprehensive.metafork.ast import Program
 from comprehensive.metafork.parse import parse
 from comprehensive.runtime.serial import serial_text
@@ -79,6 +80,16 @@ def test_a_name_that_host_code_hides_is_refused() -> None:
     _, sink = parsed(text)
     assert [d.code for d in sink.diagnostics] == ["CF0323"]
     assert "'B0' in the block clause is declared again or changed" in sink.diagnostics[0].message
+
+
+def test_an_iterator_may_be_called_as_names_of_generated_code_begin() -> None:
+    program, sink = parsed(
+        PLAIN.replace("int i = 0; i < m; i++", "int cf = 0; cf < m; cf++")
+        .replace("[i]", "[cf]")
+        .replace("= i -", "= cf -")
+    )
+    assert sink.diagnostics == ()
+    assert not any(name.startswith("cf_") for name in declared_names(program.functions[0].regions[0].body))
 
 
 def test_names_of_the_program_are_not_taken() -> None:
