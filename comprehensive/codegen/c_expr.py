@@ -50,7 +50,7 @@ _CASTS = {
 
 
 def is_wide(expr: Expr, types: Mapping[str, ScalarType]) -> bool:
-    """Whether :func:`wide` can print the expression: integers only, names known, no data and no calls but abs."""
+    """Whether :func:`wide` can print the expression: integers only, names known, no data, no calls but abs and labs."""
     match expr:
         case IntLiteral():
             return True

@@ -79,9 +79,10 @@ _NOT_GENERIC = frozenset(("abs", "div", "modf"))
 
 @dataclass(frozen=True, slots=True)
 class HostCalls:
-    """``known`` are the functions that mean those of the C library in a file; macros mention ``in_macros`` of them."""
+    """``known`` are the functions that mean those of the C library in a file; its ``macros`` mention ``in_macros``."""
 
     known: frozenset[str]
+    macros: frozenset[str]
     in_macros: frozenset[str]
 
     @staticmethod
@@ -90,8 +91,9 @@ class HostCalls:
         directives = [t for p in pieces if p.kind is Kind.DIRECTIVE for t in _tokens(p.span)]
         is_generic = any("tgmath.h" in token.text for token in directives)
         own = {name for p in pieces if p.kind is not Kind.DIRECTIVE for name in _declared(_tokens(p.span))}
-        known = (_NOT_GENERIC if is_generic else frozenset(_PROTOTYPES)) - own - macro_names(directives)
-        return HostCalls(known, known & names_in_macros(directives))
+        macros = macro_names(directives)
+        known = (_NOT_GENERIC if is_generic else frozenset(_PROTOTYPES)) - own - macros
+        return HostCalls(known, macros, known & names_in_macros(directives))
 
     def used(self, pieces: Sequence[Piece], functions: Iterable[Function]) -> tuple[Prototype, ...]:
         """The prototypes of all that is called somewhere, by name."""
@@ -127,8 +129,9 @@ class HostCalls:
             for before, token, after in zip((None, *text), text, text[1:], strict=False)
             if after.type == "LPAR" and token.type == "NAME" and (before is None or before.type != "DOT")
         }
-        # Which macros a text uses is not looked at: a declaration without use does no harm.
-        return tuple(sorted(called & self.known | (self.in_macros if text else frozenset())))
+        # Which macro a text uses, and which that one uses, is not looked at: a declaration without use does no harm.
+        uses_macros = any(token.text in self.macros for token in text)
+        return tuple(sorted(called & self.known | (self.in_macros if uses_macros else frozenset())))
 
 
 def using(names: Iterable[str]) -> str:
