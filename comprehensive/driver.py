@@ -248,4 +248,4 @@ def tile_plan(name: str, tile: Tree[Variant] | NotApplicable, first: int) -> Til
 
 def decision_lines(leaf: Leaf[Variant]) -> tuple[str, ...]:
     """What was decided on the way to a leaf, a line a strategy that was asked for."""
-    return tuple(f"{d.strategy}: {d.text}: {d.note}" for d in leaf.decisions if d.note)
+    return tuple(": ".join(filter(None, (d.strategy, d.text, d.note))) for d in leaf.decisions if d.note)

@@ -94,6 +94,10 @@ class ForeignStrategy:
     def decision(self) -> tuple[str, str]:
         return self.wrapped.decision
 
+    def stands(self, fragment: Variant, taken: bool) -> bool:
+        """Packages need not answer this: what they say of a leaf is what was done to it."""
+        return taken
+
     def apply(self, fragment: Variant) -> Applied[Variant] | NotApplicable:
         """What the strategy answers. CompileError (CF0721) where it raises, or answers what is no outcome."""
         from comprehensive.loops.ir import Variant

@@ -275,7 +275,7 @@ class _Growth(Generic[Fragment]):
             simplified=known.simplified,
             sample=sample,
             undecided=undecided,
-            decisions=self._decisions(history),
+            decisions=self._decisions(quintuple.fragment, history),
         )
 
     def _dead_end(self, split: Split[Fragment], system: System, history: History) -> DeadEnd:
@@ -298,15 +298,19 @@ class _Growth(Generic[Fragment]):
             ),
         )
 
-    def _decisions(self, history: History) -> tuple[Decision, ...]:
+    def _decisions(self, fragment: Fragment, history: History) -> tuple[Decision, ...]:
         last = {tried.strategy: tried for tried in sorted(history, key=lambda tried: tried.taken)}
+        strategies = self._problem.strategies
+        taken = {s.name for s in strategies if s.name in last and last[s.name].taken}
+        standing = {s.name for s in strategies if s.stands(fragment, s.name in taken)}
+        denied = {s.decision[1] for s in strategies if s.name in standing}
+        """What a strategy that does not stand may not say: another level of it stands."""
         decisions: list[Decision] = []
-        for strategy in self._problem.strategies:
-            when_taken, when_not = strategy.decision
-            tried = last.get(strategy.name)
-            taken = tried is not None and tried.taken
-            note = "" if tried is None else tried.note
-            decisions.append(Decision(strategy.name, taken, when_taken if taken else when_not, note))
+        for strategy in strategies:
+            when_it_stands, otherwise = strategy.decision
+            text = when_it_stands if strategy.name in standing else "" if otherwise in denied else otherwise
+            note = last[strategy.name].note if strategy.name in last else ""
+            decisions.append(Decision(strategy.name, strategy.name in taken, text, note))
         return tuple(decisions)
 
 

@@ -109,7 +109,17 @@ class Strategy(Protocol[Fragment]):
 
     @property
     def decision(self) -> tuple[str, str]:
-        """What a leaf's list of decisions says where the strategy was taken, and where it was not."""
+        """What a leaf's list of decisions says where the strategy stands, and where it does not.
+
+        Strategies with the same second word are levels of one: it is said where none of them stands.
+        """
+        ...
+
+    def stands(self, fragment: Fragment, taken: bool) -> bool:
+        """Whether a leaf with this fragment has what the strategy brings about, whoever did it.
+
+        Most strategies answer ``taken``, which says whether a refuse edge on the way to the leaf took them.
+        """
         ...
 
     def apply(self, fragment: Fragment) -> Applied[Fragment] | NotApplicable: ...

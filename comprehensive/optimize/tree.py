@@ -38,8 +38,8 @@ class TriedStrategy:
 class Decision:
     """What a leaf decided about one strategy of the run: the paper's ``(3b)``.
 
-    `text` is the strategy's own wording of the outcome; `note` says what changed or why nothing did, and is empty
-    where no refuse edge ever asked for the strategy.
+    `text` is the strategy's own wording of the outcome, empty where it has none or where another level of the strategy
+    says it; `note` says what changed or why nothing did, and is empty where no refuse edge ever asked for the strategy.
     """
 
     strategy: str

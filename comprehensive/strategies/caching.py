@@ -44,6 +44,10 @@ class NoCaching:
     on_ir: bool = False
     decision: tuple[str, str] = ("4b", "4a")
 
+    def stands(self, fragment: Variant, taken: bool) -> bool:
+        """Also where nothing was cached from the start, and not where `caching` has cached something since."""
+        return not fragment.nest.cached
+
     def apply(self, fragment: Variant) -> Applied[Variant] | NotApplicable:
         cached = fragment.nest.cached
         if not cached:
@@ -63,6 +67,9 @@ class Caching:
     improves: tuple[str, ...] = ("coalescing", "intensity")
     on_ir: bool = False
     decision: tuple[str, str] = ("", "")
+
+    def stands(self, fragment: Variant, taken: bool) -> bool:
+        return taken
 
     def apply(self, fragment: Variant) -> Applied[Variant] | NotApplicable:
         nest, split = fragment.nest, unswitch(fragment.nest)

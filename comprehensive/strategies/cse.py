@@ -40,6 +40,9 @@ class CommonSubexpressions:
     on_ir: bool = False
     decision: tuple[str, str] = ("2", "")
 
+    def stands(self, fragment: Variant, taken: bool) -> bool:
+        return taken
+
     @property
     def name(self) -> str:
         return f"cse-{self.level}"

@@ -50,6 +50,9 @@ class Granularity:
     on_ir: bool = False
     decision: tuple[str, str] = ("3b", "3a")
 
+    def stands(self, fragment: Variant, taken: bool) -> bool:
+        return taken
+
     def apply(self, fragment: Variant) -> Applied[Variant] | NotApplicable:
         nest, notes = fragment.nest, list[str]()
         for _ in range(MAX_STEPS):

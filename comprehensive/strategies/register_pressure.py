@@ -71,6 +71,9 @@ class RegisterPressure:
     def decision(self) -> tuple[str, str]:
         return f"1-{self.level}", "1"
 
+    def stands(self, fragment: Variant, taken: bool) -> bool:
+        return taken
+
     def apply(self, fragment: Variant) -> Applied[Variant] | NotApplicable:
         nest = fragment.nest
         match self.level:

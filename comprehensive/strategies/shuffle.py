@@ -25,6 +25,9 @@ class Shuffle:
     on_ir: bool = True
     decision: tuple[str, str] = ("", "")
 
+    def stands(self, fragment: Variant, taken: bool) -> bool:
+        return taken
+
     def apply(self, fragment: Variant) -> Applied[Variant] | NotApplicable:
         from comprehensive.codegen.lower import lower
         from comprehensive.counters.shared_words import KERNEL_NAME

@@ -46,6 +46,9 @@ class TableStrategy:
     note: str
     on_ir: bool = False
 
+    def stands(self, fragment: State, taken: bool) -> bool:
+        return taken
+
     def apply(self, fragment: State) -> Applied[State] | NotApplicable:
         return Applied(self.change(fragment), self.note)
 

@@ -55,6 +55,9 @@ class BitStrategy:
     def decision(self) -> tuple[str, str]:
         return f"{self.name} taken", f"{self.name} not taken"
 
+    def stands(self, fragment: Bits, taken: bool) -> bool:
+        return taken
+
     def apply(self, fragment: Bits) -> Applied[Bits] | NotApplicable:
         if self.refusal is not None:
             return NotApplicable(self.refusal)
