@@ -17,6 +17,7 @@ from typing import Any
 
 from comprehensive.algebra import Atom, Polynomial, Quotient, System, with_quotients
 from comprehensive.algebra.polynomial import Scalar
+from comprehensive.asserts import Assert, Asserts, asserts_of, not_checked
 from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import scalar_values
@@ -70,6 +71,8 @@ class RegionExplanation:
     """None where a scalar has no value."""
     missing: tuple[str, ...]
     """The scalars without a value."""
+    unchecked: tuple[str, ...] = ()
+    """The asserts of the program, quoted, that only the generated code can test."""
 
 
 def explain(
@@ -89,27 +92,43 @@ def explain(
         demand_computed(nest, values)
     explained: list[RegionExplanation] = []
     regions = [region for function in compilation.plan.functions for region in function.regions]
-    for nest, tree, tile, time, region in zip(
-        compilation.nests, compilation.trees, compilation.tiles, compilation.time_tiles, regions, strict=True
+    for nest, tree, tile, time, region, asserts in zip(
+        compilation.nests,
+        compilation.trees,
+        compilation.tiles,
+        compilation.time_tiles,
+        regions,
+        asserts_of(compilation),
+        strict=True,
     ):
+        demanded = tuple(_asserted(each, values) for each in asserts.checked)
         point = with_quotients({**device.parameters(), **values}, tree.quotients)
         program = tuple(s.name for s in nest.with_role(Role.PROGRAM) if s.name in values)
         cases = [
             _with_change(
-                _case("leaf", found.index, found.simplified, tree, point, _notes(found.decisions)),
-                found.simplified,
+                _case("leaf", found.index, found.simplified, tree, point, _notes(found.decisions), demanded),
+                asserts.restricted(found.simplified),
                 point,
                 program,
                 tree.quotients,
+                asserts,
             )
             for found in tree.leaves
         ] + [
-            _case("dead end", dead.index, dead.simplified, tree, point, tuple(r.note for r in dead.reasons))
+            _case(
+                "dead end",
+                dead.index,
+                dead.simplified,
+                tree,
+                point,
+                tuple(r.note for r in dead.reasons),
+                demanded,
+            )
             for dead in tree.dead_ends
         ]
         grown = [tiles for tiles in (tile, time) if not isinstance(tiles, NotApplicable)]
         for plan, tiles in zip(region.tilings, grown, strict=True):
-            cases += _tiles(region, plan, tiles, point)
+            cases += _tiles(region, plan, tiles, point, demanded)
         if leaf is not None:
             wanted = (region.kind_of(leaf), region.tile_of(leaf) or leaf)
             cases = [c for c in cases if (c.kind, c.index) == wanted]
@@ -121,7 +140,12 @@ def explain(
                 _register_source(tree),
                 {k: v for k, v in values.items() if k in used},
                 tuple(cases),
-                *(_ranking(region, tree, cases, device, values) if leaf is None else (None, ())),
+                *(
+                    _ranking(region, tree, cases, device, values)
+                    if leaf is None and not asserts.violated(values)
+                    else (None, ())
+                ),
+                asserts.unchecked,
             )
         )
     if leaf is not None and not any(region.cases for region in explained):
@@ -195,9 +219,11 @@ def _case(
     tree: Tree[Variant],
     point: Mapping[str, Scalar],
     notes: tuple[str, ...],
+    demanded: tuple[Condition, ...],
 ) -> Case:
+    """``demanded`` are the asserts, which come first: where one fails, the call is refused, whatever else holds."""
     atoms = sorted(system.atoms, key=lambda atom: atom.format(tree.order, tree.limits))
-    conditions = tuple(_condition(atom, tree, point) for atom in atoms)
+    conditions = (*demanded, *(_condition(atom, tree, point) for atom in atoms))
     if any(c.holds is False for c in conditions):
         applies = False
     else:
@@ -211,23 +237,34 @@ def _with_change(
     point: Mapping[str, Scalar],
     program: tuple[str, ...],
     quotients: tuple[Quotient, ...],
+    asserts: Asserts,
 ) -> Case:
     """The case of a leaf with what would bring it about, where it is known not to run."""
     if case.applies is not False or any(c.missing for c in case.conditions) or not program:
         return case
-    return replace(case, change=nearest(system, point, program, quotients) or {})
+    found = nearest(system, point, program, quotients, admitted=lambda moved: not asserts.violated(moved))
+    return replace(case, change=found or {})
 
 
 def _tiles(
-    region: RegionPlan, tile: TilePlan, tree: Tree[Variant], point: Mapping[str, Scalar]
+    region: RegionPlan,
+    tile: TilePlan,
+    tree: Tree[Variant],
+    point: Mapping[str, Scalar],
+    demanded: tuple[Condition, ...],
 ) -> list[Case]:
     cases: list[Case] = []
     for number, instance in enumerate(tile.instances):
         sizes = tile.sizes(instance)
         note = ", ".join(f"{name} = {size}" for name, size in sizes.items())
         index = region.tile_of(tile.first + number)
-        cases.append(_case(tile.kind, index, tile.system, tree, {**point, **sizes}, (note,)))
+        cases.append(_case(tile.kind, index, tile.system, tree, {**point, **sizes}, (note,), demanded))
     return cases
+
+
+def _asserted(demanded: Assert, values: Mapping[str, Rational]) -> Condition:
+    missing = tuple(name for name in demanded.names if name not in values)
+    return Condition(demanded.quoted, demanded.with_numbers(values), demanded.holds(values), missing)
 
 
 def _condition(atom: Atom, tree: Tree[Variant], point: Mapping[str, Scalar]) -> Condition:
@@ -260,6 +297,7 @@ def to_text(regions: tuple[RegionExplanation, ...]) -> str:
             lines += _ranking_lines(region.ranking)
         elif region.missing:
             lines.append(f"  for a ranking give a value to {', '.join(region.missing)}")
+        lines += [f"  {line}" for line in not_checked(region.unchecked)]
         lines.append("")
     return "\n".join(lines[:-1]) + "\n"
 
@@ -319,6 +357,7 @@ def to_json(regions: tuple[RegionExplanation, ...]) -> dict[str, Any]:
                 "device": region.device,
                 "registers": region.registers,
                 "ranking": None if region.ranking is None else _ranking_json(region.ranking),
+                "unchecked": list(region.unchecked),
                 "values": {k: v if isinstance(v, int) else str(v) for k, v in region.values.items()},
                 "cases": [
                     {

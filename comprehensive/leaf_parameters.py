@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from comprehensive.algebra import (
+    Atom,
     Points,
     System,
     Triangular,
@@ -29,6 +30,7 @@ from comprehensive.algebra import (
     triangularize,
 )
 from comprehensive.algebra.domains import Domain
+from comprehensive.asserts import Assert, Asserts, asserts_of, not_checked
 from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Nest, Role, Variant
 from comprehensive.machine.device import Device
@@ -47,6 +49,10 @@ class LeafLoops:
     conditions: tuple[str, ...]
     values: Mapping[str, Rational]
     description: Triangular
+    checks: tuple[str, ...] = ()
+    """Asserts that are no bounds, as conditions of C that the loops test at each point."""
+    unchecked: tuple[str, ...] = ()
+    """Asserts, quoted, of which the loops say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +64,8 @@ class LeafPoints:
     conditions: tuple[str, ...]
     values: Mapping[str, Rational]
     points: Points
+    unchecked: tuple[str, ...] = ()
+    """Asserts, quoted, that the points were not held to."""
 
 
 def domain(text: str) -> Domain:
@@ -91,14 +99,18 @@ def leaf_loops(
     _demand(compilation, values)
     known = {**limits, **values}
     found: list[LeafLoops] = []
-    for nest, tree, chosen in _leaves(compilation, leaf):
-        system = _system(tree, chosen)
-        used = {name: value for name, value in known.items() if name in system.symbols}
+    for nest, tree, chosen, asserts in _leaves(compilation, leaf):
+        system = _system(tree, chosen, asserts.atoms(values))
+        read = {name for each in asserts.checked for name in each.names}
+        used = {name: value for name, value in known.items() if name in system.symbols or name in read}
         put_in = System((), tuple(atom.substitute(used) for atom in system.all_atoms))
-        order = [name for name in _program_parameters(nest) if name in put_in.symbols]
-        found.append(
-            LeafLoops(nest.name, leaf, _conditions(tree, chosen), used, triangularize(put_in, order))
-        )
+        others = [each for each in asserts.checked if not _is_conjunction(each, values)]
+        spoken = {*put_in.symbols, *(name for each in others for name in each.names)}
+        order = [name for name in _program_parameters(nest) if name in spoken and name not in used]
+        description = triangularize(put_in, order)
+        checks = tuple(each.with_numbers(values) for each in others)
+        conditions = _conditions(tree, chosen, asserts)
+        found.append(LeafLoops(nest.name, leaf, conditions, used, description, checks, asserts.unchecked))
     return tuple(found)
 
 
@@ -129,8 +141,14 @@ def leaf_points(
             "name parameters of one region, or limits of the device",
         )
     found: list[LeafPoints] = []
-    for nest, tree, chosen in pairs:
-        system = _system(tree, chosen)
+    for nest, tree, chosen, asserts in pairs:
+        given = {name: value for name, value in known.items() if name not in domains}
+        open_names = {name for each in asserts.checked for name in each.names} - {*given, *domains}
+        system = _system(
+            tree,
+            chosen,
+            tuple(atom for atom in asserts.atoms(given) if open_names.isdisjoint(atom.symbols)),
+        )
         used = {name: known[name] for name in system.symbols if name in known and name not in domains}
         missing = [name for name in system.symbols if name not in used and name not in domains]
         if missing:
@@ -140,8 +158,29 @@ def leaf_points(
                 f"leaf {leaf} of {nest.name} also depends on {', '.join(missing)}",
                 f"give values with -D, or domains as in {options}",
             )
-        points = feasible(system, domains, used)
-        found.append(LeafPoints(nest.name, leaf, _conditions(tree, chosen), used, points))
+        used |= {name: given[name] for each in asserts.checked for name in each.names if name in given}
+        tested = [each for each in asserts.checked if open_names.isdisjoint(each.names)]
+        others = [each for each in tested if not _is_conjunction(each, given)]
+        points = feasible(system, domains, {name: used[name] for name in used if name in system.symbols})
+        points = (
+            points.where(
+                lambda point, given=given, others=others: all(
+                    each.holds({**given, **point}) for each in others
+                )
+            )
+            if others
+            else points
+        )
+        unchecked = (
+            *asserts.unchecked,
+            *(
+                f"{each.quoted}, which depends on {', '.join(n for n in each.names if n in open_names)}"
+                for each in asserts.checked
+                if each not in tested
+            ),
+        )
+        conditions = _conditions(tree, chosen, asserts)
+        found.append(LeafPoints(nest.name, leaf, conditions, used, points, unchecked))
     return tuple(found)
 
 
@@ -152,10 +191,12 @@ def _demand(compilation: Compilation, values: Mapping[str, Rational]) -> None:
         demand_computed(nest, values)
 
 
-def _leaves(compilation: Compilation, leaf: int) -> list[tuple[Nest, Tree[Variant], Leaf[Variant]]]:
+def _leaves(compilation: Compilation, leaf: int) -> list[tuple[Nest, Tree[Variant], Leaf[Variant], Asserts]]:
     found = [
-        (nest, tree, chosen)
-        for nest, tree in zip(compilation.nests, compilation.trees, strict=True)
+        (nest, tree, chosen, asserts)
+        for nest, tree, asserts in zip(
+            compilation.nests, compilation.trees, asserts_of(compilation), strict=True
+        )
         for chosen in tree.leaves
         if chosen.index == leaf
     ]
@@ -164,16 +205,24 @@ def _leaves(compilation: Compilation, leaf: int) -> list[tuple[Nest, Tree[Varian
     return found
 
 
-def _system(tree: Tree[Variant], leaf: Leaf[Variant]) -> System:
-    """The conditions of a leaf, with the assumptions on what they speak of."""
-    used = {name for atom in leaf.simplified.atoms for name in atom.symbols}
-    return System(
-        tuple(atom for atom in tree.assumptions if used.issuperset(atom.symbols)), leaf.simplified.atoms
+def _system(tree: Tree[Variant], leaf: Leaf[Variant], asserted: tuple[Atom, ...]) -> System:
+    """The conditions of a leaf and what is asserted, with the assumptions on what they speak of."""
+    atoms = (*leaf.simplified.atoms, *asserted)
+    used = {name for atom in atoms for name in atom.symbols}
+    return System(tuple(atom for atom in tree.assumptions if used.issuperset(atom.symbols)), atoms)
+
+
+def _conditions(tree: Tree[Variant], leaf: Leaf[Variant], asserts: Asserts) -> tuple[str, ...]:
+    return (
+        *leaf.simplified.format(tree.order, tree.limits),
+        *(each.quoted for each in asserts.checked),
     )
 
 
-def _conditions(tree: Tree[Variant], leaf: Leaf[Variant]) -> tuple[str, ...]:
-    return leaf.simplified.format(tree.order, tree.limits)
+def _is_conjunction(demanded: Assert, values: Mapping[str, Rational]) -> bool:
+    """Whether the assert is in the system, all of it."""
+    found = demanded.alternatives(values)
+    return found is not None and len(found) == 1
 
 
 def _program_parameters(nest: Nest) -> tuple[str, ...]:
@@ -187,7 +236,9 @@ def _integers(nest: Nest) -> tuple[str, ...]:
 def loops_text(found: tuple[LeafLoops, ...]) -> str:
     """In the notation of C, a heading each."""
     return "\n".join(
-        _heading(each.region, each.leaf, each.conditions, each.values) + as_loops(each.description)
+        _heading(each.region, each.leaf, each.conditions, each.values)
+        + as_loops(each.description, _body(each.checks))
+        + "".join(f"{line}\n" for line in not_checked(each.unchecked))
         for each in found
     )
 
@@ -204,8 +255,13 @@ def points_text(found: tuple[LeafPoints, ...]) -> str:
         ]
         count = f"{len(rows)} point{'' if len(rows) == 1 else 's'}"
         heading = _heading(each.region, each.leaf, each.conditions, each.values)
-        parts.append(heading + "\n".join([*lines, count]) + "\n")
+        parts.append(heading + "\n".join([*lines, count, *not_checked(each.unchecked)]) + "\n")
     return "\n".join(parts)
+
+
+def _body(checks: tuple[str, ...]) -> str:
+    """What the loops call at a point, behind the asserts that no bound says."""
+    return "".join(f"if ({check}) " for check in checks) + "point"
 
 
 def _heading(region: str, leaf: int, conditions: tuple[str, ...], values: Mapping[str, Rational]) -> str:
@@ -238,7 +294,9 @@ def loops_json(found: tuple[LeafLoops, ...]) -> dict[str, Any]:
                     for piece in each.description.pieces
                 ],
                 "uncovered": [str(gap) for gap in each.description.uncovered],
-                "loops": as_loops(each.description),
+                "checks": list(each.checks),
+                "unchecked": list(each.unchecked),
+                "loops": as_loops(each.description, _body(each.checks)),
             }
             for each in found
         ],
@@ -254,6 +312,7 @@ def points_json(found: tuple[LeafPoints, ...]) -> dict[str, Any]:
                 **_subject(each.region, each.leaf, each.conditions, each.values),
                 "names": list(each.points.names),
                 "points": [list(point) for point in each.points],
+                "unchecked": list(each.unchecked),
             }
             for each in found
         ],

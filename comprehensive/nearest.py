@@ -10,12 +10,13 @@ steps away, and where a condition becomes an equality.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import product
 from math import log2
 
 from comprehensive.algebra import Quotient, System, with_quotients
+from comprehensive.algebra.polynomial import Scalar
 
 LARGEST = 4096
 STEPS = 2
@@ -28,10 +29,11 @@ def nearest(
     point: Mapping[str, int | Fraction],
     names: tuple[str, ...],
     quotients: tuple[Quotient, ...] = (),
+    admitted: Callable[[Mapping[str, Scalar]], bool] = lambda point: True,
 ) -> Mapping[str, int] | None:
     """None where nothing that is tried holds; KeyError for a symbol without a value.
 
-    ``quotients`` are symbols of the system that depend on others.
+    ``quotients`` are symbols of the system that depend on others; ``admitted`` says what else must hold of a point.
     """
     domains = [sorted(_values(system, point, name), key=lambda v: _factor(v, point[name])) for name in names]
     while len(domains) > 1 and _size(domains) > MOST_POINTS:
@@ -42,7 +44,7 @@ def nearest(
         if best is not None and (distance, values) >= best:
             continue
         moved = with_quotients({**point, **dict(zip(names, values, strict=True))}, quotients)
-        if all(atom.holds({s: moved[s] for s in atom.symbols}) for atom in system.atoms):
+        if all(atom.holds({s: moved[s] for s in atom.symbols}) for atom in system.atoms) and admitted(moved):
             best = (distance, values)
     return None if best is None else dict(zip(names, best[1], strict=True))
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from comprehensive.algebra import System
+from comprehensive.asserts import Asserts, asserts_of
 from comprehensive.descriptions import describe_leaf
 from comprehensive.driver import Compilation
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.machine.device import Device
-from comprehensive.optimize.partition import Ranges, partition, symbols_of
+from comprehensive.optimize.partition import PartitionCase, Ranges, partition, symbols_of
 from comprehensive.optimize.tree import Tree
 from comprehensive.report.partition_json import partition_document
 from comprehensive.report.partition_svg import partitions_svg
@@ -37,8 +39,10 @@ def divide(
     limits = tuple(device.parameters())
     demand_known(compilation, {**dict.fromkeys(symbols, 1), **values}, limits)
     pairs = [
-        (nest, tree)
-        for nest, tree in zip(compilation.nests, compilation.trees, strict=True)
+        (nest, tree, asserts)
+        for nest, tree, asserts in zip(
+            compilation.nests, compilation.trees, asserts_of(compilation), strict=True
+        )
         if {*symbols} <= {*_parameters(nest), *limits, *limits_to_give((tree,))}
     ]
     if not pairs:
@@ -48,11 +52,37 @@ def divide(
             "name parameters of one region, or limits of the device",
         )
     known = {name: value for name, value in {**device.parameters(), **values}.items() if name not in symbols}
-    _demand_values([tree for _, tree in pairs], {*symbols, *known})
-    return tuple(
-        Titled(f"{nest.name} on {device.name}", partition(tree, symbols, known, ranges, describe_leaf))
-        for nest, tree in pairs
-    )
+    _demand_values([tree for _, tree, _ in pairs], {*symbols, *known})
+    found: list[Titled] = []
+    for nest, tree, asserts in pairs:
+        refusals, unchecked = _refusals(asserts, {*symbols}, known)
+        divided = partition(tree, symbols, known, ranges, describe_leaf, refusals)
+        found.append(Titled(f"{nest.name} on {device.name}", divided, unchecked))
+    return tuple(found)
+
+
+def _refusals(
+    asserts: Asserts, symbols: set[str], known: Mapping[str, Rational]
+) -> tuple[tuple[PartitionCase, ...], tuple[str, ...]]:
+    """Where asserts refuse a call, and those of which the picture says nothing, quoted with the reason."""
+    cases: list[PartitionCase] = []
+    unchecked = list(asserts.unchecked)
+    for each in asserts.checked:
+        missing = [name for name in each.names if name not in known and name not in symbols]
+        refused = None
+        if not missing:
+            # Boundaries are named by their parameters where the assert is made of polynomials before values are put in.
+            symbolic = None if symbols.isdisjoint(each.names) else each.alternatives({}, wanted=False)
+            refused = each.alternatives(known, wanted=False) if symbolic is None else symbolic
+        if refused is None:
+            because = f"depends on {', '.join(missing)}" if missing else "is made of no polynomials"
+            unchecked.append(f"{each.quoted}, which {because}")
+        else:
+            cases += [
+                PartitionCase("assert", each.line, System((), atoms), f"refused by {each.quoted}")
+                for atoms in refused
+            ]
+    return tuple(cases), tuple(unchecked)
 
 
 def _parameters(nest: Nest) -> tuple[str, ...]:

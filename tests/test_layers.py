@@ -37,7 +37,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("runtime",),
     ("bindings", "report"),
     ("driver",),
-    ("values", "descriptions"),
+    ("asserts", "values", "descriptions"),
     # What stands behind single commands.
     ("nearest",),
     ("crash", "explanation", "generate", "leaf_parameters", "parameter_space"),

@@ -12,7 +12,7 @@ and Python's own otherwise.  numpy is loaded by the first call.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -58,6 +58,13 @@ class Points:
         if not self.names:
             return iter([()] * self.size)
         return zip(*(column.tolist() for column in self.columns), strict=True)
+
+    def where(self, holds: Callable[[Mapping[str, int]], bool]) -> Points:
+        """The points, by names, for which something holds."""
+        import numpy as np
+
+        kept = np.array([holds(dict(zip(self.names, point, strict=True))) for point in self], dtype=bool)
+        return Points(self.names, tuple(column[kept] for column in self.columns), int(kept.sum()))
 
 
 def feasible(

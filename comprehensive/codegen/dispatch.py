@@ -13,19 +13,19 @@ saturating 64-bit counts, so that a condition is right unless both sides are bey
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from comprehensive.algebra import Atom, Polynomial, Quotient, Relation, System
 from comprehensive.codegen.c_expr import count, difference, is_wide, wide
 from comprehensive.codegen.interface import Argument, Interface, fresh
 from comprehensive.codegen.plan import LeafPlan, RegionPlan, TilePlan
-from comprehensive.loops.access import names_read
+from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.reading_order import reading_order
-from comprehensive.loops.types import exact_product
+from comprehensive.loops.types import exact_product, type_of
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
-from comprehensive.metafork.ast import Binary, Expr, ScalarType
+from comprehensive.metafork.ast import Binary, Cast, Expr, ScalarType
 from comprehensive.metafork.printer import print_expr
 
 # The field of `cf_machine` for every machine parameter.
@@ -183,7 +183,12 @@ def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
             for s in chosen
             if (s.role is Role.DATA or s.name in bounded) and not s.type.value.startswith("unsigned")
         ),
-        preconditions=tuple(guard(p, known) for p in nest.preconditions if is_wide(p, known)),
+        preconditions=tuple(
+            replace(guard(read, known), text=print_expr(p))
+            for p in nest.preconditions
+            for read in (over_arguments(nest, p, known),)
+            if is_wide(read, known)
+        ),
         facts=tuple(_fact(atom, order, own) for atom in atoms),
         cases=cases,
         dead_ends=tuple(_system_text(system, order) for system in region.dead_ends),
@@ -216,6 +221,18 @@ def _quotient(quotient: Quotient, own: Mapping[str, str]) -> tuple[str, str, str
         f"{'cf_up' if quotient.rounds_up else 'cf_down'}({above}, {below})",
         quotient.symbol,
     )
+
+
+def over_arguments(nest: Nest, condition: Expr, kept: Container[str] = ()) -> Expr:
+    """The condition with the definitions of host scalars in their places, but for those that are ``kept``."""
+    types = {s.name: s.type for s in nest.scalars}
+    for scalar in reversed(nest.scalars):
+        if scalar.value is None or scalar.name in kept or scalar.name not in names_read(condition):
+            continue
+        fits = names_read(scalar.value) <= types.keys() and type_of(scalar.value, types) is scalar.type
+        value = scalar.value if fits else Cast(scalar.type, scalar.value)
+        condition = substitute(condition, {scalar.name: value})
+    return condition
 
 
 def guard(condition: Expr, types: Mapping[str, ScalarType]) -> Guard:
@@ -265,7 +282,8 @@ def _bounded_names(region: RegionPlan, systems: Sequence[System], given: frozens
 def _asserted_names(nest: Nest) -> frozenset[str]:
     """The scalars that the assertions over integer arguments read."""
     arguments = {s.name: s.type for s in nest.scalars if s.type.is_integer and s.role is not Role.HOST}
-    readable = (condition for condition in nest.preconditions if is_wide(condition, arguments))
+    conditions = (over_arguments(nest, condition) for condition in nest.preconditions)
+    readable = (condition for condition in conditions if is_wide(condition, arguments))
     return frozenset[str]().union(*(names_read(condition) for condition in readable))
 
 

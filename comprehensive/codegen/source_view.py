@@ -22,12 +22,12 @@ from comprehensive.codegen.kernel import TOGETHER, Kernel, KernelParameter, Sour
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TilePlan
 from comprehensive.codegen.source_lines import GENERATED_LINE, source_line
 from comprehensive.codegen.tile_view import TileCosts
-from comprehensive.diagnostics import GENERATED, Span
+from comprehensive.diagnostics import Span
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.types import exact_product, with_prototypes
 from comprehensive.metafork.ast import Expr, HostAssert, IntLiteral, MetaSchedule, ScalarType
 from comprehensive.metafork.file_scope import Kind, Piece, file_scope
-from comprehensive.metafork.printer import print_expr
+from comprehensive.metafork.printer import assert_words, print_expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,10 +310,7 @@ def _requirement(assertion: HostAssert, types: Mapping[str, ScalarType]) -> str:
     if condition is not None and is_wide(condition, types):
         view = guard(with_prototypes(condition, types), types)
         return f"{view.condition}, {c_string(view.text)}, {view.needed}, {view.available}"
-    if assertion.span is GENERATED:
-        text = print_expr(condition) if condition is not None else "1"
-    else:
-        text = re.sub(r"(?s)\A\s*assert\s*\((.*)\)\s*;?\s*\Z", r"\1", assertion.span.text)
+    text = assert_words(assertion)
     return f"({text}) ? 1 : 0, {c_string(' '.join(text.split()))}, 0, 0"
 
 

@@ -8,10 +8,12 @@ printed parses back to the same tree::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
+from comprehensive.diagnostics import GENERATED
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -26,6 +28,7 @@ from comprehensive.metafork.ast import (
     Expr,
     FloatLiteral,
     For,
+    HostAssert,
     If,
     Index,
     IntLiteral,
@@ -43,6 +46,13 @@ INDENT = "  "
 
 
 # --- expressions ---------------------------------------------------------------------------------------------
+
+
+def assert_words(assertion: HostAssert) -> str:
+    """What an assert demands as its author wrote it, with its comments and line ends; printed where it was generated."""
+    if assertion.span is GENERATED:
+        return "1" if assertion.condition is None else print_expr(assertion.condition)
+    return re.sub(r"(?s)\A\s*assert\s*\((.*)\)\s*;?\s*\Z", r"\1", assertion.span.text)
 
 
 def print_expr(expr: Expr) -> str:

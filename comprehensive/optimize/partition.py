@@ -10,12 +10,12 @@ leaves some room beyond the last value at which the choice changes, the other sy
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 from typing import Literal
 
-from comprehensive.algebra import System, is_integer_symbol
+from comprehensive.algebra import Atom, System, is_integer_symbol
 from comprehensive.algebra.boundaries import specialize
 from comprehensive.algebra.polynomial import Scalar
 from comprehensive.algebra.regions import Box, Plane, divide_plane
@@ -31,10 +31,11 @@ Ranges = Mapping[str, tuple[int, int]]
 class PartitionCase:
     """A leaf or a dead end of the tree: `system` is its simplified one, with the assumptions that matter.
 
-    `code` says in a line what runs there, or what there is too much of.
+    `code` says in a line what runs there, or what there is too much of.  A case of kind "assert" is where an assert of
+    the program in line `index` refuses a call; it comes before the others.
     """
 
-    kind: Literal["leaf", "dead end"]
+    kind: Literal["leaf", "dead end", "assert"]
     index: int
     system: System
     code: str
@@ -60,13 +61,19 @@ def partition(
     values: Mapping[str, Scalar],
     ranges: Ranges,
     describe: Callable[[Leaf[Fragment]], str],
+    refusals: Sequence[PartitionCase] = (),
 ) -> Partition:
     """The cases over the range of one symbol, or of two; ValueError names all symbols that lack a value.
 
-    `describe` says in a line what code a leaf is.
+    `describe` says in a line what code a leaf is.  `refusals` are where asserts refuse a call.
     """
-    put_in = {name: values[name] for name in symbols_of(tree) if name in values and name not in symbols}
-    cases = _cases(tree, {*symbols, *put_in}, describe)
+    spoken = {*symbols_of(tree), *(name for case in refusals for name in case.system.symbols)}
+    put_in = {name: values[name] for name in sorted(spoken) if name in values and name not in symbols}
+    assumptions = _assumptions(tree, {*symbols, *put_in})
+    cases = (
+        *(replace(case, system=System(assumptions, case.system.atoms)) for case in refusals),
+        *_cases(tree, assumptions, describe),
+    )
     systems = [case.system for case in cases]
     ends = {
         name: ranges[name] if name in ranges else default_range(systems, name, symbols, put_in, ranges)
@@ -91,11 +98,14 @@ def symbols_of(tree: Tree[Fragment]) -> tuple[str, ...]:
     return tuple(sorted({name for end in ends for atom in end.simplified.atoms for name in atom.symbols}))
 
 
+def _assumptions(tree: Tree[Fragment], known: set[str]) -> tuple[Atom, ...]:
+    """Those that matter: one on a symbol that no case depends on decides nothing."""
+    return tuple(atom for atom in tree.assumptions if known.issuperset(atom.symbols))
+
+
 def _cases(
-    tree: Tree[Fragment], known: set[str], describe: Callable[[Leaf[Fragment]], str]
+    tree: Tree[Fragment], assumptions: tuple[Atom, ...], describe: Callable[[Leaf[Fragment]], str]
 ) -> tuple[PartitionCase, ...]:
-    # An assumption on a symbol that no case depends on decides nothing.
-    assumptions = tuple(atom for atom in tree.assumptions if known.issuperset(atom.symbols))
     leaves = tuple(
         PartitionCase("leaf", leaf.index, System(assumptions, leaf.simplified.atoms), describe(leaf))
         for leaf in tree.leaves

@@ -45,6 +45,7 @@ def partition_document(titled: Titled) -> Json:
             }
             for position, case in enumerate(partition.cases)
         ],
+        "unchecked": list(titled.unchecked),
         **shape,
     }
 

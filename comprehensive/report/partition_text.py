@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import assert_never
 
 from comprehensive.algebra.regions import Cell, Plane
 from comprehensive.algebra.roots import RealNumber, compare
@@ -35,6 +36,7 @@ from comprehensive.report.scale import Scale
 _WIDTH, _HEIGHT = 64, 24
 _LEAVES = "0123456789abcdefghijklmnopqrstuvwxyz"
 _DEAD_ENDS = "#%&@$+=*"
+_REFUSED = "!"
 
 
 def partition_text(titled: Titled) -> str:
@@ -48,16 +50,25 @@ def partition_text(titled: Titled) -> str:
     else:
         drawn = _plane(divided, marks)
         critical = _critical(partition, divided)
-    lines = [heading(titled), *drawn, "", *_legend(partition, marks), "", *critical]
+    unchecked = [f"not checked here: {each}" for each in titled.unchecked]
+    lines = [heading(titled), *drawn, "", *_legend(partition, marks), "", *critical, *unchecked]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def _marks(partition: Partition) -> Mapping[int | None, str]:
-    """A character for every case: leaves have their number, in base 36, dead ends a sign."""
+    """A character for every case: leaves have their number, in base 36, dead ends a sign, all asserts the same."""
     marks: dict[int | None, str] = {None: " "}
     for choice, case in enumerate(partition.cases):
-        known = _LEAVES if case.kind == "leaf" else _DEAD_ENDS
-        marks[choice] = known[case.index] if case.index < len(known) else known[-1]
+        match case.kind:
+            case "leaf":
+                known, place = _LEAVES, case.index
+            case "dead end":
+                known, place = _DEAD_ENDS, case.index
+            case "assert":
+                known, place = _REFUSED, 0
+            case _:
+                assert_never(case.kind)
+        marks[choice] = known[place] if place < len(known) else known[-1]
     return marks
 
 

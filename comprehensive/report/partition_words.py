@@ -23,6 +23,8 @@ class Titled:
 
     title: str
     partition: Partition
+    unchecked: tuple[str, ...] = ()
+    """Asserts of the program, quoted, of which the partition says nothing."""
 
 
 def heading(titled: Titled) -> str:
@@ -65,7 +67,7 @@ def name(partition: Partition, choice: int | None) -> str:
     if choice is None:
         return "against the assumptions"
     case = partition.cases[choice]
-    return f"{case.kind} {case.index}"
+    return f"{case.kind} in line {case.index}" if case.kind == "assert" else f"{case.kind} {case.index}"
 
 
 def condition(partition: Partition, choice: int | None) -> str:

@@ -37,18 +37,18 @@ class Selection:
         given = "".join(f"int {size}, " for size in sizes)
         passed = "".join(f"{size}, " for size in sizes)
         text = f"""#include "{plan.stem}.h"
-int t_select(const cf_machine *m, {given}const {params} *p, cf_choice *c)
-{{ return {name}_select(m, {passed}p, c); }}
-int t_nearest(const cf_machine *m, {given}const {params} *p, {params} *f)
-{{ return {name}_nearest(m, {passed}p, f); }}
-int t_defaults(const cf_machine *m, {given}{params} *p)
-{{ return {function}_defaults(m, {passed}p); }}
+int t_select(const cf_machine *t_m, {given}const {params} *t_p, cf_choice *t_c)
+{{ return {name}_select(t_m, {passed}t_p, t_c); }}
+int t_nearest(const cf_machine *t_m, {given}const {params} *t_p, {params} *t_f)
+{{ return {name}_nearest(t_m, {passed}t_p, t_f); }}
+int t_defaults(const cf_machine *t_m, {given}{params} *t_p)
+{{ return {function}_defaults(t_m, {passed}t_p); }}
 const char *t_explain(int leaf) {{ return {name}_explain(leaf); }}
-double t_seconds(const cf_machine *m, {given}const {params} *p, int times)
+double t_seconds(const cf_machine *t_m, {given}const {params} *t_p, int t_times)
 {{
-  cf_choice c; int k; volatile int sink = 0; const clock_t begin = clock();
-  for (k = 0; k < times; k++) sink += {name}_select(m, {passed}p, &c);
-  return (double)(clock() - begin) / CLOCKS_PER_SEC / times;
+  cf_choice t_c; int t_k; volatile int t_sink = 0; const clock_t t_begin = clock();
+  for (t_k = 0; t_k < t_times; t_k++) t_sink += {name}_select(t_m, {passed}t_p, &t_c);
+  return (double)(clock() - t_begin) / CLOCKS_PER_SEC / t_times;
 }}
 """
         target = compile_text("#include <time.h>\n" + text, ".c", ("-std=c99", "-O2", *WARNINGS), folder)
