@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from comprehensive.bindings.errors import LoadError
 from comprehensive.bindings.extents import Extents
+from comprehensive.bindings.needs import Needs
 from comprehensive.codegen.header_view import INTERFACE_VERSION
 from comprehensive.codegen.interface import Argument, Interface
 from comprehensive.codegen.manifest import SCHEMA
@@ -26,10 +27,11 @@ AGAIN = "generate everything again: comprehensive gen"
 
 @dataclass(frozen=True, slots=True)
 class DescribedFunction:
-    """``extents`` is by the names of all data."""
+    """``extents`` and ``needs`` are by the names of all data."""
 
     interface: Interface
     extents: Mapping[str, Extents]
+    needs: Mapping[str, Needs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,4 +99,7 @@ def _function(document: Mapping[str, Any]) -> DescribedFunction:
     program = frozenset(a["name"] for a in arguments if a["program"])
     types = {a.name: a.type for a in everything if not a.pointer}
     extents = {a["name"]: Extents(tuple(a["dims"]), types) for a in arguments if a["pointer"]}
-    return DescribedFunction(Interface(document["name"], everything, program, document["tile"]), extents)
+    needs = {a["name"]: Needs.read(a["needs"]) for a in arguments if a["pointer"]}
+    return DescribedFunction(
+        Interface(document["name"], everything, program, document["tile"]), extents, needs
+    )

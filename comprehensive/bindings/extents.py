@@ -8,14 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from comprehensive.diagnostics import DiagnosticSink, SourceFile
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import c_value
-from comprehensive.metafork.ast import Expr, ScalarType
-from comprehensive.metafork.grammar import parse
-from comprehensive.metafork.tokens import Origin, Token, tokens
+from comprehensive.metafork.ast import ScalarType
+from comprehensive.metafork.expression_text import expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +28,15 @@ class Extents:
     def __post_init__(self) -> None:
         for text in self.dims:
             if text is not None:
-                _parsed(text)
+                expression(text)
+
+    def rows(self, shape: Sequence[int], arguments: Mapping[str, int | float]) -> int:
+        """How many elements there are along an open first dimension, behind a plain pointer all of them."""
+        try:
+            row = math.prod(_value(d, arguments, self.types) for d in self.dims[1:] if d is not None)
+        except UndefinedBehaviour:
+            return math.prod(shape)  # `complaint` says so
+        return math.prod(shape) // row if row > 0 else 0
 
     def complaint(self, shape: Sequence[int], arguments: Mapping[str, int | float]) -> str | None:
         """Why data of this shape will not do; None if it does, or if that cannot be said.
@@ -58,14 +63,4 @@ class Extents:
 def _value(text: str, arguments: Mapping[str, int | float], types: Mapping[str, ScalarType]) -> int:
     """Of an expression; mostly it is an argument."""
     found = arguments.get(text)
-    return int(c_value(_parsed(text), arguments, types) if found is None else found)
-
-
-@cache
-def _parsed(text: str) -> Expr:
-    """The expression. ValueError where it is none."""
-    origin = Origin(SourceFile("<manifest>", text), DiagnosticSink())
-    found = parse("condition", list(tokens(origin)), Token("$END", "", len(text), len(text), origin))
-    if found is None or origin.sink.has_errors:
-        raise ValueError(f"'{text}' is no expression")
-    return found
+    return int(c_value(expression(text), arguments, types) if found is None else found)

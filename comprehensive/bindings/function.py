@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -130,6 +130,7 @@ class GeneratedFunction:
         choice = Choice()
         machine = None if call.machine is None else machine_array(call.machine)
         chosen = None if call.parameters is None else self._params(call.parameters)
+        self._demand_inside(views, scalars, self._parameters_of(call, chosen, machine, passed))
         status = launch(
             None if machine is None else ctypes.byref(machine),
             *passed,
@@ -246,6 +247,41 @@ class GeneratedFunction:
         if complaint is not None:
             raise ValueError(f"{name} {complaint}")
         return view
+
+    def _parameters_of(
+        self, call: _Call, chosen: ctypes.Structure | None, machine: Any, passed: Sequence[Any]
+    ) -> Mapping[str, int]:
+        """The program parameters of a call, as far as sizes of data depend on them; none where it is refused."""
+        names = {a.name for a in self._interface.program}
+        if call.parameters is not None and chosen is not None:
+            return {name: int(getattr(chosen, name)) for name in names}
+        if all(names.isdisjoint(needs.names) for needs in self._described.needs.values()):
+            return {}
+        found, choice = self._params_type(), Choice()
+        status = self._function("choose")(
+            None if machine is None else ctypes.byref(machine),
+            *passed,
+            None,
+            ctypes.byref(found),
+            ctypes.byref(choice),
+        )
+        return {name: int(getattr(found, name)) for name in names} if status == 0 else {}
+
+    def _demand_inside(
+        self, views: Mapping[Argument, View], scalars: Mapping[str, Any], parameters: Mapping[str, int]
+    ) -> None:
+        """ValueError where the call would touch elements that data does not have."""
+        sizes = {
+            a.name: int(scalars[a.name].value) for a in self._arguments if not a.pointer and a.type.is_integer
+        }
+        for argument, view in views.items():
+            extents = self._described.extents[argument.name]
+            unit = "elements" if len(extents.dims) == 1 else "rows"
+            complaint = self._described.needs[argument.name].complaint(
+                extents.rows(view.shape, sizes), {**sizes, **parameters}, unit=unit
+            )
+            if complaint is not None:
+                raise ValueError(f"{argument.name} {complaint}")
 
     # --- calls -------------------------------------------------------------------------------------------
 

@@ -261,7 +261,7 @@ def _function_sizes(plan: FunctionPlan, found: Sequence[Dispatch], host: Interfa
         for name in names_read(limit)
     }
     for region, view in zip(plan.regions, found, strict=True):
-        for argument, _ in view.host_values or ():
+        for argument, _ in _points(region, view, host)[0] or ():
             value = region.nest.scalar(argument.name).value
             wanted |= names_read(value) if value is not None else frozenset()
     return tuple(a for a in host.arguments if a.name in wanted)

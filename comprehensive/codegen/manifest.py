@@ -2,7 +2,7 @@
 
 In: a :class:`ProgramPlan` and the trees.  Out: one JSON document, independent of any device, of this shape::
 
-    {"schema": 1, "tool": "comprehensive 0.1.0", "source": {...}, "functions": [
+    {"schema": 2, "tool": "comprehensive 0.1.0", "source": {...}, "functions": [
       {"name": "matmul", "parameters": ["B0", "ub1", "s"], "regions": [
         {"name": "matmul", "scalars": [...], "arrays": [...], "leaves": [
           {"index": 0, "system": ["B0^2 + s*B0*ub1 <= Z_B", ...], "kernel": {...}, "counters": [...]}]}]}]}
@@ -18,6 +18,7 @@ from comprehensive.algebra import System
 from comprehensive.codegen.header_view import INTERFACE_VERSION
 from comprehensive.codegen.interface import interface
 from comprehensive.codegen.kernel import Kernel
+from comprehensive.codegen.needs import as_document, needs
 from comprehensive.codegen.plan import FunctionPlan, LeafPlan, ProgramPlan, RegionPlan, TilePlan
 from comprehensive.codegen.resources import Resources
 from comprehensive.loops.ir import Role, Variant
@@ -27,7 +28,7 @@ from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Leaf, Tree
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def manifest(
@@ -79,6 +80,7 @@ def manifest(
 def _arguments(function: FunctionPlan) -> list[dict[str, Any]]:
     """The parameter list of the user, in its order."""
     host = interface(function)
+    needed = needs(function.function, [region.nest for region in function.regions])
     dims = {p.name: p.dims for p in function.function.parameters}
     return [
         {
@@ -90,6 +92,7 @@ def _arguments(function: FunctionPlan) -> list[dict[str, Any]]:
             "dims": [None if d is None else print_expr(d) for d in dims[a.name] or (None,)]
             if a.pointer
             else None,
+            "needs": as_document(needed.get(a.name)),
         }
         for a in host.everything
     ]

@@ -294,7 +294,9 @@ class MetaSchedule:
     the region establishes, in order of appearance.  ``facts`` hold at the region too, but not for the whole
     function: definitions ``src == t % 2`` and asserts in terms of what host code changes.  So do ``guards``, the
     conditions of ``if`` and ``while`` around the region: where one is false, the region does not run.  ``loops`` are
-    all that governs the region, outermost first, or empty where something else does.
+    all that governs the region, outermost first, or empty where something else does.  ``is_certain`` says that the
+    region runs in every call that comes to these loops and whose loops turn; ``changed`` are names that host code may
+    change.
     """
 
     cache: tuple[str, ...] | None
@@ -306,6 +308,8 @@ class MetaSchedule:
     guards: tuple[Expr, ...] = ()
     loops: tuple[HostLoop, ...] = ()
     span: Span = _span()
+    is_certain: bool = False
+    changed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,10 @@ _WIDE = (ScalarType.INT, ScalarType.UNSIGNED, ScalarType.LONG)
 """Types of the scalars whose definitions are facts."""
 _MOST_LOOPS = 16
 """Loops around a region whose turns are understood."""
+_LEAVING = frozenset(
+    ("return", "goto", "break", "continue", "throw", "exit", "_Exit", "quick_exit", "abort", "longjmp")
+)
+"""Words after which what follows may not run; so may a macro that looks like a call."""
 _LONGEST_EXPRESSION = 1000
 """Tokens of the longest host expression that is looked into."""
 
@@ -92,6 +96,7 @@ class Surroundings:
     guards: tuple[Expr, ...]
     loops: tuple[HostLoop, ...]
     opaque: frozenset[str]
+    is_certain: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,7 +451,20 @@ class _Reader:
             tuple(f.condition for f in reaching if f.governs),
             self._governing(),
             frozenset(item.name for item in items.values() if isinstance(item, Opaque)),
+            self._is_certain(position),
         )
+
+    def _is_certain(self, position: int) -> bool:
+        """Whether a region here runs whenever its loops turn: nothing else governs it, and nothing before it leaves."""
+        if self._conditionals or any(scope.kind != "brace" and scope.loop is None for scope in self._scopes):
+            return False
+        inside = [range(first, last + 1) for first, last in self._closings.items()]
+        before = [k for k in range(position) if not any(k in region for region in inside)]
+        return not any(self._may_leave(k) for k in before)
+
+    def _may_leave(self, position: int) -> bool:
+        word, after = self._tokens[position], self._tokens[position + 1]
+        return word.text in _LEAVING or (word.text.isupper() and after.type == "LPAR")
 
     def _governing(self) -> tuple[HostLoop, ...]:
         """The loops around a region here, if nothing else decides how often it runs."""

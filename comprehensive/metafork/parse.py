@@ -202,6 +202,8 @@ class _FunctionReader:
             around.guards,
             around.loops,
             keyword.span.to(self._tokens[found.closing].span),
+            around.is_certain,
+            frozenset(changed),
         )
 
     def _body(self, inside: Sequence[Token], closing: Token) -> tuple[Stmt, ...]:

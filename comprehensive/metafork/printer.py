@@ -49,7 +49,7 @@ INDENT = "  "
 
 
 def assert_words(assertion: HostAssert) -> str:
-    """What an assert demands as its author wrote it, with its comments and line ends; printed where it was generated."""
+    """What an assert demands as its author wrote it, comments and all; printed where it was generated."""
     if assertion.span is GENERATED:
         return "1" if assertion.condition is None else print_expr(assertion.condition)
     return re.sub(r"(?s)\A\s*assert\s*\((.*)\)\s*;?\s*\Z", r"\1", assertion.span.text)

@@ -38,7 +38,7 @@ def test_gen_writes_what_the_readme_promises(tmp_path: Path) -> None:
         "matadd.leaf0.mf",
     } <= names
     manifest = json.loads((tmp_path / "matadd.json").read_text())
-    assert manifest["schema"] == 1
+    assert manifest["schema"] == 2
     sources = {c["source"] for c in manifest["functions"][0]["regions"][0]["leaves"][0]["counters"]}
     assert sources == {"exact", "estimate"}
     assert "-L<cuda>/lib64 -lcudart" in (tmp_path / "matadd.h").read_text()
