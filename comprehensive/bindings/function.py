@@ -252,10 +252,10 @@ class GeneratedFunction:
         self, call: _Call, chosen: ctypes.Structure | None, machine: Any, passed: Sequence[Any]
     ) -> Mapping[str, int]:
         """The program parameters of a call, as far as sizes of data depend on them; none where it is refused."""
-        names = {a.name for a in self._interface.program}
+        names = tuple(a.name for a in self._interface.program)
         if call.parameters is not None and chosen is not None:
             return {name: int(getattr(chosen, name)) for name in names}
-        if all(names.isdisjoint(needs.names) for needs in self._described.needs.values()):
+        if all(needs.names.isdisjoint(names) for needs in self._described.needs.values()):
             return {}
         found, choice = self._params_type(), Choice()
         status = self._function("choose")(
