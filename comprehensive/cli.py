@@ -459,11 +459,20 @@ def explain(
 @click.option("--points", type=click.IntRange(1, 10000), default=20, show_default=True, help="Points a leaf.")
 @click.option("--no-run", is_flag=True, help="Do not build and run the kernels on the CPU.")
 @click.option("--sanitize", is_flag=True, help="Build with AddressSanitizer.")
+@click.option(
+    "--duplicates", is_flag=True, help="Indices occur twice in the data that says where plain stores go."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @with_compile_options
 @reporting
 def check(
-    source: Path, points: int, no_run: bool, sanitize: bool, as_json: bool, **compile_options: Any
+    source: Path,
+    points: int,
+    no_run: bool,
+    sanitize: bool,
+    duplicates: bool,
+    as_json: bool,
+    **compile_options: Any,
 ) -> None:
     """Check SOURCE: legality of the annotation, Definition 2 (i)-(iv), and the emitted code run on the CPU.
 
@@ -473,7 +482,9 @@ def check(
 
     options = options_of(**compile_options)
     compilation = _compile(source, options)
-    report = verification.verify(compilation, points=points, run=not no_run, sanitize=sanitize)
+    report = verification.verify(
+        compilation, points=points, run=not no_run, sanitize=sanitize, duplicates=duplicates
+    )
     if as_json:
         _print_json(verification.to_json(report))
     else:

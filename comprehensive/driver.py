@@ -103,7 +103,7 @@ def compile_file(path: Path, options: Options) -> Compilation:
     nests = build(program, sink)  # syntax tree -> loop nests
     for nest in nests:  # the annotation is checked, not trusted
         verify(nest)
-        check(nest, sink)
+        check(nest, sink, reassociate=options.reassociate)
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     trees = tuple(grow(nest, options) for nest in nests)  # loop nest -> decision tree (Algorithms 1 and 2)
     for nest, tree in zip(nests, trees, strict=True):

@@ -18,6 +18,7 @@ from typing import Any
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile, Span
 from comprehensive.driver import Compilation, Options, problem_of
 from comprehensive.generate import outputs
+from comprehensive.loops.access import atomically_updated
 from comprehensive.loops.arithmetic import EndlessLoopError
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.optimize.definition2 import (
@@ -31,11 +32,12 @@ from comprehensive.optimize.definition2 import (
     optimality,
     pruning,
 )
-from comprehensive.optimize.tree import Leaf
+from comprehensive.optimize.tree import Leaf, Tree
 from comprehensive.poly.legality import parallel_loops
 from comprehensive.poly.model import Conflict, Undecided
 from comprehensive.runtime.serial import SerialBuildError
-from comprehensive.soundness.emulated import LeafRuns, build, run_leaves
+from comprehensive.soundness.emulated import ROUNDING, LeafRuns, build, run_leaves
+from comprehensive.soundness.index_data import index_uses, scattered
 from comprehensive.soundness.interpreted import difference, result
 from comprehensive.soundness.sampling import TURNS, NotSampledError, Sample, random_data, samples
 from comprehensive.soundness.signs import any_sign
@@ -72,6 +74,10 @@ class Report:
 
     regions: tuple[RegionReport, ...]
     runs: tuple[LeafRuns, ...] | None
+    indices: tuple[str, ...] = ()
+    """Arrays that say where plain stores go."""
+    duplicates: bool = False
+    """Whether indices occur twice in them; else none does."""
 
     @property
     def states(self) -> tuple[State, ...]:
@@ -89,15 +95,22 @@ class Report:
         return self.states.count(State.NOT_CHECKED)
 
 
-def verify(compilation: Compilation, *, points: int, run: bool, sanitize: bool = False) -> Report:
+def verify(
+    compilation: Compilation, *, points: int, run: bool, sanitize: bool = False, duplicates: bool = False
+) -> Report:
     """Checks Definition 2 and, with ``run``, the emitted code at ``points`` points a leaf.
+
+    With ``duplicates`` indices that say where plain stores go occur twice, and the order of iterations must not count.
 
     Raises ToolError when the code is to be run and there is no C or C++ compiler, CompileError (CF0707) when the C
     compiler rejects the source.
     """
-    regions = tuple(_region(compilation, number, points) for number in range(len(compilation.nests)))
+    regions = tuple(
+        _region(compilation, number, points, duplicates) for number in range(len(compilation.nests))
+    )
+    indices = scattered(index_uses(compilation.nests))
     if not run:
-        return Report(regions, None)
+        return Report(regions, None, indices, duplicates)
     c, cxx = find_c_compiler(), find_cxx_compiler()
     if c is None or cxx is None:
         raise ToolError(
@@ -108,9 +121,10 @@ def verify(compilation: Compilation, *, points: int, run: bool, sanitize: bool =
             built = build(compilation, outputs(compilation), Path(scratch), c=c, cxx=cxx, sanitize=sanitize)
         except SerialBuildError as error:
             raise CompileError(tuple(of_compiler(compilation.source, str(error)))) from error
-        return Report(
-            regions, run_leaves(compilation, built, points, SEED, endless=_endless(compilation, regions))
+        runs = run_leaves(
+            compilation, built, points, SEED, endless=_endless(compilation, regions), duplicates=duplicates
         )
+        return Report(regions, runs, indices, duplicates)
 
 
 def of_compiler(source: SourceFile, words: str) -> Iterator[Diagnostic]:
@@ -139,17 +153,21 @@ def _endless(compilation: Compilation, regions: Sequence[RegionReport]) -> Mappi
     }
 
 
-def _region(compilation: Compilation, number: int, points: int) -> RegionReport:
+def _region(compilation: Compilation, number: int, points: int, duplicates: bool) -> RegionReport:
     nest, tree = compilation.nests[number], compilation.trees[number]
     problem = problem_of(nest, Options(registers="estimate", performance=tree.performance))
     endless: str | None = None
+    cases: tuple[_Case, ...] = ()
     try:
-        code = _code(compilation, number, points)
+        cases = _cases(compilation, number, points, duplicates)
+        code = _code(tree, cases)
     except EndlessLoopError as error:
         endless = str(error)
         code = Condition(CODE_SOUNDNESS, State.NOT_CHECKED, endless)
+    except (NotSampledError, _NoMeaningError) as error:
+        code = Condition(CODE_SOUNDNESS, State.NOT_CHECKED, str(error))
     conditions = (
-        _legality(nest),
+        _legality(nest, cases),
         _pruning(pruning(tree)),
         _constraints(constraint_soundness(tree), len(tree.leaves)),
         code,
@@ -159,13 +177,36 @@ def _region(compilation: Compilation, number: int, points: int) -> RegionReport:
     return RegionReport(nest.name, conditions, endless)
 
 
-def _legality(nest: Nest) -> Condition:
-    """That the parallel loops are parallel; a race that is proved has ended the compilation before."""
+def _legality(nest: Nest, cases: Sequence[_Case]) -> Condition:
+    """That the parallel loops are parallel; a race that is proved has ended the compilation before.
+
+    What is not decided is tried: results that the order of iterations changes are a race.
+    """
     found = parallel_loops(nest)
     doubts = dict.fromkeys(verdict.reason for _, verdict in found if isinstance(verdict, Undecided))
     races = tuple(str(verdict.witness) for _, verdict in found if isinstance(verdict, Conflict))
     evidence = f"{len(found)} parallel loops are proved to be parallel"
+    if doubts and not races:
+        races = tuple(_orders(nest, cases))
+        evidence = f"the order of the iterations counts, {'; '.join(doubts)}"
     return _condition("legality", evidence, races, tuple(doubts))
+
+
+def _orders(nest: Nest, cases: Sequence[_Case]) -> Iterator[str]:
+    """What differs where the parallel loops run backwards."""
+    rounded = any(not nest.array(name).type.is_integer for name in atomically_updated(nest))
+    for case in cases:
+        found = difference(
+            case.expected,
+            nest,
+            case.sample.arguments,
+            case.data,
+            case.step,
+            order="reversed",
+            tolerance=ROUNDING if rounded else None,
+        )
+        if found is not None:
+            yield f"backwards {found} at {dict(case.sample.arguments)}"
 
 
 def _pruning(found: Pruning) -> Condition:
@@ -213,31 +254,49 @@ def _condition(
     return Condition(name, State.HOLDS, evidence)
 
 
-def _code(compilation: Compilation, number: int, points: int) -> Condition:
-    """Condition (ii) under the reference interpreter. Raises EndlessLoopError."""
-    nest, tree = compilation.nests[number], compilation.trees[number]
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A sample with its data and what the source makes of it; ``step`` stands for scalars of the host."""
+
+    sample: Sample
+    step: int
+    data: Mapping[str, Any]
+    expected: Mapping[str, Any]
+
+
+class _NoMeaningError(Exception):
+    """The source has undefined behaviour wherever it was tried; the message says so."""
+
+
+def _cases(compilation: Compilation, number: int, points: int, duplicates: bool) -> tuple[_Case, ...]:
+    """Runs of the source under the reference interpreter.
+
+    Raises NotSampledError, _NoMeaningError, and EndlessLoopError.
+    """
+    nest = compilation.nests[number]
     plan = next(p for p in compilation.plan.functions if any(r.nest == nest for r in p.regions))
     function = plan.function
-    cases: list[tuple[Sample, int, Mapping[str, Any], Mapping[str, Any]]] = []
-    try:
-        for step, sample in enumerate(islice(samples(function, (nest,), SEED, None, any_sign(plan)), points)):
-            data = random_data(function, (nest,), sample, step)
-            expected = result(nest, sample.arguments, data, step % TURNS)
-            if expected is not None:
-                cases.append((sample, step % TURNS, data, expected))
-    except NotSampledError as error:
-        return Condition(CODE_SOUNDNESS, State.NOT_CHECKED, str(error))
+    drawn = samples(function, (nest,), SEED, None, any_sign(plan), duplicates=duplicates)
+    cases: list[_Case] = []
+    for step, sample in enumerate(islice(drawn, points)):
+        data = random_data(function, (nest,), sample, step, duplicates=duplicates)
+        expected = result(nest, sample.arguments, data, step % TURNS)
+        if expected is not None:
+            cases.append(_Case(sample, step % TURNS, data, expected))
     if not cases:
-        return Condition(
-            CODE_SOUNDNESS, State.NOT_CHECKED, f"the source has undefined behaviour at {points} random points"
-        )
+        raise _NoMeaningError(f"the source has undefined behaviour at {points} random points")
+    return tuple(cases)
+
+
+def _code(tree: Tree[Variant], cases: Sequence[_Case]) -> Condition:
+    """Condition (ii) under the reference interpreter. Raises EndlessLoopError."""
 
     def agrees(_: Variant, leaf: Variant, __: Leaf[Variant]) -> tuple[int, tuple[str, ...]]:
         failures: list[str] = []
-        for sample, step, data, expected in cases:
-            found = difference(expected, leaf.nest, sample.arguments, data, step)
+        for case in cases:
+            found = difference(case.expected, leaf.nest, case.sample.arguments, case.data, case.step)
             if found is not None:
-                failures.append(f"{found} at {dict(sample.arguments)}")
+                failures.append(f"{found} at {dict(case.sample.arguments)}")
         return len(cases), tuple(failures)
 
     compared = code_soundness(tree, agrees)
@@ -261,12 +320,22 @@ def to_text(report: Report) -> str:
             told = f"{_unless_checked(condition.state)}{condition.evidence}"
             lines.append(f"  {_MARKS[condition.state]} {condition.name}: {told}")
             lines += [f"       {failure}" for failure in condition.failures[:5]]
+    if report.indices:
+        lines.append(_drawn(report))
     if report.runs is None:
         lines.append("emitted code on the CPU: not run, as asked for")
     else:
         lines += run_lines(report.runs)
     lines.append(summary(report))
     return "\n".join(lines) + "\n"
+
+
+def _drawn(report: Report) -> str:
+    """Which data the statements were tried on."""
+    names = ", ".join(f"'{name}'" for name in report.indices)
+    if report.duplicates:
+        return f"data: indices occur twice in {names}, as asked for"
+    return f"data: no index occurs twice in {names}, which is assumed; `--duplicates` tries what happens otherwise"
 
 
 def _unless_checked(state: State) -> str:
@@ -302,6 +371,8 @@ def to_json(report: Report) -> dict[str, Any]:
         "schema": 1,
         "holds": report.holds,
         "not_checked": report.unchecked,
+        "indices": list(report.indices),
+        "duplicates": report.duplicates,
         "regions": [
             {
                 "name": region.name,

@@ -5,10 +5,11 @@ In: a :class:`Kernel`.  Out: the text of its ``__global__`` function, laid out a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import assert_never
 
+from comprehensive.codegen.atomic import atomic_call
 from comprehensive.codegen.environment import render_template
 from comprehensive.codegen.kernel import (
     TOGETHER,
@@ -34,8 +35,8 @@ from comprehensive.codegen.kernel import (
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.source_lines import GENERATED_LINE, mark
 from comprehensive.codegen.wrap import wrapped
-from comprehensive.metafork.ast import IntLiteral
-from comprehensive.metafork.printer import print_expr, print_stmts
+from comprehensive.metafork.ast import Assign, Index, IntLiteral, ScalarType
+from comprehensive.metafork.printer import print_assignment, print_expr, print_stmts
 
 INDENT = "  "
 
@@ -58,7 +59,9 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
         blocks=kernel.blocks,
         demands=[print_expr(demand) for demand in kernel.demands],
         shared_words=kernel.shared_words_text if kernel.uses_shared_memory else None,
-        body="\n".join(part for line in _lines(kernel.body, 1, marked) for part in wrapped(line)),
+        body="\n".join(
+            part for line in _lines(kernel.body, 1, _Style.of(kernel, marked)) for part in wrapped(line)
+        ),
     )
 
 
@@ -113,15 +116,36 @@ def _feed(feed: Feed) -> str:
     return f"{kind}<{feed.type.value}, {constants}> {feed.name}(&{print_expr(feed.source)}, {numbers});"
 
 
-def _lines(body: Iterable[KernelStmt], depth: int, marked: bool) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """How statements of the source are printed: whether with marks of their lines, and updates that are atomic."""
+
+    marked: bool
+    types: Mapping[str, ScalarType]
+    """Of the elements of arrays in global memory."""
+
+    @staticmethod
+    def of(kernel: Kernel, marked: bool) -> _Style:
+        return _Style(marked, {p.name: p.type for p in kernel.parameters if p.pointer})
+
+    def assignment(self, statement: Assign) -> str:
+        if not statement.atomic:
+            return print_assignment(statement)
+        assert isinstance(statement.target, Index)
+        return atomic_call(statement, self.types[statement.target.array])
+
+
+def _lines(body: Iterable[KernelStmt], depth: int, style: _Style) -> list[str]:
     lines: list[str] = []
     margin = INDENT * depth
     for statement in body:
         match statement:
-            case Plain() if marked:
-                lines += (print_stmts(statement.body, depth, mark) + GENERATED_LINE).splitlines()
+            case Plain() if style.marked:
+                lines += (
+                    print_stmts(statement.body, depth, mark, style.assignment) + GENERATED_LINE
+                ).splitlines()
             case Plain():
-                lines += print_stmts(statement.body, depth).splitlines()
+                lines += print_stmts(statement.body, depth, assignment=style.assignment).splitlines()
             case Barrier():
                 lines.append(f"{margin}__syncthreads();")
             case Comment():
@@ -155,12 +179,12 @@ def _lines(body: Iterable[KernelStmt], depth: int, marked: bool) -> list[str]:
             case UniformFor():
                 header = print_stmts((replace(statement.header, body=()),), depth)
                 head = header[: header.rindex(")") + 1].rstrip()
-                lines += [f"{head} {{", *_lines(statement.body, depth + 1, marked), f"{margin}}}"]
+                lines += [f"{head} {{", *_lines(statement.body, depth + 1, style), f"{margin}}}"]
             case UniformIf() | ThreadIf():
                 lines.append(f"{margin}if ({print_expr(statement.condition)}) {{")
-                lines += _lines(statement.then, depth + 1, marked)
+                lines += _lines(statement.then, depth + 1, style)
                 if statement.otherwise:
-                    lines += [f"{margin}}} else {{", *_lines(statement.otherwise, depth + 1, marked)]
+                    lines += [f"{margin}}} else {{", *_lines(statement.otherwise, depth + 1, style)]
                 lines.append(f"{margin}}}")
             case _:
                 assert_never(statement)

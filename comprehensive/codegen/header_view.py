@@ -111,6 +111,8 @@ class FunctionView:
     program: tuple[Argument, ...]
     tile: str | None
     """The member that chooses register tiles."""
+    in_any_order: bool
+    """Whether floating-point sums are made of atomic updates."""
     tiles_compute: str
     """How what tiles compute differs from what leaves do."""
     sizes: tuple[Argument, ...]
@@ -194,6 +196,7 @@ def function_view(plan: FunctionPlan) -> FunctionView:
         params_type=f"{host.name}_params",
         program=host.program,
         tile=host.tile,
+        in_any_order=any(region.adds_in_any_order for region in plan.regions),
         tiles_compute=_tiles_compute(plan),
         sizes=sizes,
         regions=regions,
@@ -371,6 +374,6 @@ def _quoted(guards: Iterable[Guard]) -> tuple[Guard, ...]:
 
 
 def _tiles_compute(plan: FunctionPlan) -> str:
-    if plan.reassociated:
+    if any(region.tile is not None and region.tile.reassociated for region in plan.regions):
         return "Tiles add up sums in another order (--reassociate)."
     return "Tiles compute the same."

@@ -144,6 +144,7 @@ def _region(
         "no_tile": tile.reason if isinstance(tile, NotApplicable) else None,
         "time_tile": _tile(region, region.time, time, resources),
         "no_time_tile": time.reason if isinstance(time, NotApplicable) else None,
+        "reassociated": region.reassociated,
     }
 
 

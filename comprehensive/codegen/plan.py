@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from comprehensive.algebra import Quotient, System
 from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.kernel import Kernel
+from comprehensive.loops.access import atomically_updated
 from comprehensive.loops.ir import Coordinate, Nest, Sweeps
 from comprehensive.machine.cost import TileWork
 from comprehensive.metafork.ast import Function
@@ -92,6 +93,16 @@ class RegionPlan:
     """The symbols of systems that are no parameters, each after those that it is made of."""
 
     @property
+    def adds_in_any_order(self) -> bool:
+        """Whether floating-point sums are made of atomic updates, which come in another order in every launch."""
+        return any(not self.nest.array(name).type.is_integer for name in atomically_updated(self.nest))
+
+    @property
+    def reassociated(self) -> bool:
+        """Whether sums are added up in another order than that of the source, in a tile or everywhere."""
+        return self.adds_in_any_order or (self.tile is not None and self.tile.reassociated)
+
+    @property
     def tilings(self) -> tuple[TilePlan, ...]:
         return tuple(plan for plan in (self.tile, self.time) if plan is not None)
 
@@ -146,8 +157,8 @@ class FunctionPlan:
 
     @property
     def reassociated(self) -> bool:
-        """Whether a tile adds up sums in another order than that of the source."""
-        return any(region.tile is not None and region.tile.reassociated for region in self.regions)
+        """Whether a tile or an atomic update adds up sums in another order than that of the source."""
+        return any(region.reassociated for region in self.regions)
 
 
 @dataclass(frozen=True, slots=True)

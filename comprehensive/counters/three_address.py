@@ -358,7 +358,7 @@ class _Builder:
             self._assign(target.identifier, self.value(right))
             return
         value = self.value(statement.value)
-        if statement.operator != "=":
+        if statement.operator != "=" and not statement.atomic:
             old = self.value(target)
             value = self._compute(
                 (statement.operator, old.key, value.key), (old, value), common_type(old.type, value.type)

@@ -301,7 +301,8 @@ class _Walk:
         target = statement.target
         if _is_shuffle(statement.value):
             return self._shuffled(statement.value, scope)
-        compound = statement.operator != "="
+        # The cache of the device carries an atomic update out: the thread only sends what is to be added.
+        compound = statement.operator != "=" and not statement.atomic
         is_data = of_data or isinstance(target, Index) or target.identifier in scope.data
         operations += compound and is_data
         references = [(index, False) for index in _references(statement.value)]
@@ -372,7 +373,7 @@ class _Walk:
         if not isinstance(statement, Assign):
             return False
         read = list(_references(statement.value))
-        if statement.operator != "=" and isinstance(statement.target, Index):
+        if statement.operator != "=" and not statement.atomic and isinstance(statement.target, Index):
             read.append(statement.target)
         return any(index.array in self._global for index in read)
 

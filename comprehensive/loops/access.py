@@ -49,6 +49,11 @@ class Mode(Enum):
     WRITE = "write"
     UPDATE = "update"
     """Read and written: the target of a compound assignment."""
+    ATOMIC_SUM = "atomic sum"
+    """Added to or subtracted from by ``meta_atomic``; the three below likewise."""
+    ATOMIC_AND = "atomic and"
+    ATOMIC_OR = "atomic or"
+    ATOMIC_XOR = "atomic exclusive or"
 
     @property
     def reads(self) -> bool:
@@ -57,6 +62,41 @@ class Mode(Enum):
     @property
     def writes(self) -> bool:
         return self is not Mode.READ
+
+    @property
+    def is_atomic(self) -> bool:
+        match self:
+            case Mode.ATOMIC_SUM | Mode.ATOMIC_AND | Mode.ATOMIC_OR | Mode.ATOMIC_XOR:
+                return True
+            case Mode.READ | Mode.WRITE | Mode.UPDATE:
+                return False
+            case _:
+                assert_never(self)
+
+    def conflicts(self, other: Mode) -> bool:
+        """Whether the order counts in which two iterations do this and that with one element.
+
+        Two reads may trade places, and two atomic updates that commute; anything else may not.
+        """
+        if self.is_atomic and self is other:
+            return False
+        return self.writes or other.writes
+
+
+_ATOMIC = {
+    "+=": Mode.ATOMIC_SUM,
+    "-=": Mode.ATOMIC_SUM,
+    "&=": Mode.ATOMIC_AND,
+    "|=": Mode.ATOMIC_OR,
+    "^=": Mode.ATOMIC_XOR,
+}
+
+
+def mode_of(statement: Assign) -> Mode:
+    """How an assignment touches its target."""
+    if statement.atomic:
+        return _ATOMIC[statement.operator]
+    return Mode.WRITE if statement.operator == "=" else Mode.UPDATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +157,12 @@ def accesses(nest: Nest) -> tuple[Access, ...]:
 
     rewrite_references(nest, record)
     return tuple(found)
+
+
+def atomically_updated(nest: Nest) -> tuple[str, ...]:
+    """The arrays that ``meta_atomic`` statements of the nest update, in the order of its arrays."""
+    updated = {access.array for access in accesses(nest) if access.mode.is_atomic}
+    return tuple(array.name for array in nest.arrays if array.name in updated)
 
 
 def rewrite_references(nest: Nest, on_index: OnIndex) -> tuple[BlockStmt, ...]:
@@ -259,8 +305,7 @@ class _Walker:
                     result.append(replace(statement, initial=initial))
                 case Assign():
                     value = self.expr(statement.value, context, scalars)
-                    mode = Mode.WRITE if statement.operator == "=" else Mode.UPDATE
-                    target = self._target(statement.target, mode, context, scalars)
+                    target = self._target(statement.target, mode_of(statement), context, scalars)
                     result.append(replace(statement, target=target, value=value))
                 case If():
                     condition = self.expr(statement.condition, context, scalars)

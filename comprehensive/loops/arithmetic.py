@@ -121,6 +121,11 @@ def wrap_int(x: int) -> int:
     return ((x + 0x80000000) & MASK) - 0x80000000
 
 
+def wrap_long(x: int) -> int:
+    """The number modulo 2**64, in the range of ``long``."""
+    return ((x + 2**63) & (2**64 - 1)) - 2**63
+
+
 def int_to_float(x: int) -> np.float32:
     """Rounds once, also where the integer does not fit into a double."""
     if -(2**53) <= x <= 2**53:

@@ -92,6 +92,7 @@ class Writer:
             **self.constants,
             "_f32": np.float32,
             "_wrap_int": arithmetic.wrap_int,
+            "_wrap_long": arithmetic.wrap_long,
             "_int_to_float": arithmetic.int_to_float,
             "_divide_double": arithmetic.divide_double,
             "_fma_float": arithmetic.fma_float,
@@ -423,6 +424,8 @@ def _assigned(statement: Assign, old: Code, scope: ExprCompiler) -> Code:
     operator, span = statement.operator[:-1], statement.span
     if not operator:
         return scope.value(statement.value, old.type)
+    if statement.atomic and old.type.is_integer:
+        return _wrapped(old, operator, scope.value(statement.value, old.type))
     if operator in ("<<", ">>"):
         code = scope.shift(operator, scope.convert(old, promote(old.type), span), statement.value, span)
     else:
@@ -430,6 +433,19 @@ def _assigned(statement: Assign, old: Code, scope: ExprCompiler) -> Code:
         type = common_type(old.type, right.type)
         code = scope.combine(operator, scope.convert(old, type, span), scope.convert(right, type, span), span)
     return scope.convert(code, old.type, span)
+
+
+def _wrapped(old: Code, operator: str, right: Code) -> Code:
+    """An atomic update modulo ``2**n``, as CUDA does it: an order in which a sum overflows on the way is none."""
+    text, depth = f"({old.text} {operator} {right.text})", max(old.depth, right.depth) + 1
+    match old.type:
+        case ScalarType.INT:
+            text = f"_wrap_int({text})"
+        case ScalarType.LONG:
+            text = f"_wrap_long({text})"
+        case _:
+            text = f"({text} & {MASK})"
+    return Code(text, old.type, depth + 1)
 
 
 def _for(writer: Writer, loop: For, scope: ExprCompiler) -> None:

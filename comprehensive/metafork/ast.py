@@ -139,12 +139,17 @@ class Declare:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """``operator`` is ``=`` or a compound assignment ``+= -= *= /= %= &= |= ^= <<= >>=``."""
+    """``operator`` is ``=`` or a compound assignment ``+= -= *= /= %= &= |= ^= <<= >>=``.
+
+    ``atomic`` marks a ``meta_atomic`` update of an element of data: iterations that run in parallel may update one
+    element, in any order.  Its operator is one of ``+= -= &= |= ^=``.
+    """
 
     target: Name | Index
     operator: str
     value: Expr
     span: Span = _span()
+    atomic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,6 +179,15 @@ def assign(children: Children) -> Part:
     return Part((statement,), _span(children), "other")
 
 
+def atomic_update(children: Children) -> Part:
+    assignment: Assignment = children[1]
+    span = _span(children)
+    statement = Assign(
+        _target(assignment), assignment.operator, assignment.value, assignment.span, atomic=True
+    )
+    return Part((statement,), span, "other")
+
+
 def _target(assignment: Assignment) -> Name | Index:
     match assignment.target:
         case Name() | Index():
@@ -404,6 +413,7 @@ ACTIONS: dict[str, Callable[[Children], Any]] = {
         bare_declarator,
         initialised_declarator,
         assign,
+        atomic_update,
         plain_assignment,
         postfix_step,
         prefix_step,

@@ -121,12 +121,15 @@ class _Scanner:
         match token.type:
             case "META_SCHEDULE":
                 self._meta_schedule(position)
-            case "META_FOR" if not self._inside("region"):
+            case "META_FOR" | "META_ATOMIC" if not self._inside("region"):
+                instead = (
+                    "write 'for'" if token.type == "META_FOR" else "drop it where nothing runs in parallel"
+                )
                 token.origin.sink.error(
                     "CF0303",
-                    "meta_for outside a meta_schedule",
+                    f"{token.text} outside a meta_schedule",
                     token.span,
-                    help="put 'meta_schedule { ... }' around the parallel loops, or write 'for'",
+                    help=f"put 'meta_schedule {{ ... }}' around the parallel loops, or {instead}",
                 )
             case "LBRACE":
                 self._open(position)

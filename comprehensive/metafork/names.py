@@ -29,6 +29,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
+from comprehensive.metafork.atomic_check import check_atomic
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.expression_check import ExpressionChecker, NamesOutside
 from comprehensive.metafork.precedence import INTEGER_ONLY
@@ -109,6 +110,8 @@ class _Checker:
             case Assign(target, operator, value):
                 kind = self.expressions.type_of(value, scope)
                 self._write(target, operator, kind, value, scope)
+                if statement.atomic:
+                    check_atomic(statement, kind, scope, self.sink)
             case If(condition, then, otherwise):
                 self.expressions.type_of(condition, scope)
                 self.body(then, scope)

@@ -121,14 +121,35 @@ Mark: TypeAlias = Callable[[Stmt], str]
 """What stands on lines of its own before a statement: complete lines, or nothing."""
 
 
-def print_stmts(body: Sequence[Stmt], indent: int = 0, mark: Mark = lambda _: "") -> str:
+Assignment: TypeAlias = Callable[[Assign], str]
+"""An assignment without margin and semicolon."""
+
+
+def print_assignment(stmt: Assign) -> str:
+    """``c[i][j] += a * b``, without a semicolon; steps by one are ``i++`` and ``i--``.
+
+    An atomic update keeps its keyword: ``meta_atomic h[k]++``.
+    """
+    target = f"meta_atomic {print_expr(stmt.target)}" if stmt.atomic else print_expr(stmt.target)
+    if stmt.operator in ("+=", "-=") and stmt.value == IntLiteral(1):
+        return target + 2 * stmt.operator[0]
+    return f"{target} {stmt.operator} {print_expr(stmt.value)}"
+
+
+def print_stmts(
+    body: Sequence[Stmt],
+    indent: int = 0,
+    mark: Mark = lambda _: "",
+    assignment: Assignment = print_assignment,
+) -> str:
     """Statements, one or more lines each, ``indent`` levels deep; every line ends with a newline."""
-    return _Statements(mark).all(body, indent)
+    return _Statements(mark, assignment).all(body, indent)
 
 
 @dataclass(frozen=True, slots=True)
 class _Statements:
     mark: Mark
+    assignment: Assignment
 
     def all(self, body: Sequence[Stmt], indent: int) -> str:
         return "".join(self.mark(statement) + self.one(statement, indent) for statement in body)
@@ -141,7 +162,7 @@ class _Statements:
                 value = "" if initial is None else f" = {print_expr(initial)}"
                 return f"{margin}{'const ' if const else ''}{kind.value} {name}{shape}{value};\n"
             case Assign():
-                return f"{margin}{print_assignment(stmt)};\n"
+                return f"{margin}{self.assignment(stmt)};\n"
             case If(condition, then, otherwise):
                 return margin + self.branches(condition, then, otherwise, indent)
             case For() | MetaFor():
@@ -196,14 +217,6 @@ def _ends_with_if(stmt: Stmt) -> bool:
             return len(stmt.body) == 1 and _ends_with_if(stmt.body[0])
         case _:
             return False
-
-
-def print_assignment(stmt: Assign) -> str:
-    """``c[i][j] += a * b``, without a semicolon; steps by one are ``i++`` and ``i--``."""
-    target = print_expr(stmt.target)
-    if stmt.operator in ("+=", "-=") and stmt.value == IntLiteral(1):
-        return target + 2 * stmt.operator[0]
-    return f"{target} {stmt.operator} {print_expr(stmt.value)}"
 
 
 def print_header(loop: For | MetaFor) -> str:

@@ -39,6 +39,10 @@ _BY_TOKEN = {
     ),
 }
 
+_NO_UPDATE = frozenset(
+    ("SEMI", "TYPE_WORD", "QUALIFIER", "FOR", "META_FOR", "META_ATOMIC", "IF", "WHILE", "DO")
+) | {"BREAK", "CONTINUE", "LBRACE", "RBRACE"}
+"""What begins a statement that is no update, or ends one."""
 _ENDS_EXPRESSION = frozenset({"NAME", "INT_LITERAL", "FLOAT_LITERAL", "RPAR", "RSQB"})
 
 _WORDS = {
@@ -76,6 +80,9 @@ def _describe(
     after_expression = not before_expression and previous is not None and previous.type in _ENDS_EXPRESSION
     in_header = _in_header(open_words)
     match found.type:
+        case _ if previous is not None and previous.type == "META_ATOMIC" and found.type in _NO_UPDATE:
+            text = "meta_atomic stands before the update of one element"
+            return "CF0225", text, "write 'meta_atomic h[k] += 1;'", previous.span
         case "UNKNOWN":
             return "CF0127", f"'{shorten(found.text)}' has no meaning in C here", "remove it", span
         case "STAR" if previous is not None and previous.type in ("TYPE_WORD", "QUALIFIER"):

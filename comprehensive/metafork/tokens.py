@@ -83,6 +83,7 @@ _WORDS = {
     "return": "RETURN",
     "meta_schedule": "META_SCHEDULE",
     "meta_for": "META_FOR",
+    "meta_atomic": "META_ATOMIC",
     "for": "FOR",
     "if": "IF",
     "else": "ELSE",

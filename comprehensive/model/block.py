@@ -234,7 +234,7 @@ class Walk:
                 value = calculate(operator, old, value)
             self._set(target.identifier, value, old)
             return
-        if operator:
+        if operator and not statement.atomic:
             value = self._updated(self._value(target, times), value, statement.value, times)
         if self._is_memory(target.array):
             self._access(target, 1, times, stores=True)

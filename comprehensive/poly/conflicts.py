@@ -8,20 +8,23 @@ and never a read ``a[p]``, because ``p <= N - 3``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.ir import Nest
 from comprehensive.poly.cases import cases, stated
 from comprehensive.poly.collapse import Collapsed, collapse
 from comprehensive.poly.domains import Axis, Facts, Place, Reference, complete, domain, references
-from comprehensive.poly.indices import ONE, ZERO, Conjunction, NotPolynomialError
+from comprehensive.poly.indices import Conjunction, NotPolynomialError
 from comprehensive.poly.lifting import infeasible
 from comprehensive.poly.memo import remembered
 from comprehensive.poly.model import Constraint
 from comprehensive.poly.virtual import Weights, coordinates, virtual_weights
+
+_Forms: TypeAlias = tuple[Polynomial, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """The pair that could not be separated, or the reference that has no polynomial subscript."""
+    """The pair that could not be separated; ``opaque`` is a subscript of it that is no polynomial, if there is one."""
 
     first: Reference
     second: Reference
@@ -50,15 +53,26 @@ class Obstacle:
 def obstacle_to(nest: Nest, question: Question) -> tuple[Obstacle | None, str]:
     """None if no conflict is possible, with the method of the proof; else what stands in the way."""
     method = "no array is both written and shared"
-    for first, second in _pairs(nest, question):
-        opaque = first.obstacle or second.obstacle
-        if opaque is not None:
-            return Obstacle(first, second, opaque), ""
-        found = _separated(nest, first, second, question)
+    for first, second, found in _judged(nest, question):
         if found is None:
-            return Obstacle(first, second), ""
+            return _obstacle(first, second), ""
         method = found if method != "z3" else method
     return None, method
+
+
+def obstacles_to(nest: Nest, question: Question) -> tuple[Obstacle, ...]:
+    """All pairs that stand in the way, in walk order."""
+    return tuple(_obstacle(one, other) for one, other, found in _judged(nest, question) if found is None)
+
+
+def _judged(nest: Nest, question: Question) -> Iterator[tuple[Reference, Reference, str | None]]:
+    """The pairs that may conflict, with the method by which they were separated."""
+    for first, second in _pairs(nest, question):
+        yield first, second, _separated(nest, first, second, question)
+
+
+def _obstacle(first: Reference, second: Reference) -> Obstacle:
+    return Obstacle(first, second, first.obstacle or second.obstacle)
 
 
 def _pairs(nest: Nest, question: Question) -> list[tuple[Reference, Reference]]:
@@ -69,7 +83,7 @@ def _pairs(nest: Nest, question: Question) -> list[tuple[Reference, Reference]]:
         for second in inside[i:]:
             if first.access.array != second.access.array:
                 continue
-            if not (first.access.mode.writes or second.access.mode.writes):
+            if not first.access.mode.conflicts(second.access.mode):
                 continue
             # The same subscripts in the same place ask the same question.
             key = (first.access.array, _face(first), _face(second))
@@ -121,16 +135,15 @@ class _Side:
 
 def _separated(nest: Nest, first: Reference, second: Reference, question: Question) -> str | None:
     """The method by which the pair was separated, or None."""
-    weights = _weights(nest).get(first.access.array)
-    if weights is None:
-        rank = nest.array(first.access.array).rank
-        weights = tuple(tuple(ONE if k == d else ZERO for k in range(rank)) for d in range(rank))
+    places = _places(nest, first, second)
+    if places is None:
+        return None
     strangers = _strangers(nest)
     key = (first.access.ordinal, second.access.ordinal, question.shared)
     if first is not second and key not in strangers:
         strangers[key] = all(
             _never_meet(
-                nest, _side(first, a, weights, question, None), _side(second, b, weights, question, first)
+                nest, _side(first, a, places[0], question, None), _side(second, b, places[1], question, first)
             )
             for a in first.guard.pieces
             for b in second.guard.pieces
@@ -140,8 +153,8 @@ def _separated(nest: Nest, first: Reference, second: Reference, question: Questi
     methods: list[str] = []
     for left_guard in first.guard.pieces:
         for right_guard in second.guard.pieces:
-            left = _side(first, left_guard, weights, question, None)
-            right = _side(second, right_guard, weights, question, first)
+            left = _side(first, left_guard, places[0], question, None)
+            right = _side(second, right_guard, places[1], question, first)
             shared = tuple(a for a in first.axes if a.place in question.shared)
             method = _prove(nest, left, right, shared)
             if method is None:
@@ -150,11 +163,31 @@ def _separated(nest: Nest, first: Reference, second: Reference, question: Questi
     return "z3" if "z3" in methods else "isl"
 
 
+def _places(nest: Nest, first: Reference, second: Reference) -> tuple[_Forms, _Forms] | None:
+    """What two references name, in coordinates of which one that differs tells two elements apart.
+
+    None where nothing can tell them apart: no subscript of both is a polynomial, and there are no guards.
+    """
+    if first.subscripts is not None and second.subscripts is not None:
+        weights = _weights(nest).get(first.access.array)
+        if weights is None:  # of another reference no subscript is known
+            return first.subscripts, second.subscripts
+        return coordinates(weights, first.subscripts), coordinates(weights, second.subscripts)
+    both = [
+        (one, two)
+        for one, two in zip(first.readable, second.readable, strict=True)
+        if one is not None and two is not None
+    ]
+    if not both and not any(first.guard.pieces) and not any(second.guard.pieces):
+        return None
+    # Without coordinates guards may still keep iterations apart, `if (i == 0)`.
+    return tuple(one for one, _ in both), tuple(two for _, two in both)
+
+
 def _side(
-    reference: Reference, guard: Conjunction, weights: Weights, question: Question, other: Reference | None
+    reference: Reference, guard: Conjunction, forms: _Forms, question: Question, other: Reference | None
 ) -> _Side:
     free = tuple(a for a in reference.axes if a.place not in question.shared)
-    forms = coordinates(weights, reference.subscripts or ())
     limits = domain(reference)
     differing = _differing(reference.axes, question.differs)
     if other is None:

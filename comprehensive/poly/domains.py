@@ -67,6 +67,8 @@ class Reference:
     written: tuple[Polynomial, ...] | None
     """The subscripts over iterators as written, not counters."""
     obstacle: NotPolynomialError | None
+    readable: tuple[Polynomial | None, ...]
+    """As ``subscripts``, one by one: None for those that are no polynomials."""
     axes: tuple[Axis, ...]
     guard: Guard
 
@@ -192,19 +194,26 @@ def _reference(
     for condition in access.context.guards:
         guard = guard.both(scope.condition(condition, iterators))
     guard = Guard(tuple(tuple(_substitute(c, values) for c in p) for p in guard.pieces), guard.opaque)
-    try:
-        written = tuple(scope.read(s, iterators) for s in access.subscripts)
-        for subscript, expr in zip(written, access.subscripts, strict=True):
-            _check_linear(subscript, iterators, expr)
-    except NotPolynomialError as obstacle:
-        return Reference(access, None, None, obstacle, tuple(axes), guard)
-    subscripts = tuple(s.substitute(values) for s in written)
-    for subscript, expr in zip(subscripts, access.subscripts, strict=True):
+    counters = frozenset(a.counter for a in axes)
+    written: list[Polynomial] = []
+    readable: list[Polynomial | None] = []
+    obstacle: NotPolynomialError | None = None
+    for expr in access.subscripts:
         try:
-            _check_linear(subscript, frozenset(a.counter for a in axes), expr)
-        except NotPolynomialError as obstacle:
-            return Reference(access, None, None, obstacle, tuple(axes), guard)
-    return Reference(access, subscripts, written, None, tuple(axes), guard)
+            as_written = scope.read(expr, iterators)
+            _check_linear(as_written, iterators, expr)
+            subscript = as_written.substitute(values)
+            _check_linear(subscript, counters, expr)
+        except NotPolynomialError as found:
+            obstacle = obstacle or found
+            readable.append(None)
+        else:
+            written.append(as_written)
+            readable.append(subscript)
+    if obstacle is not None:
+        return Reference(access, None, None, obstacle, tuple(readable), tuple(axes), guard)
+    subscripts = tuple(s for s in readable if s is not None)
+    return Reference(access, subscripts, tuple(written), None, subscripts, tuple(axes), guard)
 
 
 def _substitute(constraint: Constraint, values: Mapping[str, Polynomial]) -> Constraint:

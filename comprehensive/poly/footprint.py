@@ -45,6 +45,10 @@ def footprint(nest: Nest, band: int, array: str, level: Level) -> Footprint | Op
     """The tiles of ``array`` in the ``band``-th band, or why there are none."""
     everything = band_references(nest) if Place.STEP in fixed_places(level) else references(nest)
     found = [r for r in everything if r.access.array == array and r.access.context.band == band]
+    updated = next((r for r in references(nest) if r.access.array == array and r.access.mode.is_atomic), None)
+    if updated is not None:
+        # A block that adds to a copy of its own would lose what others have added meanwhile.
+        return _opaque(array, updated, "is updated atomically, in global memory")
     for reference in found:
         if reference.obstacle is not None:
             return Opaque(

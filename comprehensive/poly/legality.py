@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from comprehensive.loops.access import Access, Mode
 from comprehensive.loops.ir import Nest
-from comprehensive.poly.conflicts import Obstacle, Question, obstacle_to
+from comprehensive.metafork.ast import Index
+from comprehensive.poly.conflicts import Obstacle, Question, obstacle_to, obstacles_to
 from comprehensive.poly.domains import Place, references, term_text
 from comprehensive.poly.model import Conflict, Legality, Parallel, Undecided
+from comprehensive.poly.repeats import indices_of, repeats
+from comprehensive.poly.taint import data_dependent
 from comprehensive.poly.witnesses import Witnesses, witnesses
 
 
@@ -82,17 +86,47 @@ def _verdict(nest: Nest, question: Question, found: Witnesses) -> Legality:
     if witness is not None:
         return Conflict(witness)
     obstacle, method = obstacle_to(nest, question)
-    return Parallel(method) if obstacle is None else _undecided(obstacle)
+    if obstacle is None:
+        return Parallel(method)
+    supposed = repeats(nest).get(question)
+    return _undecided(nest, obstacle, question) if supposed is None else Conflict(supposed)
 
 
-def _undecided(obstacle: Obstacle) -> Undecided:
+def _undecided(nest: Nest, obstacle: Obstacle, question: Question) -> Undecided:
+    if {obstacle.first.access.ordinal, obstacle.second.access.ordinal} & data_dependent(nest):
+        told = (_assumption(nest, o.first.access, o.second.access) for o in obstacles_to(nest, question))
+        assumptions = dict.fromkeys(text for text in told if text is not None)
+        return Undecided("; ".join(assumptions), obstacle.first.access.span)
     if obstacle.opaque is not None:
         term = term_text(obstacle.opaque.term)
         return Undecided(f"'{term}' {obstacle.opaque.reason}", obstacle.opaque.span)
     first, second = obstacle.first.access, obstacle.second.access
-    both = " and ".join(dict.fromkeys(_reference_text(a.array, a.span.text) for a in (first, second)))
+    both = " and ".join(dict.fromkeys(_reference_text(a) for a in (first, second)))
     return Undecided(f"{both} could not be proved to name different elements", first.span)
 
 
-def _reference_text(array: str, text: str) -> str:
-    return f"'{' '.join(text.split())}'" if text else f"'{array}[...]'"
+def _assumption(nest: Nest, first: Access, second: Access) -> str | None:
+    """What must hold of the data, where data decides whether two references name one element."""
+    depending = data_dependent(nest)
+    if not {first.ordinal, second.ordinal} & depending:
+        return None
+    one, other = (_reference_text(a) for a in (first, second))
+    if {first.ordinal, second.ordinal} <= depending and first.mode is second.mode is Mode.WRITE:
+        stores = [
+            r.access for r in references(nest) if r.access.ordinal in depending and r.access.mode.writes
+        ]
+        indices = dict.fromkeys(
+            text for a in stores if a.array == first.array for text in indices_of(nest, a)
+        )
+        named = " and ".join(f"'{text}'" for text in indices)
+        together = "" if len(indices) == 1 else " together"
+        return f"{one} depends on data, and it is assumed that no index occurs twice in {named}{together}"
+    if one == other:
+        return f"{one} depends on data, and it is assumed that it names another element in every iteration"
+    if first.ordinal not in depending:
+        one, other = other, one
+    return f"{one} depends on data, and it is assumed that it names no element that {other} does in another iteration"
+
+
+def _reference_text(access: Access) -> str:
+    return f"'{term_text(Index(access.array, access.subscripts, access.span))}'"

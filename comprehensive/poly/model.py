@@ -156,6 +156,10 @@ class Witness:
     second: Mapping[str, int]
     first_span: Span = field(default=GENERATED, compare=False, repr=False)
     second_span: Span = field(default=GENERATED, compare=False, repr=False)
+    ordinals: tuple[int, int] = field(default=(-1, -1), compare=False, repr=False)
+    """Of the two references, as ``Access.ordinal``."""
+    supposing: str | None = None
+    """What the data must be for the two to meet, empty where it may be anything; None where no data decides."""
 
 
 @dataclass(frozen=True, slots=True)

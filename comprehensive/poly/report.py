@@ -5,6 +5,8 @@ In: a nest and a sink.  Out: diagnostics in it.
 - CF0401 error: a ``meta_for`` carries a dependence, with two conflicting iterations.
 - CF0402 error: a subscript leaves its array, with parameters and iterators.
 - CF0403 error: no call meets the asserts before the region, with those that contradict each other.
+- CF0404 error: iterations meet in an element through a subscript that depends on data, with what the data must be.
+- CF0405 error: floating-point sums are updated atomically, and no option allows another order.
 - CF0413 warning: no call meets a condition of host code around the region, which never runs.
 - CF0411 warning: whether loops are parallel was not decided, with the term that stands in the way.
 - CF0412 warning: an array named in ``cache(...)`` cannot be cached, with the reason.
@@ -14,10 +16,13 @@ In: a nest and a sink.  Out: diagnostics in it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import assert_never
 
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, Note, Span
+from comprehensive.loops.access import Access, Mode
 from comprehensive.loops.ir import Nest, Role, Scalar
-from comprehensive.metafork.ast import Expr, ScalarType
+from comprehensive.metafork.ast import Expr, Index, ScalarType
+from comprehensive.metafork.printer import print_expr
 from comprehensive.poly.bounds import out_of_bounds
 from comprehensive.poly.contradictions import Contradiction, conjuncts, contradiction
 from comprehensive.poly.domains import references, term_text
@@ -33,25 +38,36 @@ from comprehensive.poly.model import (
     Undecided,
     Witness,
 )
+from comprehensive.poly.repeats import concrete
 
 
-def check(nest: Nest, sink: DiagnosticSink) -> None:
-    """Reports what is wrong with the annotation of a nest, and what could not be found out."""
+def check(nest: Nest, sink: DiagnosticSink, *, reassociate: bool = False) -> None:
+    """Reports what is wrong with the annotation of a nest, and what could not be found out.
+
+    With ``reassociate`` sums of floating-point numbers may be added up in any order.
+    """
+    if not reassociate:
+        _ordered_sums(nest, sink)
     impossible = contradiction(nest)
     if impossible is not None:
         _impossible(nest, impossible, sink)
         return  # anything at all holds where no call arrives
+    meeting: dict[str, tuple[Span, Witness, dict[str, None]]] = {}
     undecided: dict[tuple[str, Span], list[str]] = {}
     for band, iterator, verdict in verdicts(nest):
         loops = nest.grid if band is None else nest.bands[band].loops
         span = next(loop.span for loop in loops if loop.iterator == iterator)
         match verdict:
+            case Conflict(witness=witness) if witness.supposing is not None:
+                meeting.setdefault(witness.array, (span, witness, {}))[2][iterator] = None
             case Conflict():
                 _dependence(iterator, span, verdict.witness, sink)
             case Undecided():
                 undecided.setdefault((verdict.reason, verdict.span), []).append(f"'{iterator}'")
             case Parallel():
                 pass
+    for span, witness, iterators in meeting.values():
+        _meeting(nest, tuple(iterators), span, witness, sink)
     for (reason, span), iterators in undecided.items():
         sink.warning(
             "CF0411",
@@ -118,6 +134,66 @@ def _dependence(iterator: str, span: Span, witness: Witness, sink: DiagnosticSin
         ),
         help=f"make the loop over '{iterator}' a serial 'for', or exclude these values by assert(...)",
     )
+
+
+def _ordered_sums(nest: Nest, sink: DiagnosticSink) -> None:
+    """Atomic updates come in any order, and that of floating-point sums shows in the result."""
+    first: dict[str, Access] = {}
+    for reference in references(nest):
+        access = reference.access
+        if access.mode.is_atomic and not nest.array(access.array).type.is_integer:
+            first.setdefault(access.array, access)
+    for access in first.values():
+        sink.error(
+            "CF0405",
+            f"atomic updates add up the {nest.array(access.array).type.value} sums of '{access.array}' in another "
+            "order each time",
+            _place(access.span),
+            help="give --reassociate where last bits may differ from the C code, or sum integers",
+        )
+
+
+def _meeting(
+    nest: Nest, iterators: tuple[str, ...], span: Span, witness: Witness, sink: DiagnosticSink
+) -> None:
+    """An array that is written where data says, and there read or written otherwise by other iterations."""
+    one, other = (references(nest)[ordinal].access for ordinal in witness.ordinals)
+    element = print_expr(concrete(Index(one.array, one.subscripts), {**witness.parameters, **witness.first}))
+    parameters = _values(witness.parameters)
+    condition = f", if {witness.supposing}" if witness.supposing else ""
+    sink.error(
+        "CF0404",
+        f"the iterations of {' and '.join(f'{name!r}' for name in iterators)} may meet in an element of "
+        f"'{witness.array}', the place of which depends on data",
+        _place(span),
+        notes=(
+            Note(f"{element} is {_done(one.mode)} at {_values(witness.first)}", _place(witness.first_span)),
+            Note(
+                f"and {_done(other.mode)} at {_values(witness.second)}{condition}",
+                _place(witness.second_span),
+            ),
+            *((Note(f"with {parameters}"),) if parameters else ()),
+        ),
+        help="make it one update with the keyword in front, 'meta_atomic a[...] += ...;', make these loops serial "
+        "'for' loops, or read another array than the one that is written",
+    )
+
+
+def _done(mode: Mode) -> str:
+    """What a reference does to an element."""
+    match mode:
+        case Mode.READ:
+            return "read"
+        case Mode.WRITE:
+            return "written"
+        case Mode.UPDATE:
+            return "read and written"
+        case Mode.ATOMIC_SUM:
+            return "added to atomically"
+        case Mode.ATOMIC_AND | Mode.ATOMIC_OR | Mode.ATOMIC_XOR:
+            return f"changed by an {mode.value}"
+        case _:
+            assert_never(mode)
 
 
 def _violation(violation: OutOfBounds, sink: DiagnosticSink) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import Any, assert_never
+from typing import Any, Protocol, assert_never
 
 from comprehensive.loops.access import Access, SerialLoop, accesses
 from comprehensive.loops.ir import Loop, Nest, Role
@@ -47,10 +47,24 @@ class Runner:
     iterators: tuple[str, ...]
     """Grid, serial loops around the band, threads, serial loops inside: the order of an iteration tuple."""
     run: Callable[[Point, int], list[tuple[tuple[int, ...], tuple[int, ...]]]]
+    supposed: bool = False
+    """Whether the subscripts depend on data, for which values are supposed."""
 
 
 class NotEvaluableError(Exception):
     """An expression that reads data, or names that have no value before the loop runs."""
+
+
+class Suppose(Protocol):
+    """Values for data that subscripts read."""
+
+    def text(self, names: frozenset[str]) -> Callable[[Expr], str]:
+        """As ``unknown`` of :func:`python_text`, where these names have values: calls of ``_data``."""
+        ...
+
+    def value(self, array: str, subscripts: tuple[int, ...]) -> int:
+        """What ``_data`` is."""
+        ...
 
 
 def _divide(a: int, b: int) -> int:
@@ -70,25 +84,34 @@ _SCOPE: dict[str, Any] = {
 }
 
 
-def python_text(expr: Expr, names: frozenset[str]) -> str:
-    """The expression in Python with C's meaning on integers.  Raises if it reads data or unknown names."""
+def _refused(expr: Expr) -> str:
+    raise NotEvaluableError(type(expr).__name__)
+
+
+def python_text(expr: Expr, names: frozenset[str], unknown: Callable[[Expr], str] = _refused) -> str:
+    """The expression in Python with C's meaning on integers.
+
+    ``unknown`` gives the text of a part that reads data or unknown names; unless given, it raises NotEvaluableError.
+    """
+
+    def text(part: Expr) -> str:
+        return python_text(part, names, unknown)
+
     match expr:
         case IntLiteral():
             return f"({expr.value})"
         case Name():
-            if expr.identifier not in names:
-                raise NotEvaluableError(expr.identifier)
-            return f"v_{expr.identifier}"
+            return f"v_{expr.identifier}" if expr.identifier in names else unknown(expr)
         case Unary(operator="!"):
-            return f"int(not {python_text(expr.operand, names)})"
+            return f"int(not {text(expr.operand)})"
         case Unary():
-            return f"({expr.operator}{python_text(expr.operand, names)})"
+            return f"({expr.operator}{text(expr.operand)})"
         case Cast():
             if not expr.type.is_integer or expr.type.size_bytes < 4:
-                raise NotEvaluableError("cast")
-            return python_text(expr.operand, names)
+                return unknown(expr)
+            return text(expr.operand)
         case Binary():
-            left, right = python_text(expr.left, names), python_text(expr.right, names)
+            left, right = text(expr.left), text(expr.right)
             match expr.operator:
                 case "/":
                     return f"_div({left}, {right})"
@@ -103,13 +126,11 @@ def python_text(expr: Expr, names: frozenset[str]) -> str:
                 case _:
                     return f"({left} {expr.operator} {right})"
         case Conditional():
-            condition = python_text(expr.condition, names)
-            then, otherwise = python_text(expr.then, names), python_text(expr.otherwise, names)
-            return f"({then} if {condition} else {otherwise})"
+            return f"({text(expr.then)} if {text(expr.condition)} else {text(expr.otherwise)})"
         case Call(function="abs" | "min" | "max"):
-            return f"{expr.function}({', '.join(python_text(a, names) for a in expr.arguments)})"
+            return f"{expr.function}({', '.join(text(a) for a in expr.arguments)})"
         case Index() | FloatLiteral() | Call():
-            raise NotEvaluableError(type(expr).__name__)
+            return unknown(expr)
         case _:
             assert_never(expr)
 
@@ -117,29 +138,27 @@ def python_text(expr: Expr, names: frozenset[str]) -> str:
 @remembered
 def runners(nest: Nest) -> tuple[Runner, ...]:
     """The references of the nest that can be evaluated and surely happen when their guards hold."""
-    bands = nest.bands
     found: list[Runner] = []
-    scalars = frozenset(s.name for s in nest.scalars if s.type.is_integer)
-    tampered = scope_of(nest).tampered
     for access in accesses(nest):
         if access.context.uncertain:
             continue
-        band = access.context.band
         try:
-            runner = _runner(nest.grid, bands[band].loops if band >= 0 else (), access, scalars, tampered)
+            found.append(runner(nest, access))
         except NotEvaluableError:
             continue
-        found.append(runner)
     return tuple(found)
 
 
-def _runner(
-    grid: tuple[Loop, ...],
-    threads: tuple[Loop, ...],
-    access: Access,
-    scalars: frozenset[str],
-    tampered: frozenset[str],
-) -> Runner:
+def runner(nest: Nest, access: Access, suppose: Suppose | None = None) -> Runner:
+    """The runs of one reference.  Raises NotEvaluableError.
+
+    With ``suppose`` data has the values that this gives: conditions on data hold, and a loop whose range depends on
+    data does one turn, in another place of the data for each thread.
+    """
+    grid, band = nest.grid, access.context.band
+    threads = nest.bands[band].loops if band >= 0 else ()
+    scalars = frozenset(s.name for s in nest.scalars if s.type.is_integer)
+    tampered = scope_of(nest).tampered
     lines = ["def run(point, budget):", "  found = []"]
     lines += [f"  v_{name} = point[{name!r}]" for name in sorted(scalars)]
     names = set(scalars)
@@ -148,8 +167,6 @@ def _runner(
 
     def enter(header: str, iterator: str) -> None:
         nonlocal indent
-        if iterator in tampered:
-            raise NotEvaluableError(iterator)
         lines.append(f"{indent}{header}")
         indent += "  "
         names.add(iterator)
@@ -160,9 +177,16 @@ def _runner(
 
     def serial(loop: SerialLoop) -> None:
         here = frozenset(names)
-        start, step = python_text(loop.start, here), python_text(loop.step, here)
-        bound = python_text(loop.bound, here)
-        enter(f"for v_{loop.iterator} in _trips({start}, {loop.relation!r}, {bound}, {step}):", loop.iterator)
+        try:
+            if loop.iterator in tampered:
+                raise NotEvaluableError(loop.iterator)
+            start, step = python_text(loop.start, here), python_text(loop.step, here)
+            turns = f"_trips({start}, {loop.relation!r}, {python_text(loop.bound, here)}, {step})"
+        except NotEvaluableError:
+            if suppose is None:
+                raise
+            turns = f"({' + '.join(f'v_{name}' for name in iterators) or '0'},)"
+        enter(f"for v_{loop.iterator} in {turns}:", loop.iterator)
 
     for loop in grid:
         parallel(loop)
@@ -176,17 +200,37 @@ def _runner(
             serial(step)
     all_names = frozenset(names)
     for guard in access.context.guards:
-        lines.append(
-            f"{indent}if not {python_text(guard, all_names)}: continue" if iterators else f"{indent}pass"
-        )
-    subscripts = "".join(f"{python_text(s, all_names)}, " for s in access.subscripts)
+        for condition in (guard,) if suppose is None else _conditions(guard, True):
+            try:
+                holds = python_text(condition, all_names)
+            except NotEvaluableError:
+                if suppose is None:
+                    raise
+                continue
+            lines.append(f"{indent}if not {holds}: continue" if iterators else f"{indent}pass")
+    unknown = _refused if suppose is None else suppose.text(all_names)
+    subscripts = "".join(f"{python_text(s, all_names, unknown)}, " for s in access.subscripts)
     iteration = "".join(f"v_{name}, " for name in iterators)
     lines.append(f"{indent}found.append((({iteration}), ({subscripts})))")
     lines.append(f"{indent}if len(found) > budget: raise _long")
     lines.append("  return found")
     space = dict(_SCOPE, _trips=trips)
+    if suppose is not None:
+        space["_data"] = suppose.value
     exec("\n".join(lines), space)
     return Runner(access, tuple(iterators), space["run"])
+
+
+def _conditions(expr: Expr, wanted: bool) -> Iterator[Expr]:
+    """Conditions that all hold where the expression is true, or, unless ``wanted``, false."""
+    match expr:
+        case Unary(operator="!"):
+            yield from _conditions(expr.operand, not wanted)
+        case Binary(operator="&&" | "||") if (expr.operator == "&&") == wanted:
+            yield from _conditions(expr.left, wanted)
+            yield from _conditions(expr.right, wanted)
+        case _:
+            yield expr if wanted else Unary("!", expr)
 
 
 def trips(start: int, relation: str, bound: int, step: int) -> range:

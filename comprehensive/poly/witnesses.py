@@ -8,11 +8,12 @@ nothing is known, it counts only if the conflict is there for every value tried.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
-from comprehensive.loops.access import names_read
+from comprehensive.loops.access import Mode, names_read
 from comprehensive.loops.ir import Nest
 from comprehensive.poly.conflicts import Question
 from comprehensive.poly.domains import Place
@@ -34,26 +35,47 @@ _ENTRIES_A_POINT = 2_000
 _LEAST_GUESSES = 3
 """So many values of what is not known must show a conflict."""
 _Entry = tuple[Runner, tuple[int, ...]]
+Conflicting: TypeAlias = Callable[[Runner, Runner], bool]
+"""Whether the order counts in which two references touch one element."""
 
 
 @lru_cache(maxsize=256)
 def witnesses(nest: Nest, serial: str | None = None) -> Witnesses:
     """What small runs refute: all loops of the grid and the bands, or with ``serial`` that serial loop alone."""
     written = {r.access.array for r in runners(nest) if r.access.mode.writes}
-    active = [r for r in runners(nest) if r.access.array in written]
+    return refuted(nest, [r for r in runners(nest) if r.access.array in written], serial)
+
+
+def order_counts(one: Runner, other: Runner) -> bool:
+    """Whether two iterations that touch one element by these references may not trade places."""
+    return one.access.mode.conflicts(other.access.mode)
+
+
+def refuted(
+    nest: Nest,
+    active: Sequence[Runner],
+    serial: str | None = None,
+    *,
+    conflict: Conflicting = order_counts,
+    least: int = 1,
+) -> Witnesses:
+    """What small runs of these references refute; arguments are at least ``least``."""
     if not active:
         return {}
+    written = {r.access.array for r in active}
     read = {a: _names_of(nest, [r for r in active if r.access.array == a]) for a in written}
     found: dict[Question, Witness] = {}
     left = _MOST_ENTRIES
     for given in arguments(nest, generous=False):
+        if any(value < least for value in given.values()):
+            continue
         suspicion = _Suspicion()
         for moment in moments(nest, given):
             run = _run(nest, active, moment.point)
             left -= max(run.cost, 200)
             certain = {a for a in written if not read[a] & moment.guessed}
             suspicion.moments.update(written - certain - run.outside)
-            for question, witness in _conflicts(nest, moment.point, run.elements, serial):
+            for question, witness in _conflicts(nest, moment.point, run.elements, serial, conflict):
                 if witness.array in certain:
                     found.setdefault(question, witness)
                 elif witness.array not in run.outside:
@@ -106,7 +128,10 @@ def _run(nest: Nest, active: Iterable[Runner], point: Point) -> _Run:
             touched = runner.run(point, _ENTRIES_A_POINT)
             cost += len(touched)
             for iteration, subscripts in touched:
-                if all(k >= 0 and (n is None or k < n) for k, n in zip(subscripts, limits, strict=True)):
+                # Where values are supposed they may be too small for the array; it is the same with larger ones.
+                if runner.supposed or all(
+                    k >= 0 and (n is None or k < n) for k, n in zip(subscripts, limits, strict=True)
+                ):
                     elements.setdefault((array, subscripts), []).append((runner, iteration))
                 else:
                     outside.add(array)
@@ -142,62 +167,62 @@ def _names_of(nest: Nest, active: Iterable[Runner]) -> frozenset[str]:
 
 
 def _conflicts(
-    nest: Nest, point: Point, elements: Mapping[tuple[str, tuple[int, ...]], list[_Entry]], serial: str | None
+    nest: Nest,
+    point: Point,
+    elements: Mapping[tuple[str, tuple[int, ...]], list[_Entry]],
+    serial: str | None,
+    conflict: Conflicting,
 ) -> Iterator[tuple[Question, Witness]]:
     grid = len(nest.grid)
     asked: set[tuple[Question, str]] = set()
     for (array, element), entries in elements.items():
         if len(entries) < 2:
             continue
-        writer = next((e for e in entries if e[0].access.mode.writes), None)
-        if writer is None:
+        if not any(e[0].access.mode.writes for e in entries):
             continue
         if serial is not None:
             question = Question(frozenset(), (Place.SERIAL, serial))
-            for pair in _serial_pairs(entries, serial):
-                if (question, array) not in asked:
-                    asked.add((question, array))
-                    yield question, _witness(array, element, point, *pair)
-                break
+            pair = _pair(entries, conflict, lambda entry: _value(entry, serial))
+            if pair is not None and (question, array) not in asked:
+                asked.add((question, array))
+                yield question, _witness(array, element, point, *pair)
             continue
         for number in range(grid):
-            for other in entries:
-                if other[1][number] != writer[1][number]:
-                    question = Question(frozenset(), (Place.GRID, number))
-                    if (question, array) not in asked:
-                        asked.add((question, array))
-                        yield question, _witness(array, element, point, writer, other)
-                    break
+            question = Question(frozenset(), (Place.GRID, number))
+            pair = _pair(entries, conflict, lambda entry, number=number: entry[1][number])
+            if pair is not None and (question, array) not in asked:
+                asked.add((question, array))
+                yield question, _witness(array, element, point, *pair)
         groups: dict[tuple[int, tuple[int, ...]], list[_Entry]] = {}
         for entry in entries:
             fixed = grid + sum(loop.is_block for loop in entry[0].access.context.loops)
             groups.setdefault((entry[0].access.context.band, entry[1][:fixed]), []).append(entry)
         for (band, outer), members in groups.items():
-            author = next((e for e in members if e[0].access.mode.writes), None)
-            if author is None or band < 0:
+            if band < 0:
                 continue
             for number in range(len(nest.bands[band].loops)):
                 position = len(outer) + number
-                for other in members:
-                    if other[1][position] != author[1][position]:
-                        question = Question(frozenset((Place.GRID, Place.STEP)), (Place.THREAD, number), band)
-                        if (question, array) not in asked:
-                            asked.add((question, array))
-                            yield question, _witness(array, element, point, author, other)
-                        break
+                question = Question(frozenset((Place.GRID, Place.STEP)), (Place.THREAD, number), band)
+                pair = _pair(members, conflict, lambda entry, position=position: entry[1][position])
+                if pair is not None and (question, array) not in asked:
+                    asked.add((question, array))
+                    yield question, _witness(array, element, point, *pair)
 
 
-def _serial_pairs(entries: list[_Entry], serial: str) -> Iterator[tuple[_Entry, _Entry]]:
-    """Conflicting iterations of which at least one is in the loop, at different values of its iterator."""
-    for writer in entries:
-        if not writer[0].access.mode.writes:
-            continue
-        mine = _value(writer, serial)
+def _pair(
+    entries: Sequence[_Entry], conflict: Conflicting, place: Callable[[_Entry], int | None]
+) -> tuple[_Entry, _Entry] | None:
+    """Two touches of one element that conflict in different places, the first one writing."""
+    kinds: dict[tuple[Mode, bool], _Entry] = {}
+    for entry in entries:
+        kinds.setdefault((entry[0].access.mode, entry[0].supposed), entry)
+    # One of each kind is enough: where all others stand in its place, another of its kind is met from the others.
+    for one in sorted(kinds.values(), key=lambda entry: not entry[0].access.mode.writes):
+        here = place(one)
         for other in entries:
-            theirs = _value(other, serial)
-            if mine != theirs:
-                yield writer, other
-        return
+            if place(other) != here and conflict(one[0], other[0]):
+                return (one, other) if one[0].access.mode.writes else (other, one)
+    return None
 
 
 def _value(entry: _Entry, iterator: str) -> int | None:
@@ -214,4 +239,5 @@ def _witness(array: str, element: tuple[int, ...], point: Point, first: _Entry, 
         dict(zip(second[0].iterators, second[1], strict=True)),
         first[0].access.span,
         second[0].access.span,
+        (first[0].access.ordinal, second[0].access.ordinal),
     )

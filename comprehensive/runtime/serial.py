@@ -24,6 +24,7 @@ from comprehensive.toolchain.host import Compiler
 
 TIMEOUT_S = 120.0
 PARALLEL_FOR = '_Pragma("omp parallel for") for'
+PARALLEL_UPDATE = '_Pragma("omp atomic")'
 
 # Assertions are the caller's to respect: a failing one would end this process.
 _FLAGS = ("-std=gnu99", "-O1", "-ffp-contract=off", "-DNDEBUG", "-shared", "-fPIC", "-w")
@@ -34,7 +35,8 @@ _GAP = rf"(?:\s|{_COMMENT})*+"
 _KEYWORDS = re.compile(
     rf"""(?P<kept>{_COMMENT}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
     |\bmeta_schedule\b(?:{_GAP}(?:{"|".join(CLAUSES)}){_GAP}\((?:{_COMMENT}|[^)/])*+\))*
-    |(?P<loop>\bmeta_for\b)""",
+    |(?P<loop>\bmeta_for\b)
+    |(?P<atomic>\bmeta_atomic\b)""",
     re.DOTALL | re.VERBOSE,
 )
 
@@ -70,12 +72,14 @@ def serial_text(text: str, *, parallel: bool = False) -> str:
     """The text without the keywords of MetaFork; lines keep their numbers.
 
     With ``parallel`` the outermost `meta_for` of every region is a parallel loop of OpenMP: its iterations write
-    different elements, so that results are the same to the bit.
+    different elements or update one atomically, so that results are the same to the bit (but for floating sums).
     """
     outermost = False
 
     def elided(match: re.Match[str]) -> str:
         nonlocal outermost
+        if match["atomic"] is not None:
+            return PARALLEL_UPDATE if parallel else ""
         if match["kept"] is None and match["loop"] is None:
             outermost = True
         elif match["loop"] is not None and outermost:

@@ -128,11 +128,12 @@ def run_leaves(
     ranges: Ranges | None = None,
     *,
     endless: Mapping[str, str] | None = None,
+    duplicates: bool = False,
 ) -> tuple[LeafRuns, ...]:
     """Runs every leaf at up to ``points`` random points that a machine can bring to it.
 
     A function whose buffers cannot be sized is not run, nor are those in ``endless`` (names with a reason); the
-    others are.
+    others are.  With ``duplicates`` indices of plain stores occur twice, and every point is run in both orders.
     """
     found: list[LeafRuns] = []
     first = 0
@@ -142,7 +143,7 @@ def run_leaves(
             try:
                 if reason is None:
                     runs = _Runs(executables, process, plan)
-                    found += _run_function(compilation, runs, plan, first, points, seed, ranges)
+                    found += _run_function(compilation, runs, plan, first, points, seed, ranges, duplicates)
             except NotSampledError as error:
                 reason = str(error)
             if reason is not None:
@@ -165,6 +166,7 @@ def _run_function(
     points: int,
     seed: int,
     ranges: Ranges | None,
+    duplicates: bool,
 ) -> list[LeafRuns]:
     nests = tuple(region.nest for region in plan.regions)
     numbers = [(r, number) for r, region in enumerate(plan.regions) for number in region.numbers]
@@ -173,12 +175,12 @@ def _run_function(
     failures: dict[tuple[int, int], list[str]] = {case: [] for case in cases}
     free = any_sign(plan)
     meaningless = 0
-    drawn = samples(plan.function, nests, seed, ranges, free, GUESS)
+    drawn = samples(plan.function, nests, seed, ranges, free, GUESS, duplicates=duplicates)
     for number, sample in enumerate(islice(drawn, MAX_DRAWS)):
         if all(count >= points for count in runs.values()):
             break
         try:
-            reference = function.reference(nests, sample, number)
+            reference = function.reference(nests, sample, number, duplicates=duplicates)
         except CpuFaultError as error:
             reference = f"the serial program does not come to its end: {error}"
             meaningless += MAX_MEANINGLESS // MAX_LOST
@@ -209,8 +211,15 @@ def _run_function(
                 continue
             if not tile and not serves_all(compilation.trees[first : first + len(nests)], every, machine):
                 continue  # another region refuses such a machine
-            exact = not (tile and plan.reassociated)
-            ran, failure = function.compare(reference, machine, tile, exact=exact)
+            exact = not _is_rounded(plan, tile)
+            ran, failure = False, None
+            # An order may be that of the serial C by chance: where the order is in question, both are run.
+            for backwards in (False, True) if duplicates else (reference.backwards,):
+                if failure is None:
+                    did, failure = function.compare(
+                        reference, machine, tile, backwards=backwards, exact=exact
+                    )
+                    ran = ran or did
             # A loop may be over before there is work for a time tile: what did the work then is no case of it.
             runs[r, leaf] += ran or failure is not None
             if failure is not None:
@@ -228,10 +237,16 @@ def _run_function(
             reasons.get((r, leaf), ""),
             plan.regions[r].tile_of(leaf),
             plan.regions[r].kind_of(leaf),
-            plan.reassociated and plan.regions[r].tile_of(leaf) > 0,
+            _is_rounded(plan, plan.regions[r].tile_of(leaf)),
         )
         for r, leaf in numbers
     ]
+
+
+def _is_rounded(plan: FunctionPlan, tile: int) -> bool:
+    """Whether results of a leaf (``tile`` 0) or of a tile may differ by rounding."""
+    in_any_order = any(region.adds_in_any_order for region in plan.regions)
+    return in_any_order or (tile > 0 and plan.reassociated)
 
 
 def _fits(region: RegionPlan, number: int) -> bool:
@@ -279,10 +294,12 @@ class _Runs:
     process: GuardedProcess
     plan: FunctionPlan
 
-    def reference(self, nests: tuple[Nest, ...], sample: Sample, number: int) -> _Reference | str:
+    def reference(
+        self, nests: tuple[Nest, ...], sample: Sample, number: int, *, duplicates: bool
+    ) -> _Reference | str:
         """Why there is none, where nothing can be expected of the kernels. CpuFaultError."""
         serial, function = self.executables.serial, self.plan.function
-        data = sized(self.process, serial, function, nests, sample, number)
+        data = sized(self.process, serial, function, nests, sample, number, duplicates=duplicates)
         if isinstance(data, str):
             return data
         if any(result(nest, sample.arguments, data.drawn, number % TURNS) is None for nest in nests):
@@ -291,7 +308,13 @@ class _Runs:
         return _Reference(sample, number, data.exact, run.arrays)
 
     def compare(
-        self, reference: _Reference, machine: Mapping[str, int], tile: int, *, exact: bool
+        self,
+        reference: _Reference,
+        machine: Mapping[str, int],
+        tile: int,
+        *,
+        backwards: bool,
+        exact: bool,
     ) -> tuple[bool, str | None]:
         """Whether the tile ran where a time tile was asked for, and what is wrong."""
         host = interface(self.plan)
@@ -309,7 +332,7 @@ class _Runs:
                     {**others, **actual},
                     program,
                     machine=machine or None,
-                    backwards=reference.backwards,
+                    backwards=backwards,
                 )
                 faults: tuple[Outside, ...] = ()
             else:
@@ -319,7 +342,7 @@ class _Runs:
                     {**others, **reference.data},
                     program,
                     machine=machine or None,
-                    backwards=reference.backwards,
+                    backwards=backwards,
                     edge=reference.edge,
                 )
                 actual, outcome, faults = run.arrays, run.outcome, run.faults

@@ -20,6 +20,7 @@ from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Function
 from comprehensive.runtime.guarded import GuardedProcess, Outside, TooLargeError
 from comprehensive.runtime.serial import SerialLibrary
+from comprehensive.soundness.index_data import TooFewIndicesError
 from comprehensive.soundness.sampling import Sample, random_data
 
 MAX_BYTES = 1 << 26
@@ -42,12 +43,20 @@ def sized(
     nests: tuple[Nest, ...],
     sample: Sample,
     seed: int,
+    *,
+    duplicates: bool = False,
 ) -> Sized | str:
-    """The data of a sample, or why the serial program has no meaning there. CpuFaultError where it has no end."""
+    """The data of a sample, or why the serial program has no meaning there. CpuFaultError where it has no end.
+
+    Indices that say where plain stores go are all different, unless with ``duplicates``.
+    """
     open_arrays = {p.name for p in function.parameters if p.is_data and (not p.dims or p.dims[0] is None)}
     shapes = dict(sample.shapes)
     while True:
-        data = random_data(function, nests, replace(sample, shapes=shapes), seed)
+        try:
+            data = random_data(function, nests, replace(sample, shapes=shapes), seed, duplicates=duplicates)
+        except TooFewIndicesError:
+            return "there are fewer places than indices that say where something is stored"
         try:
             found = process.extents(serial, function.name, {**sample.arguments, **data}, open_arrays)
         except TooLargeError as error:

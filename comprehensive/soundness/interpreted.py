@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from comprehensive.loops.interpreter import UndefinedBehaviour, run
+from comprehensive.loops.interpreter import Order, UndefinedBehaviour, run
 from comprehensive.loops.ir import Nest
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.sampling import all_scalars
@@ -43,10 +43,14 @@ def difference(
     arguments: Mapping[str, int | float],
     data: Mapping[str, Any],
     step: int,
+    *,
+    order: Order = "forward",
+    tolerance: Mapping[str, float] | None = None,
 ) -> str | None:
-    """What differs from ``expected`` after a run of the leaf."""
+    """What differs from ``expected`` after a run of the leaf, by more than the tolerance of its type."""
+    given = {name: data[name] for name in expected}
     try:
-        actual = run(leaf, all_scalars(leaf, arguments, step), {name: data[name] for name in expected})
+        actual = run(leaf, all_scalars(leaf, arguments, step), given, order=order)
     except UndefinedBehaviour as error:
         return f"the leaf has undefined behaviour: {error}"
-    return first_difference(expected, actual)
+    return first_difference(expected, actual, tolerance)

@@ -42,7 +42,7 @@ def reach(nest: Nest, arguments: Mapping[str, int | float], *, corners: bool = F
     needed = {a.name: 0 for a in nest.arrays if a.dims is None or a.dims[0] is None}
     if not needed:
         return needed
-    types = _types(nest)
+    types = types_of(nest)
     for access in accesses(with_conversions(nest, types)):
         if access.array in needed:
             with np.errstate(over="ignore"):  # of a product of two unsigned numbers the low bits count
@@ -53,7 +53,7 @@ def reach(nest: Nest, arguments: Mapping[str, int | float], *, corners: bool = F
     return needed
 
 
-def _types(nest: Nest) -> Types:
+def types_of(nest: Nest) -> Types:
     """Of scalars and iterators; an iterator that has two types in the nest has none here."""
     found: dict[str, set[ScalarType]] = {s.name: {s.type} for s in nest.scalars}
     for loop in nest.grid:

@@ -7,6 +7,7 @@ divide, granularity 1, blocks narrower than a tile and negative offsets all occu
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections.abc import Iterator, Mapping
@@ -28,6 +29,14 @@ from comprehensive.loops.interpreter import (
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.metafork.ast import Function, ScalarType
 from comprehensive.soundness.columns import NotEvaluableError
+from comprehensive.soundness.index_data import (
+    SHARE_OUTSIDE,
+    IndexUse,
+    TooFewIndicesError,
+    drawn_indices,
+    index_uses,
+    scattered,
+)
 from comprehensive.soundness.reach import TooManyIterationsError, reach
 
 SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 20, 23)
@@ -73,11 +82,14 @@ def samples(
     ranges: Ranges | None = None,
     any_sign: frozenset[str] = frozenset(),
     guess: int | None = None,
+    *,
+    duplicates: bool = False,
 ) -> Iterator[Sample]:
     """An endless stream of samples, the same for the same seed.
 
     ``any_sign`` names scalars that may be negative; such a value is kept only where every region is defined for it.
-    ``guess`` is a first number of elements for a buffer whose size depends on data.
+    ``guess`` is a first number of elements for a buffer whose size depends on data.  Arrays of places of plain stores
+    have room for indices that all differ or, with ``duplicates``, for two that do not.
 
     Raises NotSampledError when no sample that meets the preconditions is found in 20,000 draws, and when the size of
     what is behind a pointer depends on data and there is no guess.
@@ -89,6 +101,7 @@ def samples(
     # A cube of the largest size would keep an interpreter busy for minutes.
     largest = max((a.rank for nest in nests for a in nest.arrays), default=1)
     sizes = tuple(n for n in ranges.sizes if largest < 3 or n <= max(12, ranges.sizes[-1] // 4))
+    uses = index_uses(nests)
     number = 0
     failures = 0
     while True:
@@ -105,7 +118,11 @@ def samples(
                 arguments[parameter.name] = _draw(rng, values, number, is_tile=role is Role.PROGRAM)
         number += 1
         sample = _sample(function, nests, arguments, ranges.max_threads, guess)
-        if sample is None or not _is_defined(function, nests, sample, any_sign):
+        if (
+            sample is None
+            or not _has_room(uses, sample, duplicates)
+            or not _is_defined(function, nests, sample, any_sign)
+        ):
             failures += 1
             if failures > 20000:
                 raise NotSampledError(
@@ -132,6 +149,18 @@ def _sample(
         return None
     except NotEvaluableError as error:
         raise NotSampledError(f"the size of a buffer depends on data: {error}") from None
+
+
+def _has_room(uses: tuple[IndexUse, ...], sample: Sample, duplicates: bool) -> bool:
+    """Whether indices that have to be different can be, or whether some can be equal."""
+    if duplicates:
+        sizes = [math.prod(sample.shapes[name]) for name in scattered(uses) if name in sample.shapes]
+        return not sizes or max(sizes) >= 2
+    try:
+        drawn_indices(uses, sample.shapes, np.random.default_rng(0))
+    except TooFewIndicesError:
+        return False
+    return True
 
 
 def _is_defined(
@@ -237,16 +266,32 @@ def _read_by_host(function: Function) -> frozenset[str]:
     )
 
 
-def random_data(function: Function, nests: tuple[Nest, ...], sample: Sample, seed: int) -> dict[str, Any]:
-    """Arrays for all data of the function; integers that serve as subscripts or sizes are small and not negative."""
+def random_data(
+    function: Function,
+    nests: tuple[Nest, ...],
+    sample: Sample,
+    seed: int,
+    *,
+    duplicates: bool = False,
+) -> dict[str, Any]:
+    """Arrays for all data of the function; integers that serve as subscripts or sizes are small and not negative.
+
+    No index occurs twice in an array that says where a plain store goes, unless with ``duplicates``.
+    Raises TooFewIndicesError where there are too few places for that.
+    """
     rng = np.random.default_rng(seed)
-    subscripts, counts = subscript_names(nests), _read_by_host(function)
+    subscripts, counts, uses = subscript_names(nests), _read_by_host(function), index_uses(nests)
+    outside = seed % SHARE_OUTSIDE == SHARE_OUTSIDE - 1
+    indices = drawn_indices(uses, sample.shapes, rng, duplicates=duplicates, outside=outside)
     data: dict[str, Any] = {}
     for parameter in function.parameters:
         if not parameter.is_data:
             continue
         shape = sample.shapes[parameter.name]
         dtype = DTYPES[parameter.type]
+        if parameter.name in indices:
+            data[parameter.name] = indices[parameter.name].astype(dtype)
+            continue
         if parameter.type.is_integer and parameter.name in counts:
             data[parameter.name] = rng.integers(0, COUNTS, size=shape).astype(dtype)
         elif parameter.type.is_integer:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.access import assigned_names, atomically_updated, names_read
 from comprehensive.loops.integers import ONE, ZERO, Ring
 from comprehensive.loops.ir import (
     Alternative,
@@ -74,6 +74,10 @@ class _NoPointsError(Exception):
 
 def points_of(nest: Nest) -> Points | NotApplicable:
     """The region over coordinates, or why it is none."""
+    updated = atomically_updated(nest)
+    if updated:
+        # A tile reads what it updates into registers, and stores what it was before all others have added to it.
+        return NotApplicable(f"'{updated[0]}' is updated atomically, which the tiles cannot do")
     moved = Granularity().apply(Variant(nest))
     reasons: list[str] = []
     for tried in (moved.fragment.nest, nest) if isinstance(moved, Applied) else (nest,):

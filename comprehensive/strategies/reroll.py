@@ -117,7 +117,7 @@ def _roll(run: tuple[Stmt, ...], copies: int, iterator: str) -> For | None:
 
 def _common_statement(statements: tuple[Stmt, ...], iterator: str, ring: Ring) -> Stmt:
     assigns = tuple(s for s in statements if isinstance(s, Assign))
-    if len({s.operator for s in assigns}) != 1:
+    if len({(s.operator, s.atomic) for s in assigns}) != 1:
         raise _NotCopiesError
     target = _common(tuple(s.target for s in assigns), iterator, ring)
     value = _common(tuple(s.value for s in assigns), iterator, ring)

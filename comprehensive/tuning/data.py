@@ -14,7 +14,10 @@ import numpy as np
 
 
 def drawn(arguments: Sequence[Mapping[str, Any]], seed: int) -> dict[str, Any]:
-    """Arrays for all data by name, the same for the same description; integers are within their bounds."""
+    """Arrays for all data by name, the same for the same description.
+
+    Integers are within their bounds, and those that shall be ``distinct`` differ where the bounds leave room.
+    """
     arrays: dict[str, Any] = {}
     for number, argument in enumerate(arguments):
         if not argument["pointer"]:
@@ -24,6 +27,10 @@ def drawn(arguments: Sequence[Mapping[str, Any]], seed: int) -> dict[str, Any]:
         if dtype.kind == "f":
             single: Any = np.float32 if dtype.itemsize == 4 else np.float64
             arrays[argument["name"]] = rng.standard_normal(size=shape, dtype=single)
+        elif argument.get("distinct") and argument["high"] - argument["low"] >= np.prod(shape, dtype=object):
+            values: Any = np.arange(argument["low"], argument["high"], dtype=np.int64)
+            order = rng.permutation(values).astype(dtype)
+            arrays[argument["name"]] = order[: int(np.prod(shape))].reshape(shape)
         else:
             arrays[argument["name"]] = rng.integers(
                 argument["low"], argument["high"], size=shape, dtype=dtype

@@ -33,6 +33,7 @@ from comprehensive.loops.ir import Role
 from comprehensive.runtime.values import DTYPES
 from comprehensive.soundness.columns import NotEvaluableError
 from comprehensive.soundness.emulated import ROUNDING
+from comprehensive.soundness.index_data import index_uses, limit_of, scattered
 from comprehensive.soundness.reach import TooManyIterationsError, reach
 from comprehensive.soundness.sampling import all_scalars, subscript_names
 from comprehensive.tuning.candidates import admitted
@@ -161,8 +162,14 @@ def _shapes(plan: FunctionPlan, values: Mapping[str, int | float]) -> dict[str, 
 def _arguments(
     plan: FunctionPlan, values: Mapping[str, int | float], shapes: Mapping[str, tuple[int, ...]]
 ) -> Iterable[dict[str, Any]]:
-    """In the order of the program; integers that serve as subscripts are small and not negative."""
-    subscripts = subscript_names(tuple(region.nest for region in plan.regions))
+    """In the order of the program; integers that serve as subscripts are small and not negative.
+
+    Those that say where something is written are inside of what they index, and differ where two equal ones would be
+    a race.
+    """
+    nests = tuple(region.nest for region in plan.regions)
+    subscripts, uses = subscript_names(nests), index_uses(nests)
+    different = scattered(uses)
     host = interface(plan)
     for argument in host.everything:
         common: dict[str, Any] = {
@@ -176,4 +183,8 @@ def _arguments(
             continue
         low = -50 if DTYPES[argument.type] == "int32" and argument.name not in subscripts else 0
         shape = list(shapes[argument.name])
-        yield {**common, "written": not argument.const, "shape": shape, "low": low, "high": 51}
+        limit = limit_of(uses, argument.name, shapes)
+        found = {**common, "written": not argument.const, "shape": shape, "low": low, "high": 51}
+        if limit is not None:
+            found |= {"low": 0, "high": max(1, limit), "distinct": argument.name in different}
+        yield found

@@ -79,6 +79,33 @@ inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 template <typename T> inline T __ldg(const T *address) { return *address; }
 
+/* Threads take turns only at barriers, so that plain updates are atomic. Integers wrap around, as on a GPU. */
+#define CF_CPU_ATOMIC(name, operation, type, computed)                              \
+  inline type name(type *address, type value) {                                     \
+    type old;                                                                       \
+    std::memcpy(&old, address, sizeof old); /* the element may be a long */         \
+    const computed sum = static_cast<computed>(old) operation static_cast<computed>(value); \
+    std::memcpy(address, &sum, sizeof sum);                                         \
+    return old;                                                                     \
+  }
+CF_CPU_ATOMIC(atomicAdd, +, int, unsigned)
+CF_CPU_ATOMIC(atomicAdd, +, unsigned, unsigned)
+CF_CPU_ATOMIC(atomicAdd, +, unsigned long long, unsigned long long)
+CF_CPU_ATOMIC(atomicAdd, +, float, float)
+CF_CPU_ATOMIC(atomicAdd, +, double, double)
+CF_CPU_ATOMIC(atomicSub, -, int, unsigned)
+CF_CPU_ATOMIC(atomicSub, -, unsigned, unsigned)
+CF_CPU_ATOMIC(atomicAnd, &, int, unsigned)
+CF_CPU_ATOMIC(atomicAnd, &, unsigned, unsigned)
+CF_CPU_ATOMIC(atomicAnd, &, unsigned long long, unsigned long long)
+CF_CPU_ATOMIC(atomicOr, |, int, unsigned)
+CF_CPU_ATOMIC(atomicOr, |, unsigned, unsigned)
+CF_CPU_ATOMIC(atomicOr, |, unsigned long long, unsigned long long)
+CF_CPU_ATOMIC(atomicXor, ^, int, unsigned)
+CF_CPU_ATOMIC(atomicXor, ^, unsigned, unsigned)
+CF_CPU_ATOMIC(atomicXor, ^, unsigned long long, unsigned long long)
+#undef CF_CPU_ATOMIC
+
 /* ---- the runtime's types */
 
 struct CUstream_st;

@@ -242,6 +242,27 @@ def test_check_counts_what_it_could_not_check_and_runs_the_rest(tmp_path: Path) 
     ]
 
 
+def test_check_shows_what_indices_that_occur_twice_do(tmp_path: Path) -> None:
+    source = tmp_path / "scatter.mf"
+    source.write_text(
+        "void scatter(int n, const int p[n], const float a[n], float y[n], int B)\n{\n"
+        "  meta_schedule block(B) { meta_for (int i = 0; i < n; i++) y[p[i]] = a[i]; }\n}\n"
+    )
+    arguments = ("check", str(source), "--registers", "estimate", "--points", "4")
+    trusted = run(*arguments)
+    assert trusted.exit_code == 0, trusted.output
+    assert "data: no index occurs twice in 'p', which is assumed" in trusted.stdout
+    assert "4 of 4 points equal" in trusted.stdout
+    broken = run(*arguments, "--duplicates", "--json")
+    assert broken.exit_code == 1
+    document = json.loads(broken.stdout)
+    assert (document["holds"], document["duplicates"], document["indices"]) == (False, True, ["p"])
+    assert all(run["state"] == "fails" for run in document["runs"])
+    legality = document["regions"][0]["conditions"][0]
+    assert legality["state"] == "fails"
+    assert legality["failures"][0].startswith("backwards y[")
+
+
 def test_check_says_what_the_c_compiler_does_not_know(tmp_path: Path) -> None:
     source = tmp_path / "f.mf"
     source.write_text(
@@ -400,13 +421,13 @@ def test_colour_is_never_written_to_a_pipe(tmp_path: Path) -> None:
     assert "\x1b" not in answer.stderr
 
 
-def test_check_says_that_a_data_dependent_race_is_not_excluded(tmp_path: Path) -> None:
+def test_check_says_that_a_race_of_scattered_stores_is_not_excluded(tmp_path: Path) -> None:
     source = tmp_path / "hist.mf"
     source.write_text(
         "#include <stdio.h>\nvoid f(int n, int B, const int v[n], int h[n]) { int dim = n / B;\n"
         '  printf("done %d\\n", n);\n'
         "  meta_schedule { meta_for (int i = 0; i < dim; i++) meta_for (int u = 0; u < B; u++)\n"
-        "    h[v[i*B + u]] += 1; } }\n"
+        "    h[v[i*B + u]] = i; } }\n"
     )
     result = run("check", str(source), "--registers", "estimate", "--points", "5", "--json")
     assert result.exit_code == 0, result.output

@@ -201,3 +201,12 @@ def test_a_kernel_over_tiles_gets_bounds_that_say_so() -> None:
         found = counter.evaluate(tiled.fragment)
         assert found.source.startswith("bound")
         assert found.value == counter.evaluate(tiled.fragment).value
+
+
+def test_an_atomic_update_is_one_access_that_no_thread_waits_for() -> None:
+    text = """void count(int n, const int x[n], int h[n], int B) {
+      meta_schedule block(B) { meta_for (int i = 0; i < n; i++) meta_atomic h[x[i]] += 1; }
+    }"""
+    assert words_by_array(first(text), {"B": 32, "n": 1000}) == {"x": 32, "h": 32}
+    plain = first(text.replace("meta_atomic ", ""))
+    assert words_by_array(plain, {"B": 32, "n": 1000})["h"] == 64

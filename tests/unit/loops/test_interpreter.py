@@ -11,6 +11,7 @@ from comprehensive.loops import compile_python
 from comprehensive.loops.arithmetic import FUNCTIONS, float_literal, round_to_float
 from comprehensive.loops.interpreter import (
     EndlessLoopError,
+    Order,
     UndefinedBehaviour,
     c_value,
     dimensions,
@@ -175,3 +176,9 @@ def test_the_interpreter_runs_a_product_of_ones() -> None:
     data = {name: np.ones(n * n, "float32") for name in "abc"}
     after = run(nest, {"n": n, "B0": 4, "ub1": 4, "s": 2}, data)["c"]
     assert after.tolist() == [float(n + 1)] * (n * n)
+
+
+@pytest.mark.parametrize("order", ["forward", "reversed"])
+def test_an_atomic_sum_may_leave_the_range_on_its_way(order: Order) -> None:
+    nest = body_of("meta_atomic a[0] += u < 2 ? 2000000000 : -2000000000;")
+    assert run(nest, ARGUMENTS, {"a": np.zeros(4, "int32")}, order=order)["a"][0] == 0

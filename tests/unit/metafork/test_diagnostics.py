@@ -277,6 +277,27 @@ CASES: dict[str, tuple[str, str]] = {
     "a level of performance": ("CF0220", "void f(int n, float *c) { int §P_occ = n; " + REGION + " }"),
     "a block clause": ("CF0323", in_host("").replace("meta_schedule", "meta_schedule block(§n)")),
     "an idle array cached": ("CF0314", in_host("").replace("meta_schedule", "§meta_schedule cache(a)")),
+    "atomic local variable": ("CF0225", in_threads("int k = 0; meta_atomic §k += 1;")),
+    "atomic element of a local array": ("CF0225", in_threads("int t[4]; meta_atomic §t[0] += 1;")),
+    "atomic store": ("CF0225", in_threads("meta_atomic §c[0] = 1;")),
+    "atomic product": ("CF0225", in_threads("meta_atomic §c[0] *= 2;")),
+    "atomic declaration": ("CF0225", in_threads("§meta_atomic int k = 1;")),
+    "atomic nothing": ("CF0225", in_threads("§meta_atomic ;")),
+    "atomic block": ("CF0225", in_threads("§meta_atomic { c[0] += 1; }")),
+    "atomic update of bytes": (
+        "CF0226",
+        "void f(int d, int B, unsigned char *c) { meta_schedule { "
+        + OK.replace("c[i * B + u] = 1", "meta_atomic §c[u] += 1")
+        + " } }",
+    ),
+    "atomic update of float by double": ("CF0226", in_threads("meta_atomic c[0] += §0.5;")),
+    "atomic update of int by float": (
+        "CF0226",
+        "void f(int d, int B, int *c, float r) { meta_schedule { "
+        + OK.replace("c[i * B + u] = 1", "meta_atomic c[u] += §r")
+        + " } }",
+    ),
+    "atomic update outside a region": ("CF0303", in_host("§meta_atomic d += 1;")),
 }
 
 

@@ -71,6 +71,7 @@ assigns = st.builds(
     st.one_of(identifiers.map(Name), indices),
     st.sampled_from(["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="]),
     exprs,
+    atomic=st.booleans(),
 )
 declares = st.one_of(
     st.builds(Declare, types, identifiers, st.just(()), st.none() | exprs, st.booleans()),
