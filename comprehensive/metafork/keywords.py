@@ -5,7 +5,7 @@ them is not misread::
 
     meta_shedule block(B) { metafor (int i = 0; ...   -->   meta_schedule block(B) { meta_for (int i = 0; ...
 
-A word counts as a keyword only where C has no other use for it: before a brace or a clause, before a loop header.
+A word counts as a keyword only where C has no other use for it: before a brace or a clause, before a loop header, before another name.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from comprehensive.metafork.tokens import Token
 
 _LIKENESS = 0.75
 """How much of two words must agree, as difflib measures it: 'metafor' and 'meta_for' have 0.93."""
-_KINDS = {"meta_schedule": "META_SCHEDULE", "meta_for": "META_FOR"}
+_KINDS = {"meta_schedule": "META_SCHEDULE", "meta_for": "META_FOR", "meta_atomic": "META_ATOMIC"}
 
 
 def corrected(tokens: Sequence[Token]) -> list[Token]:
@@ -44,6 +44,8 @@ def _meant_keyword(tokens: Sequence[Token], position: int) -> str | None:
     following = tokens[position + 1]
     if following.type == "LPAR" and _is_loop_header(tokens, position + 1):
         return "meta_for" if _is_like(tokens[position].text, "meta_for") else None
+    if following.type in ("NAME", "INCDEC"):
+        return "meta_atomic" if _is_like(tokens[position].text, "meta_atomic") else None
     if following.type == "LBRACE" or _is_clause(tokens, position + 1):
         return "meta_schedule" if _is_like(tokens[position].text, "meta_schedule") else None
     return None

@@ -200,7 +200,10 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
         ("for (int l = 0; l < k; l++) c[i][j] += a[i][k-1-l];", "is not l and what does not change"),
         ("if (j < a[i][0]) c[i][j] = 1;", "a condition reads what is not the same for all points"),
         ("for (int l = 0; l < k; l++) c[i][j] += l > 2 ? a[i][l] : 0;", "is read under a condition"),
-        ("int t = a[i][0]; for (int l = 0; l < k; l++) c[i][j + t - t] += a[i][l];", "is computed by the point"),
+        (
+            "int t = a[i][0]; for (int l = 0; l < k; l++) c[i][j + t - t] += a[i][l];",
+            "is computed by the point",
+        ),
     ],
 )
 def test_what_has_no_tile_says_why(body: str, reason: str) -> None:

@@ -144,6 +144,7 @@ CASES: dict[str, tuple[str, str]] = {
     "array of another type": ("CF0117", with_parameters("int d, int B, const §half *c")),
     "keyword of a region": ("CF0128", in_host("").replace("meta_schedule", "§meta_shedule")),
     "keyword of a loop": ("CF0128", in_host("").replace("meta_for (int i", "§metafor (int i")),
+    "keyword of an update": ("CF0128", in_threads("§metaatomic c[0] += 1;")),
     "clause nearly right": ("CF0128", in_host("").replace("meta_schedule", "meta_schedule §cached(c)")),
     "clause that there is not": ("CF0128", in_host("").replace("meta_schedule", "meta_schedule §grid(d)")),
     "barrier of CUDA": ("CF0129", in_threads("c[0] = 1;\n§__syncthreads();\n__syncthreads();")),
