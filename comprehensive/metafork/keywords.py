@@ -5,7 +5,8 @@ them is not misread::
 
     meta_shedule block(B) { metafor (int i = 0; ...   -->   meta_schedule block(B) { meta_for (int i = 0; ...
 
-A word counts as a keyword only where C has no other use for it: before a brace or a clause, before a loop header, before another name.
+A word counts as a keyword only where C has no other use for it: before a brace or a clause, before a loop header,
+before another name.
 """
 
 from __future__ import annotations

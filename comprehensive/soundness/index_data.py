@@ -17,8 +17,8 @@ import numpy as np
 
 from comprehensive.loops.access import Mode, accesses
 from comprehensive.loops.ir import Nest
-from comprehensive.loops.rewrite import subexpressions
 from comprehensive.metafork.ast import Expr, Index, ScalarType
+from comprehensive.metafork.walk import children
 from comprehensive.soundness.conversions import with_conversions
 from comprehensive.soundness.reach import types_of
 
@@ -65,11 +65,15 @@ def index_uses(nests: Iterable[Nest]) -> tuple[IndexUse, ...]:
 def _uses(
     subscript: Expr, array: str, dimension: int, distinct: bool, data: Mapping[str, ScalarType]
 ) -> Iterator[IndexUse]:
-    for part in subexpressions(subscript):
+    waiting: list[Expr] = [subscript]
+    while waiting:
+        part = waiting.pop()
         if isinstance(part, Index) and part.array in data:
             yield IndexUse(part.array, array, dimension, part is subscript, distinct, data[part.array])
             for inner, place in enumerate(part.subscripts):
                 yield from _uses(place, part.array, inner, distinct, data)
+        else:
+            waiting += reversed(children(part))
 
 
 def scattered(uses: Iterable[IndexUse]) -> tuple[str, ...]:
@@ -97,6 +101,7 @@ def drawn_indices(
         own = [use for use in uses if use.indices == name]
         shape = shapes[name]
         bound = min(_bound(use, shapes) for use in own) + (MOST if outside else 0)
+        bound = min(bound, *(_range(use.type) for use in own))
         if name not in distinct:
             values[name] = random.integers(0, max(1, bound), size=shape)
         elif duplicates:
@@ -114,18 +119,23 @@ def drawn_indices(
 
 def limit_of(uses: Iterable[IndexUse], name: str, shapes: Mapping[str, tuple[int, ...]]) -> int | None:
     """Below which the indices in an array stay; None for an array that is no index array of these."""
-    return min((_bound(use, shapes) for use in uses if use.indices == name), default=None)
+    own = [use for use in uses if use.indices == name]
+    return min((min(_bound(use, shapes), _range(use.type)) for use in own), default=None)
+
+
+def _range(type: ScalarType) -> int:
+    """How many indices an element of this type can be."""
+    return 256 if type is ScalarType.UNSIGNED_CHAR else 2**31
 
 
 def _bound(use: IndexUse, shapes: Mapping[str, tuple[int, ...]]) -> int:
     shape = shapes.get(use.array)
     if shape is None:
         return MOST
-    room = (
-        shape[use.dimension] if use.type is not ScalarType.UNSIGNED_CHAR else min(256, shape[use.dimension])
-    )
-    # Something is done to the index before it is one: half of the range leaves it room.
-    return room if use.direct else (room + 1) // 2
+    # Something is done to the index before it is one: half of the range leaves it room, if there is that much.
+    room = shape[use.dimension]
+    half = (room + 1) // 2
+    return room if use.direct or prod(shapes[use.indices]) > half else half
 
 
 def _different(order: Any, shape: tuple[int, ...], random: Any) -> Any:

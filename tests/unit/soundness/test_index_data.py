@@ -49,6 +49,18 @@ def test_indices_of_stores_differ_and_are_inside(body: str) -> None:
     assert len(set(repeated)) < 4
 
 
+def test_indices_of_indices_differ_as_well() -> None:
+    found = drawn("y[q[p[i]]] = i;")
+    assert sorted(found["p"]) == [0, 1, 2, 3]
+    assert len(set(found["q"])) == 4
+
+
+def test_bytes_stay_different_where_indices_are_too_large() -> None:
+    (values,) = drawn("if (c[i] < m) y[c[i]] = i;", outside=True).values()
+    assert len(set(values)) == 4
+    assert max(values) < 256
+
+
 def test_two_stores_into_one_array_do_not_meet() -> None:
     found = drawn("y[p[i]] = i; y[q[i]] = 0;")
     assert not set(found["p"]) & set(found["q"])
