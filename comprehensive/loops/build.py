@@ -216,7 +216,7 @@ class _RegionBuilder:
             if normalized is None:
                 raise _MalformedError("the loop steps away from its bound", loop.span)
             _, scope = scope.declare(loop.iterator, ScalarType.INT, normalized.value)
-            loops.append(Loop(iterator, normalized.extent, loop.span))
+            loops.append(Loop(iterator, normalized.extent, loop.span, loop.cut))
         return tuple(loops), scope
 
     # --- between grid and threads -----------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from comprehensive.diagnostics import GENERATED, Span
-from comprehensive.metafork.ast import Binary, Expr, HostLoop, Index, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.ast import Binary, Cut, Expr, HostLoop, Index, IntLiteral, Name, ScalarType, Stmt
 
 
 class Role(Enum):
@@ -72,11 +72,15 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A parallel loop ``0 <= iterator < extent``; the extent reads scalars of the nest only."""
+    """A parallel loop ``0 <= iterator < extent``; the extent reads scalars of the nest only.
+
+    ``cut`` is the loop of the program that a block clause has cut into this one and another.
+    """
 
     iterator: str
     extent: Expr
     span: Span = field(default=GENERATED, compare=False, repr=False)
+    cut: Cut | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,8 +181,20 @@ class For:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """The loop that a block clause has cut into a loop of blocks and one of threads: its iterator, and its value in
+    terms of theirs, of parameters and of host scalars."""
+
+    iterator: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class MetaFor:
-    """A parallel loop; the fields are those of :class:`For`, and the header always declares the iterator."""
+    """A parallel loop; the fields are those of :class:`For`, and the header always declares the iterator.
+
+    ``cut`` is what the program has in its place, where a block clause has made it.
+    """
 
     type: ScalarType
     iterator: str
@@ -192,6 +204,7 @@ class MetaFor:
     step: Expr
     body: tuple[Stmt, ...]
     span: Span = _span()
+    cut: Cut | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

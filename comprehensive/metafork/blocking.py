@@ -21,6 +21,7 @@ from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
+    Cut,
     Declare,
     Expr,
     For,
@@ -150,19 +151,21 @@ def _cut(
     blocks = [name(_own(loop.iterator, "block")) for loop in run]
     threads = [name(_own(loop.iterator, "thread")) for loop in run]
     values: list[Stmt] = []
+    cuts: list[Cut] = []
     inside: Expr | None = None
     for loop, extent, block, thread in zip(run, extents, blocks, threads, strict=True):
         place: Expr = Binary("+", Binary("*", Name(block), extent), Name(thread), loop.span)
         value = place if loop.start == ZERO else Binary("+", loop.start, place, loop.span)
         values.append(Declare(ScalarType.INT, loop.iterator, initial=value, span=loop.span))
+        cuts.append(Cut(loop.iterator, value))
         test = Binary(loop.relation, Name(loop.iterator), loop.bound, loop.span)
         inside = test if inside is None else Binary("&&", inside, test, loop.span)
     assert inside is not None, "a run has a loop"
     body: tuple[Stmt, ...] = (*values, If(inside, inner, span=run[-1].span))
-    for loop, extent, thread in reversed(list(zip(run, extents, threads, strict=True))):
-        body = (MetaFor(ScalarType.INT, thread, ZERO, "<", extent, ONE, body, loop.span),)
-    for loop, extent, block in reversed(list(zip(run, extents, blocks, strict=True))):
-        body = (MetaFor(ScalarType.INT, block, ZERO, "<", _blocks(loop, extent), ONE, body, loop.span),)
+    for loop, extent, thread, cut in reversed(list(zip(run, extents, threads, cuts, strict=True))):
+        body = (MetaFor(ScalarType.INT, thread, ZERO, "<", extent, ONE, body, loop.span, cut),)
+    for loop, extent, block, cut in reversed(list(zip(run, extents, blocks, cuts, strict=True))):
+        body = (MetaFor(ScalarType.INT, block, ZERO, "<", _blocks(loop, extent), ONE, body, loop.span, cut),)
     return body
 
 

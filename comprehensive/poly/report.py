@@ -39,6 +39,7 @@ from comprehensive.poly.model import (
     Witness,
 )
 from comprehensive.poly.repeats import concrete
+from comprehensive.poly.user_loops import user_loop, user_values
 
 
 def check(nest: Nest, sink: DiagnosticSink, *, reassociate: bool = False) -> None:
@@ -52,20 +53,24 @@ def check(nest: Nest, sink: DiagnosticSink, *, reassociate: bool = False) -> Non
     if impossible is not None:
         _impossible(nest, impossible, sink)
         return  # anything at all holds where no call arrives
+    depending: dict[tuple[str, str], tuple[Span, Witness]] = {}
     meeting: dict[str, tuple[Span, Witness, dict[str, None]]] = {}
     undecided: dict[tuple[str, Span], list[str]] = {}
-    for band, iterator, verdict in verdicts(nest):
+    for band, own, verdict in verdicts(nest):
         loops = nest.grid if band is None else nest.bands[band].loops
-        span = next(loop.span for loop in loops if loop.iterator == iterator)
+        span = next(loop.span for loop in loops if loop.iterator == own)
+        iterator = user_loop(nest, own)
         match verdict:
             case Conflict(witness=witness) if witness.supposing is not None:
                 meeting.setdefault(witness.array, (span, witness, {}))[2][iterator] = None
             case Conflict():
-                _dependence(iterator, span, verdict.witness, sink)
+                depending.setdefault((iterator, verdict.witness.array), (span, verdict.witness))
             case Undecided():
                 undecided.setdefault((verdict.reason, verdict.span), []).append(f"'{iterator}'")
             case Parallel():
                 pass
+    for (iterator, _), (span, witness) in depending.items():
+        _dependence(nest, iterator, span, witness, sink)
     for span, witness, iterators in meeting.values():
         _meeting(nest, tuple(iterators), span, witness, sink)
     for (reason, span), iterators in undecided.items():
@@ -76,7 +81,7 @@ def check(nest: Nest, sink: DiagnosticSink, *, reassociate: bool = False) -> Non
             help="the annotation is trusted here; make sure that it is right",
         )
     for violation in out_of_bounds(nest):
-        _violation(violation, sink)
+        _violation(nest, violation, sink)
     uncached: dict[str, list[Opaque]] = {}
     for array in nest.cached:
         footprints = [footprint(nest, band, array, Level.BLOCK) for band in range(len(nest.bands))]
@@ -120,7 +125,7 @@ def _not_staged(opaque: Opaque, sink: DiagnosticSink) -> None:
     )
 
 
-def _dependence(iterator: str, span: Span, witness: Witness, sink: DiagnosticSink) -> None:
+def _dependence(nest: Nest, iterator: str, span: Span, witness: Witness, sink: DiagnosticSink) -> None:
     element = witness.array + "".join(f"[{k}]" for k in witness.element)
     parameters = _values(witness.parameters)
     sink.error(
@@ -128,8 +133,8 @@ def _dependence(iterator: str, span: Span, witness: Witness, sink: DiagnosticSin
         f"the iterations of 'meta_for {iterator}' depend on each other through array '{witness.array}'",
         _place(span),
         notes=(
-            Note(f"{element} is written at {_values(witness.first)}", _place(witness.first_span)),
-            Note(f"and used at {_values(witness.second)}", _place(witness.second_span)),
+            Note(f"{element} is written at {_first(nest, witness)}", _place(witness.first_span)),
+            Note(f"and used at {_second(nest, witness)}", _place(witness.second_span)),
             *((Note(f"with {parameters}"),) if parameters else ()),
         ),
         help=f"make the loop over '{iterator}' a serial 'for', or exclude these values by assert(...)",
@@ -167,9 +172,9 @@ def _meeting(
         f"'{witness.array}', the place of which depends on data",
         _place(span),
         notes=(
-            Note(f"{element} is {_done(one.mode)} at {_values(witness.first)}", _place(witness.first_span)),
+            Note(f"{element} is {_done(one.mode)} at {_first(nest, witness)}", _place(witness.first_span)),
             Note(
-                f"and {_done(other.mode)} at {_values(witness.second)}{condition}",
+                f"and {_done(other.mode)} at {_second(nest, witness)}{condition}",
                 _place(witness.second_span),
             ),
             *((Note(f"with {parameters}"),) if parameters else ()),
@@ -196,7 +201,7 @@ def _done(mode: Mode) -> str:
             assert_never(mode)
 
 
-def _violation(violation: OutOfBounds, sink: DiagnosticSink) -> None:
+def _violation(nest: Nest, violation: OutOfBounds, sink: DiagnosticSink) -> None:
     limit = f"outside 0 to {violation.extent - 1}" if violation.value >= 0 else "negative"
     if violation.value >= 0 and violation.extent == 0:
         limit = "but the array has no element"
@@ -204,7 +209,7 @@ def _violation(violation: OutOfBounds, sink: DiagnosticSink) -> None:
         "CF0402",
         f"subscript {violation.subscript + 1} of array '{violation.array}' is {violation.value}, {limit}",
         _place(violation.span),
-        notes=(Note(f"at {_values(violation.point)}"),),
+        notes=(Note(f"at {_values(user_values(nest, violation.point, {}))}"),),
         help="guard the reference, correct the loop bounds, or exclude these values by assert(...)",
     )
 
@@ -251,6 +256,14 @@ def _least(scalar: Scalar, least: int) -> str:
         return f"'{scalar.name}' is unsigned"
     reason = "it shapes a block" if scalar.role is Role.PROGRAM else "it is a size"
     return f"'{scalar.name}' is at least {least}: {reason}"
+
+
+def _first(nest: Nest, witness: Witness) -> str:
+    return _values(user_values(nest, witness.first, witness.parameters))
+
+
+def _second(nest: Nest, witness: Witness) -> str:
+    return _values(user_values(nest, witness.second, witness.parameters))
 
 
 def _values(point: Mapping[str, int]) -> str:

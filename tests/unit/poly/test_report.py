@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from comprehensive.diagnostics import Diagnostic, DiagnosticSink
+from comprehensive.diagnostics import Diagnostic, DiagnosticSink, render
 from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest
 from comprehensive.poly.bounds import out_of_bounds
@@ -211,3 +213,39 @@ def test_a_serial_loop_in_larger_steps_is_one_warning_that_names_the_steps() -> 
     assert "arrays 'a', 'b', 'c' cannot be cached" in warning.message
     assert "in steps of k" in warning.message
     assert [note.message for note in warning.notes] == ["'b[i][k]' likewise", "'c[i][k]' likewise"]
+
+
+def told_of_blocks(statement: str, clause: str = "B") -> str:
+    """What is said of a nest over ``i`` from 1 on, and ``j``, that a block clause cuts."""
+    program = parse_clean(
+        "void f(int n, int B, int C, const int x[n], int y[n], int z[n][n]) {"
+        f" meta_schedule block({clause}) {{ meta_for (int i = 1; i < n; i++)"
+        f" {'meta_for (int j = 0; j < n; j++)' if ',' in clause else ''} {statement} }} }}"
+    )
+    sink = DiagnosticSink()
+    check(build(program, sink)[0], sink)
+    text = "\n".join(render(d) for d in sink.diagnostics)
+    assert "_block" not in text
+    assert "_thread" not in text
+    return text
+
+
+def test_a_dependence_between_points_is_told_once_in_the_loops_of_the_program() -> None:
+    text = told_of_blocks("y[i] = y[i - 1];")
+    assert text.count("[CF0401]") == 1
+    assert "the iterations of 'meta_for i' depend on each other" in text
+    assert "y[2] is written at i = 2" in text
+    assert "and used at i = 3" in text
+
+
+def test_each_loop_has_a_dependence_of_its_own() -> None:
+    text = told_of_blocks("{ z[i][j] = 1; y[0] = x[i]; }", "B, C")
+    assert text.count("'meta_for i' depend on each other through array 'y'") == 1
+    assert text.count("'meta_for j' depend on each other through array 'y'") == 1
+    assert text.count("[CF0401]") == 2
+
+
+def test_subscripts_out_of_bounds_and_what_is_not_known_speak_of_the_program_too() -> None:
+    assert re.search(r"at B = 1, n = 2, i = 1$", told_of_blocks("y[i] = x[i + 1];"), re.MULTILINE)
+    assert "the iterations of 'i' are independent" in told_of_blocks("y[x[i]] = 1;")
+    assert "the iterations of 'i' may meet" in told_of_blocks("y[x[i]] += 1;")
