@@ -457,17 +457,26 @@ def explain(
 @cli.command()
 @input_argument
 @click.option("--points", type=click.IntRange(1, 10000), default=20, show_default=True, help="Points a leaf.")
+@click.option(
+    "-D",
+    "definitions",
+    metavar="LIMIT=VALUE",
+    multiple=True,
+    help="Limit of a counter that --counters names.",
+)
 @click.option("--no-run", is_flag=True, help="Do not build and run the kernels on the CPU.")
 @click.option("--sanitize", is_flag=True, help="Build with AddressSanitizer.")
 @click.option(
     "--duplicates", is_flag=True, help="Indices occur twice in the data that says where plain stores go."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@counters_option
 @with_compile_options
 @reporting
 def check(
     source: Path,
     points: int,
+    definitions: tuple[str, ...],
     no_run: bool,
     sanitize: bool,
     duplicates: bool,
@@ -482,8 +491,17 @@ def check(
 
     options = options_of(**compile_options)
     compilation = _compile(source, options)
+    if any(tree.quotients for tree in compilation.trees):
+        raise click.UsageError(
+            "check does not go with --counters occupancy or latency_hiding, whose values depend on all of a machine"
+        )
     report = verification.verify(
-        compilation, points=points, run=not no_run, sanitize=sanitize, duplicates=duplicates
+        compilation,
+        points=points,
+        run=not no_run,
+        sanitize=sanitize,
+        duplicates=duplicates,
+        levels=definitions_of(definitions),
     )
     if as_json:
         _print_json(verification.to_json(report))

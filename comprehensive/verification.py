@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from comprehensive.codegen.levels import with_levels
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile, Span
 from comprehensive.driver import Compilation, Options, problem_of
 from comprehensive.generate import outputs
@@ -44,6 +45,7 @@ from comprehensive.soundness.signs import any_sign
 from comprehensive.soundness.state import State
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.process import ToolError
+from comprehensive.values import Rational, demand_levels
 
 SEED = 1
 CODE_SOUNDNESS = "(ii) code soundness"
@@ -96,15 +98,25 @@ class Report:
 
 
 def verify(
-    compilation: Compilation, *, points: int, run: bool, sanitize: bool = False, duplicates: bool = False
+    compilation: Compilation,
+    *,
+    points: int,
+    run: bool,
+    sanitize: bool = False,
+    duplicates: bool = False,
+    levels: Mapping[str, Rational] | None = None,
 ) -> Report:
     """Checks Definition 2 and, with ``run``, the emitted code at ``points`` points a leaf.
+
+    ``levels`` are the values of the limits that no device has; CommandLineError as of `demand_levels`.
 
     With ``duplicates`` indices that say where plain stores go occur twice, and the order of iterations must not count.
 
     Raises ToolError when the code is to be run and there is no C or C++ compiler, CompileError (CF0707) when the C
     compiler rejects the source.
     """
+    demand_levels(compilation, levels or {})
+    compilation = replace(compilation, plan=with_levels(compilation.plan, levels or {}))
     regions = tuple(
         _region(compilation, number, points, duplicates) for number in range(len(compilation.nests))
     )
@@ -122,7 +134,13 @@ def verify(
         except SerialBuildError as error:
             raise CompileError(tuple(of_compiler(compilation.source, str(error)))) from error
         runs = run_leaves(
-            compilation, built, points, SEED, endless=_endless(compilation, regions), duplicates=duplicates
+            compilation,
+            built,
+            points,
+            SEED,
+            endless=_endless(compilation, regions),
+            duplicates=duplicates,
+            levels=levels,
         )
         return Report(regions, runs, indices, duplicates)
 

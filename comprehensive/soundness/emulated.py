@@ -41,6 +41,7 @@ from comprehensive.soundness.sampling import (
 from comprehensive.soundness.signs import any_sign
 from comprehensive.soundness.state import State
 from comprehensive.toolchain.host import Compiler
+from comprehensive.values import Rational
 
 MAX_DRAWS = 400
 """Samples tried for the leaves of a function; a leaf that needs rare parameters may get fewer points."""
@@ -129,11 +130,13 @@ def run_leaves(
     *,
     endless: Mapping[str, str] | None = None,
     duplicates: bool = False,
+    levels: Mapping[str, Rational] | None = None,
 ) -> tuple[LeafRuns, ...]:
     """Runs every leaf at up to ``points`` random points that a machine can bring to it.
 
     A function whose buffers cannot be sized is not run, nor are those in ``endless`` (names with a reason); the
-    others are.  With ``duplicates`` indices of plain stores occur twice, and every point is run in both orders.
+    others are.  ``levels`` are the values of limits with which the header was made.  With ``duplicates`` indices of
+    plain stores occur twice, and every point is run in both orders.
     """
     found: list[LeafRuns] = []
     first = 0
@@ -143,7 +146,9 @@ def run_leaves(
             try:
                 if reason is None:
                     runs = _Runs(executables, process, plan)
-                    found += _run_function(compilation, runs, plan, first, points, seed, ranges, duplicates)
+                    found += _run_function(
+                        compilation, runs, plan, first, points, seed, ranges, duplicates, levels or {}
+                    )
             except NotSampledError as error:
                 reason = str(error)
             if reason is not None:
@@ -167,6 +172,7 @@ def _run_function(
     seed: int,
     ranges: Ranges | None,
     duplicates: bool,
+    levels: Mapping[str, Rational],
 ) -> list[LeafRuns]:
     nests = tuple(region.nest for region in plan.regions)
     numbers = [(r, number) for r, region in enumerate(plan.regions) for number in region.numbers]
@@ -191,12 +197,13 @@ def _run_function(
             continue
         meaningless = 0
         # Systems assume that every integer is non-negative, also one that the launcher takes at any sign.
-        every = [
+        every: list[dict[str, Rational]] = [
             {
                 name: max(0, value) if name in free else value
                 for name, value in all_scalars(nest, sample.arguments).items()
                 if isinstance(value, int)
             }
+            | dict(levels)
             for nest in nests
         ]
         for r, leaf in cases:
@@ -204,9 +211,10 @@ def _run_function(
                 continue
             tree = compilation.trees[first + r]
             values = every[r]
+            limits = [limit for limit in tree.limits if limit not in levels]
             tile = plan.regions[r].tile_of(leaf)
             # A tile runs on every machine that it fits, whatever the parameters; the fake device has room.
-            machine = {} if tile else machine_for(tree.leaves[leaf].system, values, tree.limits)
+            machine = {} if tile else machine_for(tree.leaves[leaf].system, values, limits)
             if machine is None or (not tile and _threads(plan, r, values) > MAX_BLOCK_THREADS):
                 continue
             if not tile and not serves_all(compilation.trees[first : first + len(nests)], every, machine):
@@ -259,10 +267,10 @@ def _fits(region: RegionPlan, number: int) -> bool:
     return all(atom.holds(point) for atom in tile.system.atoms)
 
 
-def _threads(plan: FunctionPlan, region: int, values: Mapping[str, int]) -> int:
+def _threads(plan: FunctionPlan, region: int, values: Mapping[str, Rational]) -> int:
     threads = 1
     for loop in plan.regions[region].nest.thread_loops:
-        threads *= int(c_value(loop.extent, values))
+        threads *= int(c_value(loop.extent, {name: int(value) for name, value in values.items()}))
     return threads
 
 

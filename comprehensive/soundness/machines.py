@@ -21,7 +21,9 @@ AMPLE = 1 << 24
 """The value of a machine parameter that nothing bounds from above."""
 
 
-def machine_for(system: System, values: Mapping[str, int], limits: Sequence[str]) -> dict[str, int] | None:
+def machine_for(
+    system: System, values: Mapping[str, int | Fraction], limits: Sequence[str]
+) -> dict[str, int] | None:
     """``values`` give every symbol of the system, assumptions included, that is not in ``limits``."""
     machine: dict[str, int] = {}
     for limit in limits:
@@ -42,14 +44,14 @@ def machine_for(system: System, values: Mapping[str, int], limits: Sequence[str]
 
 
 def serves_all(
-    trees: Sequence[Tree[Variant]], values: Sequence[Mapping[str, int]], machine: Mapping[str, int]
+    trees: Sequence[Tree[Variant]], values: Sequence[Mapping[str, int | Fraction]], machine: Mapping[str, int]
 ) -> bool:
     """Whether a machine that brings one region of a function to a leaf has one for all of them.
 
-    ``values`` are the scalars of each region.  What ``machine`` does not give is ample.
+    ``values`` are the scalars of each region, and limits with a value.  What ``machine`` does not give is ample.
     """
     for tree, scalars in zip(trees, values, strict=True):
-        limits = {limit: machine.get(limit, AMPLE) for limit in tree.limits}
+        limits = {limit: machine.get(limit, AMPLE) for limit in tree.limits if limit not in scalars}
         if isinstance(leaf_for(tree, {**scalars, **limits}), DeadEnd):
             return False
     return True

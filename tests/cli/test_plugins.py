@@ -81,6 +81,10 @@ def test_a_limit_of_a_counter_has_the_value_that_is_given_everywhere(program: Pa
     assert "leaf 0 does not" in refused.stdout
     region = invoke("tree", program, *asked, "--region", "B,L_READ", "--range", "L_READ=1:8")
     assert region.exit_code == 0, region.output
+    checked = invoke(
+        "check", program, *asked, "-D", "L_READ=4", "--points", 3, "--strategies", "few-registers"
+    )
+    assert checked.exit_code == 0, checked.output
     points = invoke(
         "tree", program, *asked, "-D", "L_READ=4", "--leaf", 0, "--points", "B=32:33", "-D", "n=100"
     )
