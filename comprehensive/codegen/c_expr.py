@@ -10,12 +10,14 @@ An expression over ``int`` then has the value that exact integers give; one over
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from math import lcm
 from typing import assert_never
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.types import common_type, promote, type_of
+from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.metafork.ast import (
     Binary,
     Call,
@@ -29,6 +31,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Unary,
 )
+from comprehensive.metafork.reserved import is_own
 
 INT_MAX = 2**31 - 1
 COUNT_MAX = 2**64 - 1
@@ -102,12 +105,15 @@ def wide(expr: Expr, types: Mapping[str, ScalarType]) -> str:
 
 
 def count(polynomial: Polynomial) -> str:
-    """Non-negative integer coefficients, in saturating arithmetic: ``cf_plus(cf_times(2, B), 2)``."""
+    """Non-negative integer coefficients, in saturating arithmetic: ``cf_plus(cf_times(2, cf_amount(B)), 2)``.
+
+    Limits of the machine and what the tool has computed are counts already.
+    """
     sums: list[str] = []
     for term in polynomial.terms():
         if term.coefficient < 0 or term.coefficient.denominator != 1:
             raise ValueError(f"{polynomial} has a coefficient that is no count")
-        factors = [name for name, power in term.powers for _ in range(power)]
+        factors = [_as_count(name) for name, power in term.powers for _ in range(power)]
         coefficient = min(int(term.coefficient), COUNT_MAX)
         if coefficient != 1 or not factors:
             factors.insert(0, str(coefficient) if coefficient <= INT_MAX else f"{coefficient}ULL")
@@ -115,8 +121,12 @@ def count(polynomial: Polynomial) -> str:
     return _nested("cf_plus", sums) if sums else "0"
 
 
+def _as_count(name: str) -> str:
+    return name if name in MACHINE_PARAMETERS or is_own(name) else f"cf_amount({name})"
+
+
 def difference(polynomial: Polynomial) -> str:
-    """Integer coefficients, 0 where it would be negative: ``cf_minus(cf_times(2, B), 2)``."""
+    """Integer coefficients, 0 where it would be negative: ``cf_minus(cf_times(2, cf_amount(B)), 2)``."""
     terms = polynomial.terms()
     taken = -Polynomial.from_terms(tuple(term for term in terms if term.coefficient < 0))
     left = count(polynomial + taken)
@@ -172,6 +182,11 @@ def _nested(function: str, parts: list[str]) -> str:
     for part in reversed(parts[:-1]):
         text = f"{function}({part}, {text})"
     return text
+
+
+def mentions(text: str, name: str) -> bool:
+    """Whether C text reads a variable: members of structures may have its name."""
+    return re.search(rf"(?<![\w.])(?<!->){re.escape(name)}\b", text) is not None
 
 
 def c_string(text: str) -> str:

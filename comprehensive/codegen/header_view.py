@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeAlias
 
-from comprehensive.codegen.c_expr import c_comment, c_string, wide
+from comprehensive.codegen.c_expr import c_comment, c_string, mentions, wide
 from comprehensive.codegen.dispatch import (
     MACHINE_FIELDS,
     Case,
@@ -45,6 +45,10 @@ LARGEST_EXPONENT = 10
 
 NEIGHBOURS = 39
 """The number of values that `cf_neighbour` knows."""
+
+
+HostValues: TypeAlias = tuple[tuple[Argument, str], ...] | None
+"""Host scalars with their values as C text, in order; None where one is known at the launch only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ class RegionView:
     neighbours: int
     exponents: int
     powers: int
-    host_values: tuple[tuple[Argument, str], ...] | None
+    host_values: HostValues
     value_program: tuple[Argument, ...]
     value_arguments: str
     shape_value_arguments: str
@@ -182,13 +186,15 @@ def function_view(plan: FunctionPlan) -> FunctionView:
         _region_view(region, host, tile_costs(planned, region), *_points(planned, region, host))
         for planned, region in zip(plan.regions, found, strict=True)
     )
-    sizes = _function_sizes(plan, found, host)
+    sizes = _function_sizes(plan, found, [region.host_values for region in regions], host)
     values = default_values(len(host.program))
     choose = [*(a.declaration for a in host.arguments), f"const {host.name}_params *{names.params}"]
     launch = [*choose, f"struct CUstream_st *{names.stream}"]
     machine = f"const cf_machine *{names.machine}"
     read = " ".join(
-        f"{r.value_arguments} {r.host_values} {r.points}" for r in regions if r.host_values is not None
+        " ".join((r.value_arguments, *(value for _, value in r.host_values), r.points))
+        for r in regions
+        if r.host_values is not None
     )
     idle = [] if any(r.host_values is not None for r in regions) else [names.machine]
     return FunctionView(
@@ -204,7 +210,7 @@ def function_view(plan: FunctionPlan) -> FunctionView:
         launch_parameters=", ".join(launch),
         choose_parameters=", ".join(choose),
         defaults_parameters=", ".join((machine, *(a.declaration for a in sizes))),
-        defaults_unused=(*idle, *(a.name for a in sizes if not re.search(rf"\b{a.name}\b", read))),
+        defaults_unused=(*idle, *(a.name for a in sizes if not mentions(read, a.name))),
         not_considered=", ".join(r.name for r in regions if r.host_values is None),
         candidates=len(values) ** len(host.program),
         values=values,
@@ -254,7 +260,10 @@ def data_sizes(plan: FunctionPlan, host: Interface) -> tuple[Argument, ...]:
     )
 
 
-def _function_sizes(plan: FunctionPlan, found: Sequence[Dispatch], host: Interface) -> tuple[Argument, ...]:
+def _function_sizes(
+    plan: FunctionPlan, found: Sequence[Dispatch], computed: Sequence[HostValues], host: Interface
+) -> tuple[Argument, ...]:
+    """The arguments that the choice of default parameters reads; ``computed`` is what it computes from them."""
     wanted = {a.name for region in found for a in region.sizes}
     wanted |= {
         name
@@ -263,14 +272,11 @@ def _function_sizes(plan: FunctionPlan, found: Sequence[Dispatch], host: Interfa
         for _, limit in tiling.kernel.limits
         for name in names_read(limit)
     }
-    for region, view in zip(plan.regions, found, strict=True):
-        for argument, _ in _points(region, view, host)[0] or ():
+    for region, values in zip(plan.regions, computed, strict=True):
+        for argument, _ in values or ():
             value = region.nest.scalar(argument.name).value
             wanted |= names_read(value) if value is not None else frozenset()
     return tuple(a for a in host.arguments if a.name in wanted)
-
-
-HostValues: TypeAlias = tuple[tuple[Argument, str], ...] | None
 
 
 def _points(planned: RegionPlan, region: Dispatch, host: Interface) -> tuple[HostValues, str]:
@@ -340,7 +346,7 @@ def _region_view(
         exponents=exponents,
         powers=exponents**count if count else 0,
         host_values=computed,
-        value_program=tuple(a for a in host.program if re.search(rf"\b{a.name}\b", f"{values} {points}")),
+        value_program=tuple(a for a in host.program if mentions(f"{values} {points}", a.name)),
         value_arguments=_value_arguments(region.sizes, own),
         shape_value_arguments=_value_arguments(shape_sizes, own),
         tiles=tiles,
@@ -361,7 +367,7 @@ def _unused(region: Dispatch) -> tuple[str, ...]:
     )
     read += " ".join(f" {fact.needed} {fact.available}" for fact in region.facts)
     read += " ".join(f" {value}" for _, value, _ in region.quotients)
-    names = [a.name for a in region.sizes if not re.search(rf"\b{a.name}\b", read)]
+    names = [a.name for a in region.sizes if not mentions(read, a.name)]
     if not region.program:
         names.append(region.names.params)
     if not region.machine:

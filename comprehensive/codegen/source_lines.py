@@ -22,6 +22,9 @@ from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.metafork.ast import Stmt
 
 _MARK = re.compile("\x01([0-9]*)")
+_LINE = re.compile(r'#line (\d+) "')
+HOST_CODE = "// ---- the host code"
+"""How the line of a CUDA source begins after which the user's own code stands."""
 GENERATED_LINE = "\x01\n"
 """What follows stands in no source."""
 
@@ -56,3 +59,21 @@ def resolved(text: str, source: str, generated: str) -> str:
         lines.append(line)
         counted = wanted = None if wanted is None else wanted + 1
     return "\n".join(lines) + "\n"
+
+
+def origins(text: str) -> tuple[str, tuple[int | None, ...]]:
+    """What :func:`resolved` has made, its directives emptied, and the line of the source that each line comes from."""
+    lines = text.split("\n")
+    places: list[int | None] = []
+    counted: int | None = None
+    for number, line in enumerate(lines, 1):
+        directive = _LINE.match(line)
+        if directive is None:
+            places.append(counted)
+            counted = None if counted is None else counted + 1
+            continue
+        places.append(None)
+        lines[number - 1] = ""
+        # A directive that gives a line its own number ends what comes from the source.
+        counted = None if int(directive[1]) == number + 1 else int(directive[1])
+    return "\n".join(lines), tuple(places)

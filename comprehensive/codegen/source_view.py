@@ -13,14 +13,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from comprehensive.codegen.c_expr import c_comment, c_string, is_wide, polynomial, wide
+from comprehensive.codegen.c_expr import c_comment, c_string, is_wide, mentions, polynomial, wide
 from comprehensive.codegen.dispatch import Dispatch, Guard, dispatch, guard
 from comprehensive.codegen.header_view import data_sizes, function_view
 from comprehensive.codegen.host_calls import HostCalls, using
 from comprehensive.codegen.interface import Argument, Interface, interface
 from comprehensive.codegen.kernel import TOGETHER, Kernel, KernelParameter, Source
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TilePlan
-from comprehensive.codegen.source_lines import GENERATED_LINE, source_line
+from comprehensive.codegen.source_lines import GENERATED_LINE, HOST_CODE, source_line
 from comprehensive.codegen.tile_view import TileCosts
 from comprehensive.diagnostics import Span
 from comprehensive.loops.ir import Nest, Role
@@ -94,8 +94,6 @@ class RegionSource:
     name: str
     params_type: str
     parameters: str
-    call: str
-    """The host code's call of it."""
     extents: tuple[Extent, ...]
     """Of the grid as written: where one is zero there is nothing to do."""
     params: tuple[str, ...]
@@ -146,12 +144,9 @@ class FunctionSource:
     regions: tuple[RegionSource, ...]
     has_time: bool
     """Whether a region has time tiles."""
-    host_type: str
-    host_parameters: str
+    host_declaration: str
+    """The parameters of the host code."""
     host_arguments: str
-    host_body: str
-    host_using: str
-    """Declarations that hide overloads of C++ from the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +164,9 @@ class SourceView:
     stem: str
     prototypes: tuple[str, ...]
     """Functions of the C library with their prototypes in C, of which C++ has overloads."""
-    outside: tuple[str, ...]
-    """What the host code needs of the rest of the file."""
+    host_code: str
+    written: tuple[str, ...]
+    """The host code of the functions and what it needs of the rest of the file, in the order of the source."""
     kernels: tuple[str, ...]
     has_vectors: bool
     """Whether a kernel accesses several elements at once."""
@@ -200,14 +196,25 @@ def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
         input_name=c_comment(plan.source_path),
         stem=plan.stem,
         prototypes=tuple(prototype.definition for prototype in calls.used(pieces, written)),
-        outside=tuple(_outside(piece, calls) for piece in pieces),
+        host_code=HOST_CODE,
+        written=_written(plan.functions, pieces, calls),
         kernels=tuple(kernels_text[name].rstrip("\n") for name in names),
         has_vectors=any(kernel.together for kernel in tiles),
         has_feeds=any(kernel.has_feeds for kernel in tiles),
         has_shuffles=any(leaf.kernel.shuffled for region in regions for leaf in region.leaves),
-        functions=tuple(_function(function, calls) for function in plan.functions),
+        functions=tuple(_function(function) for function in plan.functions),
         machines=tuple(MachineView(c_string(machine.name), machine.speeds) for machine in plan.machines),
     )
+
+
+def _written(functions: Sequence[FunctionPlan], pieces: Sequence[Piece], calls: HostCalls) -> tuple[str, ...]:
+    """What the user wrote outside regions, so that a macro or a helper means to a function what it meant in the source.
+
+    It comes last in the file: no macro of the program changes kernels and launchers.
+    """
+    outside = [(piece.span.start, _outside(piece, calls)) for piece in pieces]
+    hosts = [(plan.function.span.start, _host_code(plan, calls)) for plan in functions]
+    return tuple(text for _, text in sorted([*outside, *hosts], key=lambda placed: placed[0]))
 
 
 def _outside(piece: Piece, calls: HostCalls) -> str:
@@ -222,15 +229,13 @@ def _outside(piece: Piece, calls: HostCalls) -> str:
             return f'extern "C" {{\n{text}}}'
 
 
-def _function(plan: FunctionPlan, calls: HostCalls) -> FunctionSource:
+def _function(plan: FunctionPlan) -> FunctionSource:
     host = interface(plan)
     view = function_view(plan)
     names = view.names
     regions = tuple(
         _region(region, host, seen.tiles) for region, seen in zip(plan.regions, view.regions, strict=True)
     )
-    host_type = _return_type(plan)
-    body = _body(plan, host, regions, "return;" if host_type == "void" else "return {};")
     chosen = [f"cf_chosen.{a.name}" if a.name in host.program_names else a.name for a in host.everything]
     smallest = [
         Guard(c_string(f"{a.name} >= 1"), f"cf_chosen.{a.name} >= 1", "1", f"cf_chosen.{a.name}")
@@ -266,31 +271,31 @@ def _function(plan: FunctionPlan, calls: HostCalls) -> FunctionSource:
         smallest=tuple(smallest),
         regions=regions,
         has_time=any(region.time is not None for region in regions),
-        host_type=host_type,
-        host_parameters=_parameter_list("cf_call &cf_state", host.everything, body),
+        host_declaration=", ".join(("cf_call &cf_state", *(a.declaration for a in host.everything))),
         host_arguments=", ".join(("cf_state", *chosen)),
-        host_body=body,
-        host_using=using(calls.in_function(plan.function)),
-    )
-
-
-def _return_type(plan: FunctionPlan) -> str:
-    """As written, without what concerns the linker."""
-    head = re.match(rf"(?s)(.*?)\b{re.escape(plan.function.name)}\s*\(", plan.function.span.text)
-    words = head[1].split() if head else ["void"]
-    return (
-        " ".join(w for w in words if w not in ("static", "inline", "extern", "__inline", "__inline__"))
-        or "void"
     )
 
 
 # --- host code -----------------------------------------------------------------------------------------------
 
 
-def _body(plan: FunctionPlan, host: Interface, regions: Sequence[RegionSource], leave: str) -> str:
+def _host_code(plan: FunctionPlan, calls: HostCalls) -> str:
+    """The definition of the function that runs the host code.
+
+    It returns nothing, whatever the type of the user's function: no host code around a region has a `return`.
+    """
+    host = interface(plan)
+    body = _body(plan, host)
+    parameters = _parameter_list("cf_call &cf_state", host.everything, body)
+    hidden = using(calls.in_function(plan.function))
+    block = f"{{ {hidden} {{{body}}} }}" if hidden else f"{{{body}}}"
+    return f"namespace {{\nvoid {host.name}_host({parameters})\n{block}\n}}"
+
+
+def _body(plan: FunctionPlan, host: Interface) -> str:
     types = {s.name: s.type for region in plan.regions for s in region.nest.scalars}
     types |= {a.name: a.type for a in host.everything if not a.pointer}
-    pending = iter(regions)
+    pending = iter(plan.regions)
     pieces: list[str] = []
     for part in plan.function.parts:
         match part:
@@ -298,9 +303,9 @@ def _body(plan: FunctionPlan, host: Interface, regions: Sequence[RegionSource], 
                 # The last line of what stands here instead of a region is no line of the source.
                 pieces.append("\n" + source_line(part.position[0]) + part.text)
             case HostAssert():
-                pieces.append(f"{{ if (!cf_require(cf_state, {_requirement(part, types)})) {leave} }}")
+                pieces.append(f"{{ if (!cf_require(cf_state, {_requirement(part, types)})) return; }}")
             case MetaSchedule():
-                pieces.append(f"{{ if (!cf_continues(cf_state, {next(pending).call})) {leave} }}")
+                pieces.append(f"{{ if (!cf_continues(cf_state, {_call(next(pending), host)})) return; }}")
     return "".join(pieces) + "\n" + GENERATED_LINE
 
 
@@ -320,13 +325,7 @@ def _requirement(assertion: HostAssert, types: Mapping[str, ScalarType]) -> str:
 def _region(region: RegionPlan, host: Interface, costs: TileCosts | None) -> RegionSource:
     nest = region.nest
     types = {s.name: s.type for s in nest.scalars}
-    pointers = {a.name: a for a in host.everything if a.pointer}
-    nests = (nest, *(tile.nest for tile in region.tilings))
-    scalars = {s.name: s for each in nests for s in each.scalars if s.role is not Role.TILE}
-    available = tuple(
-        [pointers[name] for name in dict.fromkeys(a.name for each in nests for a in each.arrays)]
-        + [Argument(s.name, s.type) for s in scalars.values()]
-    )
+    available = _available(region, host)
     selection: Dispatch = dispatch(region, host)
     extents = tuple(_extent(loop.extent, types) for loop in nest.grid)
     params = tuple(a.name if a.name in types else "1" for a in host.program)
@@ -353,12 +352,10 @@ def _region(region: RegionPlan, host: Interface, costs: TileCosts | None) -> Reg
             *(each.sweeps_left.value for each in tiles if each.sweeps_left is not None),
         )
     )
-    arguments = ", ".join(("cf_state", *(a.name for a in available)))
     return RegionSource(
         name=region.name,
         params_type=f"{host.name}_params",
         parameters=_parameter_list("cf_call &cf_state", available, read),
-        call=f"{region.name}_run({arguments})",
         extents=extents,
         params=params,
         size_arguments="".join(f"{a.name}, " for a in selection.sizes),
@@ -368,6 +365,23 @@ def _region(region: RegionPlan, host: Interface, costs: TileCosts | None) -> Reg
         time=time,
         tile_numbers=() if costs is None else tuple(a.name for a in costs.sizes),
     )
+
+
+def _available(region: RegionPlan, host: Interface) -> tuple[Argument, ...]:
+    """The data and scalars that host code passes to the launcher of a region."""
+    pointers = {a.name: a for a in host.everything if a.pointer}
+    nests = (region.nest, *(tile.nest for tile in region.tilings))
+    scalars = {s.name: s for each in nests for s in each.scalars if s.role is not Role.TILE}
+    return tuple(
+        [pointers[name] for name in dict.fromkeys(a.name for each in nests for a in each.arrays)]
+        + [Argument(s.name, s.type) for s in scalars.values()]
+    )
+
+
+def _call(region: RegionPlan, host: Interface) -> str:
+    """What stands in host code where the region stood."""
+    arguments = ", ".join(("cf_state", *(a.name for a in _available(region, host))))
+    return f"{region.name}_run({arguments})"
 
 
 def _tile(region: RegionPlan, tile: TilePlan, available: Sequence[Argument]) -> TileSource:
@@ -424,14 +438,14 @@ def _launch(
         if value is None:
             addresses.append("cf_sweeps" if parameter.source is Source.SWEEPS else parameter.of)
         else:
-            local = Local(parameter.type.value, f"cf_{parameter.name}", value)
+            local = Local(parameter.type.value, f"cf_given_{parameter.name}", value)
             computed.append(local)
             addresses.append(local.name)
     grid = _three([_extent(extent, types) for _, extent in kernel.grid])
     block = _three([_extent(extent, types) for extent in kernel.block])
     words = Extent(polynomial(kernel.shared_words), c_comment(kernel.shared_words_text))
     read = " ".join((*addresses, *(e.value for e in (*grid, *block, *(c.value for c in computed), words))))
-    used = tuple(a for a in available if re.search(rf"\b{a.name}\b", read))
+    used = tuple(a for a in available if mentions(read, a.name))
     return KernelLaunch(
         name=f"{kernel.name}_run",
         kernel=kernel.name,
@@ -486,7 +500,6 @@ def _extent(expr: Expr, types: Mapping[str, ScalarType]) -> Extent:
 def _parameter_list(first: str, arguments: Iterable[Argument], read: str) -> str:
     """A C++ parameter list; what the text ``read`` does not mention is marked, so that no compiler warns."""
     declared = [
-        a.declaration if re.search(rf"\b{a.name}\b", read) else f"[[maybe_unused]] {a.declaration}"
-        for a in arguments
+        a.declaration if mentions(read, a.name) else f"[[maybe_unused]] {a.declaration}" for a in arguments
     ]
     return ", ".join((first, *declared))

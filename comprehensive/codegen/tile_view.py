@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from comprehensive.algebra import Atom, System
-from comprehensive.codegen.c_expr import c_comment, count, wide
+from comprehensive.codegen.c_expr import c_comment, count, mentions, wide
 from comprehensive.codegen.dispatch import MACHINE_FIELDS, Dispatch, guard
 from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.interface import Argument
@@ -90,9 +90,7 @@ def tile_costs(region: RegionPlan, selection: Dispatch) -> TileCosts | None:
     bounds = tuple((name, wide(limit, types), c_comment(print_expr(limit))) for limit, name in limits.items())
     read = " ".join((*(value for _, value, _ in bounds), *(i.fits for i in instances)))
     sizes = tuple(
-        Argument(s.name, s.type)
-        for s in scalars.values()
-        if s.type.is_integer and re.search(rf"\b{s.name}\b", read)
+        Argument(s.name, s.type) for s in scalars.values() if s.type.is_integer and mentions(read, s.name)
     )
     is_vectored = any(plan.kernel.together for plan in region.tilings)
     return TileCosts(

@@ -34,7 +34,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.reserved import is_reserved
+from comprehensive.metafork.reserved import why_reserved
 from comprehensive.metafork.structure import MAXIMUM_LOOPS, perfect_run
 from comprehensive.metafork.walk import names, statements
 
@@ -172,7 +172,7 @@ def _cut(
 def _own(iterator: str, of: str) -> str:
     """``i_block``, or ``block_of_cf`` where a program may not have a name such as ``cf_block``."""
     name = f"{iterator}_{of}"
-    return f"{of}_of_{iterator}" if is_reserved(name) else name
+    return f"{of}_of_{iterator}" if why_reserved(name) is not None else name
 
 
 def _blocks(loop: MetaFor, extent: Name) -> Expr:

@@ -11,7 +11,15 @@ from dataclasses import dataclass
 
 from comprehensive.diagnostics import DiagnosticSink, Note, Span
 from comprehensive.metafork.ast import Function, MetaSchedule
+from comprehensive.metafork.file_scope import names_written
 from comprehensive.metafork.names import NamesOutside, check_names, check_parameters
+from comprehensive.metafork.reserved import (
+    generated_names,
+    is_own,
+    report_reserved,
+    why_reserved,
+    with_leaf_zero,
+)
 from comprehensive.metafork.scope import scope_of_region
 from comprehensive.metafork.structure import check_structure
 from comprehensive.metafork.walk import arrays
@@ -38,25 +46,60 @@ def check_function(function: Function, host: HostNames, sink: DiagnosticSink) ->
     _check_host_data(function, host.mentions, sink)
 
 
-def check_region_names(functions: Sequence[Function], sink: DiagnosticSink) -> None:
-    """What is generated for a region bears its name: no two functions or regions of a file may share one."""
+def check_generated_names(functions: Sequence[Function], sink: DiagnosticSink) -> None:
+    """What is generated for a function bears its name: no two functions of a file share one of these names, and the
+    program has none of them besides."""
+    _check_shared_names(functions, sink)
+    reported: set[str] = set()
+    parameters = {p.name for function in functions for p in function.parameters}
+    for function in functions:
+        if is_own(f"{function.name}_"):
+            reason = "would be the beginning of names that generated code has of its own"
+            report_reserved(function.name, reason, function.span, sink)
+        generated = generated_names(function.name, len(function.regions))
+        for p in function.parameters:
+            if with_leaf_zero(p.name) in generated:
+                report_reserved(p.name, f"is generated for '{function.name}'", p.span, sink)
+    owners = {
+        name: function.name
+        for function in functions
+        for name in generated_names(function.name, len(function.regions))
+    }
+    for name, span in names_written(functions):
+        owner = owners.get(with_leaf_zero(name))
+        reason = why_reserved(name) if is_own(name) else None
+        if reason is None and owner is not None:
+            reason = f"is generated for '{owner}'"
+        if reason is not None and name not in reported | parameters:
+            reported.add(name)
+            report_reserved(name, reason, span, sink)
+
+
+def _check_shared_names(functions: Sequence[Function], sink: DiagnosticSink) -> None:
     taken: dict[str, Function] = {}
+    with_leaves: dict[str, Function] = {}
     for function in functions:
         count = len(function.regions)
-        for name in (function.name, *(f"{function.name}_{k + 1}" for k in range(count) if count > 1)):
-            other = taken.setdefault(name, function)
-            if other is function:
-                continue
+        names = {function.name, *(f"{function.name}_{k + 1}" for k in range(count) if count > 1)}
+        names |= generated_names(function.name, count)
+        found = {name: taken.get(name, with_leaves.get(name)) for name in names}
+        found |= {name: taken[with_leaf_zero(name)] for name in names if with_leaf_zero(name) in taken}
+        shared = {name: other for name, other in found.items() if other is not None}
+        if shared:
+            name = function.name if function.name in shared else min(shared)
+            other = shared[name]
             twice = f"'{name}' is defined twice"
-            shared = f"the name '{name}' stands for code of '{other.name}' and of '{function.name}'"
+            both = f"the name '{name}' stands for code of '{other.name}' and of '{function.name}'"
             sink.error(
                 "CF0322",
-                twice if function.name == other.name else shared,
+                twice if function.name == other.name else both,
                 function.span,
                 notes=(Note(f"'{other.name}' is defined here", other.span),),
                 help="rename one of the two functions",
             )
-            break
+        for name in sorted(names):
+            taken.setdefault(name, function)
+            with_leaves.setdefault(with_leaf_zero(name), function)
 
 
 def check_cache(

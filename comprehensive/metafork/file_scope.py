@@ -23,7 +23,7 @@ from comprehensive.metafork.tokens import Origin, Token, tokens
 
 _OPENING = ("LBRACE", "LPAR", "LSQB")
 _CLOSING = ("RBRACE", "RPAR", "RSQB")
-_MACRO = re.compile(r"#\s*(define|undef)\s+(\w+)")
+_DEFINE = re.compile(r"#\s*define\s+(\w+)")
 
 
 class Kind(Enum):
@@ -88,30 +88,32 @@ def calls_of_regions(functions: Sequence[Function]) -> tuple[Token, ...]:
     )
 
 
+def names_written(functions: Sequence[Function]) -> Iterator[tuple[str, Span]]:
+    """Every name that host code and what it needs of its file mention, members of structures excepted, and every macro
+    that the file defines, each with its place."""
+    written = [function for function in functions if function.span is not GENERATED]
+    if not written:
+        return
+    file = written[0].span.file
+    texts = [_host_tokens(function) for function in written]
+    texts += [item.tokens for item in _needed(file, written)]
+    for text in texts:
+        for before, token in zip((None, *text), text, strict=False):
+            if token.type == "NAME" and (before is None or before.type != "DOT"):
+                yield token.text, token.span
+    for token in _tokens(file):
+        defined = _DEFINE.match(token.text) if token.type == "DIRECTIVE" else None
+        if defined is not None:
+            start = token.start + defined.start(1)
+            yield defined[1], Span(file, start, start + len(defined[1]))
+
+
 def mutable_variables(functions: Sequence[Function]) -> tuple[Token, ...]:
     """Variables of the file, not constant, that host code needs: a copy of one is another variable."""
     written = [function for function in functions if function.span is not GENERATED]
     if not written:
         return ()
     return tuple(token for item in _needed(written[0].span.file, written) for token in _variables(item))
-
-
-def changing_macros(functions: Sequence[Function]) -> tuple[tuple[str, Span], ...]:
-    """Macros that are defined differently, or not any more, after a function with regions has seen them."""
-    written = [function for function in functions if function.span is not GENERATED]
-    if not written:
-        return ()
-    first: dict[str, tuple[str, int]] = {}
-    found: list[tuple[str, Span]] = []
-    for token in _tokens(written[0].span.file):
-        match = _MACRO.match(token.text) if token.type == "DIRECTIVE" else None
-        if match is None:
-            continue
-        meaning = " ".join(token.text[match.end() :].split()) if match[1] == "define" else ""
-        before, start = first.setdefault(match[2], (meaning, token.start))
-        if before != meaning and any(start < f.span.start < token.start for f in written):
-            found.append((match[2], token.span))
-    return tuple(found)
 
 
 def _variables(item: _Item) -> Iterator[Token]:
@@ -157,8 +159,6 @@ def _needed(file: SourceFile, functions: Sequence[Function]) -> list[_Item]:
     waiting = list(names_in_macros([token for token in all_tokens if token.type == "DIRECTIVE"]))
     for function in functions:
         waiting += _names(_host_tokens(function))
-        head = [token.text for token in _tokens(file, function.span.start, function.body_span.start)]
-        waiting += head[: head.index(function.name)]
     declaring: dict[str, list[int]] = {}
     for number, item in enumerate(items):
         for name in item.declared:

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from itertools import count
 
+from comprehensive.metafork.reserved import why_reserved
+
 
 def fresh(base: str, taken: Set[str]) -> str:
-    """``base``, or ``base_1``, ``base_2``...: the first that is not taken."""
+    """``base``, or ``base_1``, ``base_2``...: the first that is not taken.
+
+    A wish that joins names of the user's may be reserved, as ``cf_block`` is: it gets a letter in front.
+    """
+    if why_reserved(base) is not None:
+        base = f"x_{base}"
     if base not in taken:
         return base
     return next(name for n in count(1) if (name := f"{base}_{n}") not in taken)

@@ -248,16 +248,26 @@ CLAUSES = ("block", "cache")
 _LONGEST_HEAD = 2000
 """Tokens of the longest head of a function: branches of conditional code may share a head, which is read again."""
 
-_NO_FUNCTIONS = frozenset(
-    {"__attribute__", "__attribute", "__declspec", "_Alignas", "alignas", "__asm__", "asm"}
-)
+_ATTRIBUTES = """
+__attribute__ __attribute __declspec _Alignas alignas __asm__ __asm asm noexcept throw decltype requires
+typeof __typeof__ __typeof __launch_bounds__
+"""
+_NO_FUNCTIONS = frozenset(_ATTRIBUTES.split())
+
+_ENDS_OF_TYPES = ("NAME", "TYPE_WORD", "STAR", "AND")
+"""What stands before the name of a function that is not the first word of its head."""
 
 
 def _parameter_group(tokens: Sequence[Token], brace: _Brace) -> tuple[int, range] | None:
-    """The position of the name and the range of the parameters of the head before a brace, if it is one."""
+    """The position of the name and the range of the parameters of the head before a brace, if it is one.
+
+    Macros before and after it may have parentheses, too: ``API(void) f(int n) CHECKED(n) {``.  A function has its type
+    before it, or a macro that stands for this type.
+    """
     depth = 0
     opened = 0
     found: tuple[int, range] | None = None
+    is_certain = False
     if brace.opening - brace.head > _LONGEST_HEAD:
         return None
     for position in range(brace.head, brace.opening):
@@ -274,7 +284,10 @@ def _parameter_group(tokens: Sequence[Token], brace: _Brace) -> tuple[int, range
                     and before is not None
                     and before.type == "NAME"
                     and before.text not in _NO_FUNCTIONS
+                    and not is_certain
                 ):
+                    typed = tokens[opened - 2].type if opened - 1 > brace.head else ""
+                    is_certain = typed in _ENDS_OF_TYPES or (found is not None and typed == "RPAR")
                     found = (opened - 1, range(opened + 1, position))
             case "ASSIGN" if depth == 0:
                 return None

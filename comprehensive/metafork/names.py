@@ -33,7 +33,7 @@ from comprehensive.metafork.atomic_check import check_atomic
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.expression_check import ExpressionChecker, NamesOutside
 from comprehensive.metafork.precedence import INTEGER_ONLY
-from comprehensive.metafork.reserved import is_machine_symbol, is_reserved
+from comprehensive.metafork.reserved import is_machine_symbol, report_reserved, why_reserved
 from comprehensive.metafork.scope import Kind, Scope, Symbol, scope_of_region
 
 __all__ = ["NamesOutside", "check_names", "check_parameters"]
@@ -77,8 +77,9 @@ def check_names(
 
 
 def _check_reserved(name: str, span: Span, sink: DiagnosticSink) -> None:
-    if is_reserved(name):
-        sink.error("CF0219", f"'{name}' is a reserved name in the generated CUDA C++", span, help="rename it")
+    reason = why_reserved(name)
+    if reason is not None:
+        report_reserved(name, reason, span, sink)
 
 
 def _check_symbol(name: str, span: Span, sink: DiagnosticSink) -> None:

@@ -17,8 +17,8 @@ from itertools import pairwise
 from comprehensive.diagnostics import DiagnosticSink, Note, SourceFile, Span
 from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Name, Parameter, Program, Stmt
 from comprehensive.metafork.blocking import blocked
-from comprehensive.metafork.check import HostNames, check_function, check_region_names
-from comprehensive.metafork.file_scope import calls_of_regions, changing_macros, mutable_variables
+from comprehensive.metafork.check import HostNames, check_function, check_generated_names
+from comprehensive.metafork.file_scope import calls_of_regions, mutable_variables
 from comprehensive.metafork.foreign_words import report_foreign_words
 from comprehensive.metafork.grammar import parse as parse_tokens
 from comprehensive.metafork.host import HostCode, Surroundings, host_code
@@ -70,7 +70,7 @@ def parse(source: SourceFile, sink: DiagnosticSink) -> Program:
         if len(sink.diagnostics) > MAXIMUM_ERRORS:
             break
         functions.append(reader.read(function))
-    check_region_names(functions, sink)
+    check_generated_names(functions, sink)
     _report_calls(functions, sink)
     _report_copies(functions, sink)
     return Program(source, tuple(functions))
@@ -365,20 +365,13 @@ def _report_calls(functions: Sequence[Function], sink: DiagnosticSink) -> None:
 
 
 def _report_copies(functions: Sequence[Function], sink: DiagnosticSink) -> None:
-    """What the emitted file cannot share with the program, or can have only once."""
+    """What the emitted file cannot share with the program."""
     for token in mutable_variables(functions):
         sink.warning(
             "CF0320",
             f"host code uses the variable '{token.text}' of its file; the launcher has a copy of its own",
             token.span,
             help=f"pass '{token.text}' as a parameter, or make it const",
-        )
-    for name, span in changing_macros(functions):
-        sink.error(
-            "CF0321",
-            f"the macro '{name}' has two meanings in this file; in the emitted one it has the last",
-            span,
-            help="give the two meanings two names",
         )
 
 

@@ -6,22 +6,30 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from benchmarks.gpu.cases import CASES, Launch
 from benchmarks.gpu.header import launcher
+from comprehensive.codegen.host import header_text
+from comprehensive.codegen.levels import with_levels
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import DiagnosticSink
+from comprehensive.driver import Options, compile_file
 from comprehensive.loops.build import build
 from comprehensive.metafork.parse import parse
 from comprehensive.metafork.read import read_source
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
-from tests.compiled_specs import LITTLE_OPTIMIZATION, SPECS, texts
+from tests.compiled_specs import LITTLE_OPTIMIZATION, OPTIONS, SPECS, texts
 
-STRICT = ("-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only")
+STRICT = (
+    *("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow"),
+    *("-Werror", "-fsyntax-only"),
+)
 
 
 @pytest.fixture(scope="module", params=SPECS)
@@ -34,17 +42,68 @@ def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return directory
 
 
-@pytest.mark.parametrize("language", ["c99", "c++11"])
-def test_header_compiles_without_a_warning(written: Path, language: str) -> None:
-    compiler = find_c_compiler() if language == "c99" else find_cxx_compiler()
+LANGUAGES = ("c99", "c11", "c++11", "c++20")
+
+
+def demand_silence(headers: Sequence[Path], language: str) -> None:
+    """A unit that includes the headers compiles, and the compiler says nothing."""
+    is_cpp = "++" in language
+    compiler = find_cxx_compiler() if is_cpp else find_c_compiler()
     if compiler is None:
         pytest.skip(f"no compiler for {language} on this machine")
-    suffix = "c" if language == "c99" else "cpp"
-    unit = written / f"include.{suffix}"
-    unit.write_text(f'#include "{written.name}.h"\nint main(void) {{ return 0; }}\n', encoding="utf-8")
+    unit = headers[0].with_name("include.cpp" if is_cpp else "include.c")
+    lines = [f'#include "{header}"' for header in headers]
+    unit.write_text("\n".join((*lines, "int main(void) { return 0; }", "")), encoding="utf-8")
     command = [*compiler.command, f"-std={language}", *STRICT, str(unit)]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert answer.returncode == 0, answer.stderr
+    assert (answer.returncode, answer.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_header_compiles_without_a_warning(written: Path, language: str) -> None:
+    demand_silence([written / f"{written.name}.h"], language)
+
+
+SCALARS = """
+void scalars(int n, unsigned u, long l, unsigned char k, float f, double d, const double *a, double *b, long p)
+{
+  assert(u < 100u && l >= 0);
+  int h = n + 2;
+  long w = l + h;
+  unsigned v = u * 2u;
+  for (int t = 0; t < n; t++)
+    meta_schedule cache(a) {
+      meta_for (int i = 0; i < (h + p - 1) / p; i++)
+        meta_for (int j = 0; j < p; j++) {
+          int q = i*p + j;
+          if (q < h) b[q] = a[q + v]*f + d*w + k + t;
+        }
+    }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def more_headers(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Path]:
+    """Headers of a program with every type of scalar, and with levels of performance."""
+    folder = tmp_path_factory.mktemp("headers")
+    source = folder / "scalars.mf"
+    source.write_text(SCALARS, encoding="utf-8")
+    levels = Options(registers="estimate", counters=("occupancy",))
+    plans = [
+        compile_file(source, OPTIONS).plan,
+        with_levels(
+            compile_file(spec_directory() / "reverse.mf", levels).plan, {"P_occupancy": Fraction(1, 2)}
+        ),
+    ]
+    for plan in plans:
+        (folder / f"{plan.stem}.h").write_text(header_text(plan, "0"), encoding="utf-8")
+    return [folder / f"{plan.stem}.h" for plan in plans]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_two_headers_go_together_without_a_warning(more_headers: Sequence[Path], language: str) -> None:
+    demand_silence(more_headers, language)
 
 
 @pytest.mark.toolchain

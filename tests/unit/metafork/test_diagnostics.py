@@ -268,7 +268,6 @@ CASES: dict[str, tuple[str, str]] = {
     ),
     "a call of itself": ("CF0319", in_host("  §f(n, 0);")),
     "a variable of the file": ("CF0320", "static int §shift;\n" + in_host("  shift = n;")),
-    "two meanings": ("CF0321", f"#define W 1\n{in_host('')}§#define W 2\n"),
     "two functions": ("CF0322", f"{in_host('')}§{in_host('')}"),
     "a function and a region": (
         "CF0322",

@@ -93,6 +93,34 @@ def test_attributes_and_macros_around_the_head_do_not_hide_the_name() -> None:
     assert [f.name for f in program.functions] == ["kernel"]
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        'extern "C" void kernel({p})',
+        "__attribute__((noinline, cold)) void kernel({p})",
+        "void __attribute__((noinline)) kernel({p})",
+        "API void kernel({p})",
+        "static API(void) kernel({p})",
+        "static EXPORT(1) void kernel({p}) CHECKED(2) HOT(3)",
+        "void kernel({p}) CHECKED(2)",
+        "static inline void kernel({p}) noexcept(true)",
+        "constexpr auto kernel({p}) -> decltype(n)",
+        "[[nodiscard]] static status\nkernel({p})",
+        "unsigned long *kernel({p})",
+    ],
+)
+def test_a_head_of_any_form_has_the_name_of_its_function(head: str) -> None:
+    body = FUNCTION[FUNCTION.index("{") :]
+    text = f"{head.format(p='int n, int B, float *a')} {body}"
+    for before, after in (
+        ("", ""),
+        ('extern "C" {', "}"),
+        ('#ifdef __cplusplus\nextern "C" {\n#endif\n', ""),
+    ):
+        (function,) = parse_clean(f"{before}{text}{after}").functions
+        assert (function.name, [p.name for p in function.parameters]) == ("kernel", ["n", "B", "a"])
+
+
 def test_digraphs_are_braces() -> None:
     text = FUNCTION.replace("NAME", "f").replace("\n{ /*", "\n<% /*")[:-1] + "%>"
     assert len(parse_clean(text).functions) == 1

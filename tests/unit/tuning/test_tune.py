@@ -236,11 +236,11 @@ def test_two_devices_measure_at_the_same_time(pairs: Compilation, tmp_path: Path
 def test_where_the_serial_program_takes_too_long_candidates_are_compared_at_smaller_sizes(
     tmp_path: Path,
 ) -> None:
-    text = "#include <unistd.h>\n" + PAIRS.replace("  int dim", "  if (n > 300) cf_wait();\n  int dim")
-    text = text.replace("void pairs", "static void cf_wait(void) {}\nvoid pairs")
+    text = "#include <unistd.h>\n" + PAIRS.replace("  int dim", "  if (n > 300) idle_wait();\n  int dim")
+    text = text.replace("void pairs", "static void idle_wait(void) {}\nvoid pairs")
     program = compiled(tmp_path, text)
     # Only the serial program waits: the text that it is made from is another one.
-    slow = text.replace("cf_wait(void) {}", "cf_wait(void) { sleep(60); }")
+    slow = text.replace("idle_wait(void) {}", "idle_wait(void) { sleep(60); }")
     source = replace(program.program.file, text=slow)
     program = replace(program, program=replace(program.program, file=source))
     found = tuned(program, tmp_path, faults={64: "if (n > 300) n -= 1;"}, limits=Limits(reference_s=3))
@@ -252,10 +252,12 @@ def test_where_the_serial_program_takes_too_long_candidates_are_compared_at_smal
 
 
 def test_without_a_reference_nothing_is_timed(tmp_path: Path) -> None:
-    text = "#include <stdlib.h>\n" + PAIRS.replace("  int dim", "  if (n > 300) cf_end();\n  int dim")
-    text = text.replace("void pairs", "static void cf_end(void) {}\nvoid pairs")
+    text = "#include <stdlib.h>\n" + PAIRS.replace("  int dim", "  if (n > 300) idle_end();\n  int dim")
+    text = text.replace("void pairs", "static void idle_end(void) {}\nvoid pairs")
     program = compiled(tmp_path, text)
-    source = replace(program.program.file, text=text.replace("cf_end(void) {}", "cf_end(void) { abort(); }"))
+    source = replace(
+        program.program.file, text=text.replace("idle_end(void) {}", "idle_end(void) { abort(); }")
+    )
     program = replace(program, program=replace(program.program, file=source))
     results = by_block(tuned(program, tmp_path))
     assert {r.status for r in results.values()} == {"unverified"}
