@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -33,7 +33,14 @@ from comprehensive.cli_options import (
     with_compile_options,
     with_tune_options,
 )
-from comprehensive.diagnostics import CommandLineError, CompileError, Diagnostic, render, to_json
+from comprehensive.diagnostics import (
+    CommandLineError,
+    CompileError,
+    Diagnostic,
+    GeneratedCodeError,
+    render,
+    to_json,
+)
 
 if TYPE_CHECKING:
     from comprehensive.driver import Compilation, Options
@@ -64,6 +71,9 @@ def reporting(command: Callable[P, None]) -> Callable[P, None]:
             if kwargs.get("as_json") or kwargs.get("form") == "json":
                 _print_json({"schema": 1, "diagnostics": [to_json(d) for d in error.diagnostics]})
             print_diagnostics(error.diagnostics)
+            if isinstance(error, GeneratedCodeError):
+                _save_reproducer(error, error.texts)
+                sys.exit(EXIT_INTERNAL)
             sys.exit(EXIT_USAGE if isinstance(error, CommandLineError) else EXIT_INPUT)
         except ToolError as error:
             click.echo(f"error: {error}", err=True)
@@ -71,14 +81,18 @@ def reporting(command: Callable[P, None]) -> Callable[P, None]:
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except Exception as error:
-            from comprehensive.crash import save_reproducer
-
-            place = save_reproducer(error, sys.argv[1:])
             click.echo(f"internal error: {type(error).__name__}: {error}", err=True)
-            click.echo(f"help: this is a bug; a reproducer is in {place}, please report it", err=True)
+            _save_reproducer(error, {})
             sys.exit(EXIT_INTERNAL)
 
     return run
+
+
+def _save_reproducer(error: Exception, texts: Mapping[str, str]) -> None:
+    from comprehensive.crash import save_reproducer
+
+    place = save_reproducer(error, sys.argv[1:], texts)
+    click.echo(f"help: this is a bug; a reproducer is in {place}, please report it", err=True)
 
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
@@ -164,6 +178,7 @@ def cli() -> None:
     multiple=True,
     help="Machine file that `calibrate` has written: on devices of its name launchers choose by its speeds; repeat.",
 )
+@click.option("--no-verify", is_flag=True, help="Write files that no compiler of this machine has read.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was written, and diagnostics, as JSON.")
 @counters_option
 @with_compile_options
@@ -180,6 +195,7 @@ def gen(
     definitions: tuple[str, ...],
     tuned: Path | None,
     machines: tuple[str, ...],
+    no_verify: bool,
     as_json: bool,
     **compile_options: Any,
 ) -> None:
@@ -220,6 +236,7 @@ def gen(
         force=force,
         ptx_arch=ptx,
         levels=definitions_of(definitions),
+        verify=not no_verify,
     )
     if as_json:
         _print_json(
@@ -228,6 +245,7 @@ def gen(
                 "output": str(output),
                 "files": list(written.files),
                 "changed": list(written.changed),
+                "verified": list(written.verified),
                 "diagnostics": [to_json(d) for d in diagnostics],
             }
         )

@@ -14,6 +14,7 @@ them in a :class:`DiagnosticSink`, so that one run reports several, and stop wit
 from __future__ import annotations
 
 import bisect
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import lru_cache
@@ -118,6 +119,14 @@ class CompileError(Exception):
 
 class CommandLineError(CompileError):
     """Not the input but the command line is wrong."""
+
+
+class GeneratedCodeError(CompileError):
+    """Not the input is wrong but what was generated from it: ``texts`` are files by name that show it."""
+
+    def __init__(self, diagnostic: Diagnostic, texts: Mapping[str, str]) -> None:
+        super().__init__((diagnostic,))
+        self.texts = texts
 
 
 class DiagnosticSink:

@@ -7,11 +7,13 @@ In: the path of a `.mf` file and :class:`Options`.  Out: a :class:`Compilation` 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from comprehensive.algebra import PortfolioSolver
+from comprehensive.codegen.acceptance import kernels_compile
 from comprehensive.codegen.cuda import kernel_unit
 from comprehensive.codegen.instances import instances
 from comprehensive.codegen.lower import lower
@@ -178,8 +180,13 @@ def counters(options: Options) -> tuple[Counter[Variant], ...]:
         required = options.registers == "ptxas"
         count = register_compiler(options.arch, options.cuda_path, required=required)
         if count is not None:
-            registers = PtxasRegisters(options.arch, lambda kernel: count(kernel_unit(kernel)))
+            registers = PtxasRegisters(options.arch, lambda kernel: _counted(kernel_unit(kernel), count))
     return counters_of(options.counters, registers)
+
+
+def _counted(unit: str, count: Callable[[str], int]) -> int:
+    with kernels_compile(unit):
+        return count(unit)
 
 
 def plan_of(

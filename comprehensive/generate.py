@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from comprehensive import __version__
+from comprehensive.codegen.acceptance import accepted
 from comprehensive.codegen.c_expr import c_comment
 from comprehensive.codegen.cuda import kernel_unit, print_kernel
 from comprehensive.codegen.emit import depfile as depfile_text
@@ -41,10 +42,12 @@ from comprehensive.values import Rational, demand_levels
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Names below the output directory; ``changed`` are those whose bytes are new."""
+    """Names below the output directory; ``changed`` are those whose bytes are new, ``verified`` those that a compiler
+    has accepted."""
 
     files: tuple[str, ...]
     changed: tuple[str, ...]
+    verified: tuple[str, ...] = ()
 
 
 def outputs(
@@ -60,14 +63,23 @@ def outputs(
     it.
     """
     plan = with_levels(compilation.plan if plan is None else plan, levels or {})
-    sources = source_texts(plan)
+    return _outputs(compilation, resources, plan, source_texts(plan), compiled or {})
+
+
+def _outputs(
+    compilation: Compilation,
+    resources: Resources | None,
+    plan: ProgramPlan,
+    sources: Mapping[str, str],
+    compiled: Mapping[str, str],
+) -> Mapping[str, str]:
     texts = {**sources, f"{plan.stem}.tree.json": _json(tree_document(compilation))}
     for number, region in enumerate(region for function in plan.functions for region in function.regions):
         for leaf in region.leaves:
             name = f"{leaf_stem(plan, region, leaf)}.mf"
             text = print_program(compilation.program, {number: print_nest(leaf.nest)})
             texts[name] = marked(text, __version__, c_comment(plan.source_path))
-    texts |= compiled or {}
+    texts |= compiled
     document = _manifest(compilation, resources, plan, sources)
     names = sorted((*texts, manifest_name(plan)))
     return {**texts, manifest_name(plan): _json({**document, "outputs": names})}
@@ -131,17 +143,24 @@ def write(
     plan: ProgramPlan | None = None,
     read: Sequence[Path] = (),
     force: bool = False,
+    verify: bool = True,
 ) -> Written:
     """Writes every output and removes those of an earlier run that are none any more.
 
     Selection demands the performance ``levels``.  ``plan`` is that of the compilation, or what files that were
     ``read`` have made of it.  The file ``stamp`` is touched last and in any case, so that its time is that of the run;
-    where there is one, it is the target of the rule in ``depfile``.
+    where there is one, it is the target of the rule in ``depfile``.  With ``verify`` compilers read the header and the
+    CUDA source first, where they are found.
 
-    CompileError (CF0620) where the directory cannot be written and (CF0622) where a file would be overwritten that
-    was not generated, unless ``force``; CommandLineError as of `demand_levels`.
+    CompileError (CF0620) where the directory cannot be written, (CF0622) where a file would be overwritten that was not
+    generated, unless ``force``, and as of `accepted`; CommandLineError as of `demand_levels`.
     """
     demand_levels(compilation, levels or {})
+    plan = with_levels(compilation.plan if plan is None else plan, levels or {})
+    sources = source_texts(plan)
+    verified = (
+        accepted(plan.stem, sources, compilation.source, options.arch, options.cuda_path) if verify else ()
+    )
     taken = None
     if options.registers != "estimate":
         required = options.registers == "ptxas"
@@ -149,7 +168,7 @@ def write(
     compiled: Mapping[str, str] = {}
     if ptx_arch is not None:
         compiled = ptx_texts(compilation, ptx_arch, options.cuda_path)
-    texts = outputs(compilation, taken, levels, plan, compiled)
+    texts = _outputs(compilation, taken, plan, sources, compiled)
     earlier = earlier_outputs(directory / manifest_name(compilation.plan))
     changed = write_outputs(directory, texts, stale=earlier, force=force)
     if depfile is not None:
@@ -159,7 +178,7 @@ def write(
         write_outputs(depfile.parent, {depfile.name: rule}, force=True)
     if stamp is not None:
         touch(stamp)
-    return Written(tuple(sorted(texts)), changed)
+    return Written(tuple(sorted(texts)), changed, verified)
 
 
 def earlier_outputs(manifest: Path) -> tuple[str, ...]:

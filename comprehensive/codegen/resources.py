@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from comprehensive.codegen.acceptance import kernels_compile
 from comprehensive.codegen.cuda import program_unit
 from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.plan import ProgramPlan, TilePlan
@@ -83,4 +84,6 @@ def resources(plan: ProgramPlan, arch: str, cuda_path: str | None, *, required: 
     nvcc = counting_nvcc(cuda_path, required=required)
     if nvcc is None:
         return None
-    return Resources(f"nvcc {nvcc.version}", arch, usages_of(nvcc, program_unit(plan), arch))
+    unit = program_unit(plan)
+    with kernels_compile(unit):
+        return Resources(f"nvcc {nvcc.version}", arch, usages_of(nvcc, unit, arch))

@@ -9,7 +9,6 @@ In: a :class:`ProgramPlan` and the texts of its kernels.  Out: a :class:`SourceV
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -10,6 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from comprehensive.cli import cli
+from comprehensive.codegen import host
+from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 
 HEAD = "void f(int n, int m, float a[n], float b[n], int idx[n], int B)\n{\n"
 OPEN = """  meta_schedule {
@@ -226,3 +228,32 @@ def test_a_missing_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["gen", str(tmp_path / "no.mf")])
     assert result.exit_code == 1
     assert "no.mf" in result.output
+
+
+def test_host_code_that_is_no_cpp_is_refused_unless_nothing_is_verified(tmp_path: Path) -> None:
+    if find_cxx_compiler() is None:
+        pytest.skip("no C++ compiler on this machine")
+    text = program("a[p] = 1;").replace(OPEN, "  int *q = malloc(4);\n" + OPEN)
+    assert_refused(
+        gen(tmp_path, "#include <stdlib.h>\n" + text), "CF0631", "malloc", "f.mf:4:3", "--no-verify"
+    )
+    assert not (tmp_path / "out").exists()
+    written = gen(tmp_path, "#include <stdlib.h>\n" + text, "--no-verify", "--json")
+    assert written.exit_code == 0
+    assert json.loads(written.stdout)["verified"] == []
+
+
+def test_generated_code_that_does_not_compile_is_a_bug_and_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if find_c_compiler() is None:
+        pytest.skip("no C compiler on this machine")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("sys.argv", ["comprehensive", "gen", str(tmp_path / "f.mf")])
+    monkeypatch.setattr(host, "render_template", lambda *_, **__: "no C at all")
+    result = gen(tmp_path, program("a[p] = 1;"))
+    assert (result.exit_code, "[CF0630]" in result.output) == (70, True)
+    (place,) = tmp_path.glob("comprehensive-crash-*")
+    assert (place / "f.h").read_text(encoding="utf-8") == "no C at all"
+    assert {path.name for path in place.iterdir()} >= {"report.txt", "f.mf", "f.h", "f.cu"}
+    assert not (tmp_path / "out").exists()
