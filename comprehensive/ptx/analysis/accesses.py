@@ -17,7 +17,8 @@ from types import MappingProxyType
 
 from comprehensive.ptx.analysis.affine import Affine
 from comprehensive.ptx.analysis.forms import Form
-from comprehensive.ptx.analysis.spaces import Space, Spaces
+from comprehensive.ptx.analysis.space import Space
+from comprehensive.ptx.analysis.spaces import Spaces
 from comprehensive.ptx.module import bytes_of
 from comprehensive.ptx.opcodes import Effect
 

@@ -2,7 +2,7 @@
 
 In: two of :func:`accesses_of`.  Out: False only where it is proved that they do not::
 
-    alias = Alias(affine, loops, {"table": ".global"})
+    alias = Alias(affine, loops, spaces, {"table": ".global"})
     alias.may_alias(load, store)                              # in one thread, in the same iteration of all loops
     alias.may_alias(load, store, Relation.ANY_VISIT)          # in one thread, whenever they are executed
     alias.may_alias(load, store, Relation.ANY_THREAD)         # in any threads of the grid
@@ -10,7 +10,8 @@ In: two of :func:`accesses_of`.  Out: False only where it is proved that they do
 
 Proofs: what nobody writes (``ld.global.nc``, constants, parameters) aliases no write; different memories; addresses
 whose difference is known exactly, or is one modulo a power of two, or is bounded; different variables (an address made
-of one variable stays in it, as the language has it; arrays whose length is given at the launch are all at one place).
+of one variable and offsets stays in it, as the language has it, but not one that holds the distance to another; arrays
+whose length is given at the launch are all at one place).
 Different kernel parameters only where ``assume_noalias`` says that they point to different arrays.
 """
 
@@ -27,10 +28,14 @@ from comprehensive.ptx.analysis.accesses import Access
 from comprehensive.ptx.analysis.affine import Affine
 from comprehensive.ptx.analysis.forms import Form, subtract
 from comprehensive.ptx.analysis.loops import Loops
-from comprehensive.ptx.analysis.spaces import Space
+from comprehensive.ptx.analysis.space import Space
+from comprehensive.ptx.analysis.spaces import Spaces
 from comprehensive.ptx.analysis.symbols import Symbol
 from comprehensive.ptx.special_registers import special_register
 from comprehensive.ptx.statements import Declaration
+
+_MOST_BITS_OF_NUMBER = 32
+"""An address has more."""
 
 
 class Relation(Enum):
@@ -47,6 +52,7 @@ class Alias:
 
     affine: Affine
     loops: Loops
+    spaces: Spaces
     module_variables: Mapping[str, str] = field(default_factory=dict[str, str])
     assume_noalias: bool = False
 
@@ -143,19 +149,34 @@ class Alias:
         return all(each.kind == "parameter" or self._is_own(each) for each in (a, b))
 
     def _base(self, form: Form) -> Symbol | None:
-        """The one variable or pointer that an address is made of."""
+        """The one variable or pointer that an address is made of, beside offsets."""
         found: list[Symbol] = []
         for number, coefficient in form.terms:
             symbol = self.affine.symbols[number]
-            if coefficient not in (1, -1):
-                continue
             is_parameter = symbol.kind == "parameter" and symbol.key[-1] == form.bits
             if coefficient == 1 and (symbol.kind == "address" or is_parameter):
                 found.append(symbol)
-            elif symbol.kind in ("address", "parameter", "value", "operation"):
-                # It may be a pointer, too.
+            elif not self._is_offset(symbol, abs(coefficient) > 1):
                 return None
         return found[0] if len(found) == 1 else None
+
+    def _is_offset(self, symbol: Symbol, is_scaled: bool) -> bool:
+        """Whether no address, nor the distance between two, is in it: else it may lead out of the variable."""
+        symbols = self.affine.symbols
+        match symbol.kind, symbol.key:
+            case "special" | "count" | "window", _:
+                return True
+            case "parameter", (_, _, int() as bits):
+                # What the host passes and is scaled is a length.
+                return is_scaled or bits <= _MOST_BITS_OF_NUMBER
+            case "product", factors:
+                return all(self._is_offset(symbols[n], True) for n in factors if isinstance(n, int))
+            case "signed" | "unsigned", (Form() as inner,):
+                return all(self._is_offset(symbols[n], is_scaled or abs(c) > 1) for n, c in inner.terms)
+            case "value" | "operation" | "load", _:
+                return symbol.value >= 0 and self.spaces.values[symbol.value].is_offset
+            case _:
+                return False
 
     def _is_own(self, symbol: Symbol) -> bool:
         """Whether it is a variable with a place of its own."""

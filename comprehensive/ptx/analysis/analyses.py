@@ -28,7 +28,8 @@ from comprehensive.ptx.analysis.liveness import Liveness, liveness_of
 from comprehensive.ptx.analysis.loops import Loops, loops_of
 from comprehensive.ptx.analysis.operand_values import operand_values_of
 from comprehensive.ptx.analysis.pressure import Pressure, pressure_of
-from comprehensive.ptx.analysis.spaces import Space, Spaces, spaces_of, variable_spaces
+from comprehensive.ptx.analysis.space import Space
+from comprehensive.ptx.analysis.spaces import Spaces, spaces_of, variable_spaces
 from comprehensive.ptx.analysis.ssa import Ssa, ssa_of
 from comprehensive.ptx.analysis.variance import Variance, variance_of
 from comprehensive.ptx.flow import Flow, flow_of
@@ -96,6 +97,7 @@ class Analyses:
             variable_spaces(self.flow, of_module),
             self.pointers,
             parameters_are_global=self.parameters_are_global,
+            address_bits=64 if self.module is None else self.module.address_bits,
         )
 
     @cached_property
@@ -113,7 +115,7 @@ class Analyses:
     @cached_property
     def alias(self) -> Alias:
         texts = {} if self.module is None else {n: v.text for n, v in self.module.variables.items()}
-        return Alias(self.affine, self.loops, texts, self.assume_noalias)
+        return Alias(self.affine, self.loops, self.spaces, texts, self.assume_noalias)
 
     @cached_property
     def pressure(self) -> Pressure:

@@ -6,12 +6,7 @@ In: an :class:`Ssa`.  Out: :class:`Spaces`, a :class:`Space` of every value and 
     spaces.values[41]       # Space.GLOBAL
     spaces.access(7)        # of the address that step 7 accesses; what its opcode says comes first
 
-The lattice: NONE (no address has been seen: numbers, undefined) above the single memories above ANY.  Where ways meet,
-two different memories are ANY, so that loops begin optimistic.  It is said where an address points, not how it is
-written: both the offset in shared memory and the generic address made of it by ``cvta`` are SHARED.
-
-ANY are: parameters without a space, what is loaded, results of calls, sums of a known and an unknown address, and all
-results of opcodes that are not listed here.
+The lattice and its laws are those of :mod:`.space`, what single instructions do is said in :mod:`.space_rules`.
 """
 
 from __future__ import annotations
@@ -19,85 +14,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from types import MappingProxyType
 
+from comprehensive.ptx.analysis.space import Space
+from comprehensive.ptx.analysis.space_rules import space_named, space_of_literal, space_of_result
 from comprehensive.ptx.analysis.ssa import NONE, Ssa
 from comprehensive.ptx.flow import Flow
-from comprehensive.ptx.opcodes import Opcode
+from comprehensive.ptx.opcodes import Opcode, bits
 from comprehensive.ptx.operands import Address, Immediate, Name, Operand, Sum
 from comprehensive.ptx.special_registers import special_register
 from comprehensive.ptx.statements import Declaration
 
 
-class Space(Enum):
-    """A memory, or how much is known of it."""
-
-    NONE = "none"
-    GLOBAL = "global"
-    SHARED = "shared"
-    LOCAL = "local"
-    CONST = "const"
-    PARAM = "param"
-    ANY = "any"
-
-    @property
-    def is_one(self) -> bool:
-        """Whether it is a single memory."""
-        return self is not Space.NONE and self is not Space.ANY
-
-    def meet(self, other: Space) -> Space:
-        """What holds where ways with these two come together."""
-        if self is other or other is Space.NONE:
-            return self
-        return other if self is Space.NONE else Space.ANY
-
-
-_BY_NAME = {space.value: space for space in Space if space.is_one}
-_THROUGH = frozenset({"mov", "selp", "slct", "add", "sub", "and", "or", "xor", "min", "max", "mapa", "cvt"})
-"""The result points where the operands point; numbers change nothing."""
-_NUMBERS = frozenset(
-    {
-        "mul",
-        "mul24",
-        "shl",
-        "shr",
-        "div",
-        "rem",
-        "bfe",
-        "bfind",
-        "popc",
-        "clz",
-        "brev",
-        "neg",
-        "abs",
-        "not",
-        "setp",
-    }
-    | {
-        "set",
-        "sqrt",
-        "rsqrt",
-        "rcp",
-        "ex2",
-        "lg2",
-        "sin",
-        "cos",
-        "tanh",
-        "fma",
-        "isspacep",
-        "dp4a",
-        "dp2a",
-        "testp",
-    }
-    | {"copysign", "vote", "activemask", "getctarank", "cnot", "sad"}
-)
-"""The result is no address, whatever the operands are."""
-
-
 @dataclass(frozen=True)
 class Spaces:
-    """``values`` by value; ``accesses`` the memory of the address of each step, NONE where it accesses none."""
+    """``values`` by value; ``accesses`` the memory of the address of each step, NONE where it accesses none, and ANY
+    where its address is none that is known, as one that is made of numbers."""
 
     values: tuple[Space, ...]
     accesses: tuple[Space, ...]
@@ -106,22 +38,17 @@ class Spaces:
         return self.accesses[step]
 
 
-def space_named(name: str | None) -> Space | None:
-    """Of ``shared::cluster`` SHARED; None for what is no memory of an access."""
-    return None if name is None else _BY_NAME.get(name.split("::")[0])
-
-
 def variable_spaces(flow: Flow, of_module: Mapping[str, str] = MappingProxyType({})) -> Mapping[str, Space]:
     """Of the variables and parameters of a function, and of the module's: directives such as ``.global`` by symbol.
     A name that is declared twice in different memories is ANY."""
-    found = {name: _BY_NAME.get(kind.removeprefix("."), Space.ANY) for name, kind in of_module.items()}
+    found = {name: space_named(kind.removeprefix(".")) or Space.ANY for name, kind in of_module.items()}
     function = flow.function
     for parameter in (*function.parameters, *function.returns):
         found[parameter.name] = Space.PARAM
     own: dict[str, Space] = {}
     for statement in function.body:
         if isinstance(statement, Declaration) and statement.kind != ".reg":
-            space = _BY_NAME.get(statement.kind.removeprefix("."), Space.ANY)
+            space = space_named(statement.kind.removeprefix(".")) or Space.ANY
             for name in re.findall(r"(?<![.\w%$])[A-Za-z_$%][\w$]*", statement.text.split("=")[0]):
                 own[name] = own.get(name, Space.NONE).meet(space)
     return MappingProxyType({**found, **own})
@@ -134,6 +61,7 @@ def spaces_of(
     parameters: Mapping[str, Space] = MappingProxyType({}),
     *,
     parameters_are_global: bool = False,
+    address_bits: int = 64,
 ) -> Spaces:
     """``variables`` from :func:`variable_spaces`; ``parameters`` is what is known of the pointers passed, beside what
     ``.ptr`` says; ``parameters_are_global`` that all pointers passed to a kernel are into global memory, as in CUDA.
@@ -142,7 +70,7 @@ def spaces_of(
     <Space.GLOBAL: 'global'>
     """
     passed = _passed(ssa.cfg.flow, parameters, parameters_are_global)
-    analysis = _Spaces(ssa, operand_values, variables, passed)
+    analysis = _Spaces(ssa, operand_values, variables, passed, address_bits)
     return Spaces(tuple(analysis.values()), tuple(analysis.accesses()))
 
 
@@ -157,7 +85,7 @@ def _passed(flow: Flow, known: Mapping[str, Space], are_global: bool) -> dict[st
 
 
 class _Spaces:
-    """Values from NONE down, until nothing changes: each can change twice."""
+    """Values from NONE down, until nothing changes: each can change four times."""
 
     def __init__(
         self,
@@ -165,11 +93,13 @@ class _Spaces:
         operand_values: Sequence[Sequence[int]],
         variables: Mapping[str, Space],
         passed: Mapping[str, Space],
+        address_bits: int,
     ) -> None:
         self._ssa = ssa
         self._operand_values = operand_values
         self._variables = variables
         self._passed = passed
+        self._address_bits = address_bits
         self._found = [Space.NONE] * len(ssa.values)
 
     def values(self) -> list[Space]:
@@ -208,8 +138,7 @@ class _Spaces:
                 if stated is not None:
                     return stated
                 space = self._operand(operand.base, value)
-                # An address made of numbers may lead anywhere.
-                return Space.ANY if space is Space.NONE else space
+                return space if space.is_one else Space.ANY
         return Space.NONE
 
     def _phi(self, arguments: Sequence[int], value: int) -> bool:
@@ -239,49 +168,32 @@ class _Spaces:
         return changed
 
     def _result(self, number: int) -> Space:
-        step = self._ssa.cfg.flow.steps[number]
-        code, operands = step.instruction.opcode, step.instruction.operands
-        values = self._operand_values[number]
-        if code.base == "cvta":
-            return next(
-                (_BY_NAME[m.split("::")[0]] for m in code.modifiers if m.split("::")[0] in _BY_NAME),
-                Space.ANY,
-            )
-        if code.base == "alloca":
-            return Space.LOCAL
-        if code.base == "ld":
-            return self._loaded(code, operands)
-        if code.base in _NUMBERS or (code.types and all(t[0] == "f" or t[0] == "p" for t in code.types)):
-            return Space.NONE
-        first = len(operands) - 1 if code.base == "mad" else 1
-        if code.base not in _THROUGH and code.base != "mad":
-            return Space.ANY
-        met = Space.NONE
-        for operand, value in zip(operands[first:], values[first:], strict=True):
-            met = met.meet(self._operand(operand, value))
-        return met
+        instruction = self._ssa.cfg.flow.steps[number].instruction
+        code, operands = instruction.opcode, instruction.operands
+        if code.base == "ld" and code.space == "param" and self._is_address(code):
+            match operands[-1]:
+                case Address(Name(text), 0):
+                    return self._passed.get(text, Space.ANY)
+                case _:
+                    return Space.ANY
+        found = [
+            self._operand(operand, value)
+            for operand, value in zip(operands, self._operand_values[number], strict=True)
+        ]
+        return space_of_result(instruction, found, self._address_bits)
 
     def _operand(self, operand: Operand, value: int) -> Space:
         if value != NONE:
             return self._found[value]
         match operand:
             case Immediate():
-                return Space.NONE
+                return space_of_literal(operand)
             case Name(text) | Sum(Name(text), _) | Address(Name(text), _):
                 if special_register(text) is not None or text == "WARP_SZ":
-                    return Space.NONE
+                    return Space.NUMBER
                 return self._variables.get(text, Space.ANY)
             case _:
                 return Space.ANY
 
-    def _loaded(self, code: Opcode, operands: Sequence[Operand]) -> Space:
-        """Of a parameter what is known of it; numbers that are no address by their type are NONE."""
-        if any(t[0] == "f" or t.lstrip("bsu") in ("8", "16") for t in code.types):
-            return Space.NONE
-        if code.space is not None and code.space.split("::")[0] == "param":
-            match operands[-1] if operands else None:
-                case Address(Name(text), 0):
-                    return self._passed.get(text, Space.ANY)
-                case _:
-                    pass
-        return Space.ANY
+    def _is_address(self, code: Opcode) -> bool:
+        return code.vector == 1 and len(code.types) == 1 and bits(code.types[0]) >= self._address_bits

@@ -22,7 +22,8 @@ from enum import IntEnum
 
 from comprehensive.ptx.analysis.dominators import Tree
 from comprehensive.ptx.analysis.loops import NO_LOOP, Loops
-from comprehensive.ptx.analysis.spaces import Space, Spaces
+from comprehensive.ptx.analysis.space import Space
+from comprehensive.ptx.analysis.spaces import Spaces
 from comprehensive.ptx.analysis.ssa import NONE, Phi, Ssa
 from comprehensive.ptx.opcodes import Effect, Opcode
 from comprehensive.ptx.special_registers import special_register

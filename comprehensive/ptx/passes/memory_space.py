@@ -19,7 +19,7 @@ from functools import cached_property
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.cfg import cfg_of
 from comprehensive.ptx.analysis.loops import NO_LOOP
-from comprehensive.ptx.analysis.spaces import Space
+from comprehensive.ptx.analysis.space import Space
 from comprehensive.ptx.analysis.ssa import NONE
 from comprehensive.ptx.flow import Flow, flow_of
 from comprehensive.ptx.module import Function, Module, bytes_of

@@ -29,7 +29,7 @@ from typing import Any
 from comprehensive.data import spec_directory
 from comprehensive.ptx.analysis.accesses import Access
 from comprehensive.ptx.analysis.analyses import Analyses
-from comprehensive.ptx.analysis.spaces import Space
+from comprehensive.ptx.analysis.space import Space
 from comprehensive.ptx.passes.shuffle_code import LANES, Shuffle
 from comprehensive.ptx.passes.shuffle_rings import Ring, Rings
 from comprehensive.ptx.symbolic.emulator import Emulation

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from comprehensive.ptx.analysis.analyses import Analyses
-from comprehensive.ptx.analysis.spaces import Space
+from comprehensive.ptx.analysis.space import Space
 from comprehensive.ptx.opcodes import Effect
 from comprehensive.ptx.operands import Address, Name
 from comprehensive.ptx.passes.dce import has_effect

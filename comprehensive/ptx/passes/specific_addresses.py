@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from comprehensive.ptx.analysis.analyses import Analyses
-from comprehensive.ptx.analysis.spaces import Space
+from comprehensive.ptx.analysis.space import Space
 from comprehensive.ptx.analysis.ssa import NONE
 from comprehensive.ptx.opcodes import opcode
 from comprehensive.ptx.operands import Immediate, Name, Operand
@@ -127,7 +127,7 @@ class SpecificAddresses:
     def _is_number(self, step: int, place: int) -> bool:
         value = self._values[step][place]
         if value != NONE:
-            return self._spaces[value] is Space.NONE
+            return self._spaces[value].is_number
         return isinstance(self._flow.steps[step].instruction.operands[place], Immediate)
 
     def _clears_only_low_bits(self, mask: Operand) -> bool:

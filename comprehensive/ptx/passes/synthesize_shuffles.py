@@ -17,7 +17,7 @@ from functools import cached_property
 
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.forms import Form, wrapped
-from comprehensive.ptx.analysis.spaces import Space
+from comprehensive.ptx.analysis.space import Space
 from comprehensive.ptx.module import Function, Module, bytes_of
 from comprehensive.ptx.operands import SINK, Name
 from comprehensive.ptx.passes.expressions import scope_depths

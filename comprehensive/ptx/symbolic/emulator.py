@@ -32,7 +32,7 @@ from comprehensive.ptx.analysis.facts import Facts
 from comprehensive.ptx.analysis.forms import Form, single
 from comprehensive.ptx.analysis.integer_rules import RULES
 from comprehensive.ptx.analysis.predicates import decided
-from comprehensive.ptx.analysis.spaces import Space
+from comprehensive.ptx.analysis.space import Space
 from comprehensive.ptx.analysis.ssa import NONE, Phi
 from comprehensive.ptx.analysis.symbols import Symbol, Symbols
 from comprehensive.ptx.operands import Not

@@ -7,7 +7,6 @@ import pytest
 from comprehensive.ptx.analysis.alias import Relation
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.destruction import destructed
-from comprehensive.ptx.analysis.spaces import Space
 from comprehensive.ptx.analysis.variance import Level
 from comprehensive.ptx.printer import print_statement
 from tests.ptx.random_programs import analysed
@@ -22,11 +21,6 @@ def last_value(analyses: Analyses, register: str) -> int:
 def level(body: str, register: str) -> Level:
     analyses = analysed(body, parameters_are_global=True)
     return analyses.variance.values[last_value(analyses, register)]
-
-
-def space(body: str, register: str, **options: bool) -> Space:
-    analyses = analysed(body, **options)
-    return analyses.spaces.values[last_value(analyses, register)]
 
 
 def shown(body: str, register: str, tuning: str = "") -> str:
@@ -140,32 +134,6 @@ def test_a_counter_is_uniform_inside_a_loop_that_threads_leave_at_different_time
     assert level(body.format("add.s32 %r3, %r2, 1;\n"), "%r3") == Level.LANE
 
 
-# Memory spaces
-
-
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("ld.param.u64 %rd1, [a];", Space.ANY),
-        ("ld.param.u64 %rd2, [a];\ncvta.to.global.u64 %rd1, %rd2;", Space.GLOBAL),
-        ("ld.param.u64 %rd2, [a];\ncvta.to.global.u64 %rd3, %rd2;\nmad.wide.s32 %rd1, %r1, 4, %rd3;", Space.GLOBAL),
-        ("mov.u64 %rd2, tile;\ncvta.shared.u64 %rd1, %rd2;", Space.SHARED),
-        ("mov.u64 %rd2, tile;\nselp.b64 %rd1, %rd2, %rd2, %p1;", Space.SHARED),
-        ("mov.u64 %rd2, tile;\ncvta.to.global.u64 %rd4, %rd3;\nselp.b64 %rd1, %rd2, %rd4, %p1;", Space.ANY),
-        ("mov.u64 %rd1, tile;\nL: add.s64 %rd1, %rd1, 4;\n@%p1 bra L;", Space.SHARED),
-        ("mul.wide.u32 %rd1, %r1, 4;", Space.NONE),
-        ("ld.global.u64 %rd1, [%rd2];", Space.ANY),
-        ("unheard.of.u64 %rd1, %rd2;", Space.ANY),
-    ],
-)  # fmt: skip
-def test_an_address_points_where_it_comes_from(body: str, expected: Space):
-    assert space(f"{body}\nret;", "%rd1") == expected
-
-
-def test_pointers_that_are_passed_are_global_where_the_user_says_so():
-    assert space("ld.param.u64 %rd1, [a];\nret;", "%rd1", parameters_are_global=True) == Space.GLOBAL
-
-
 # Addresses
 
 INDEX = """ld.param.u64 %rd9, [a];\nld.param.u32 %r9, [n];
@@ -272,8 +240,18 @@ def test_different_variables_do_not_alias_and_different_parameters_only_where_th
     two = """.shared .align 4 .b8 other[64];\nmov.u64 %rd2, tile;\nmov.u64 %rd3, other;
     mad.wide.u32 %rd4, %r1, 4, %rd2;\n"""
     assert not pair(f"{two}st.shared.u32 [%rd4], %r1;\nld.shared.u32 %r2, [%rd3];")
+    loaded = f"{two}ld.global.s32 %r3, [%rd1];\nmad.wide.s32 %rd4, %r3, 4, %rd2;\n"
+    assert not pair(f"{loaded}st.shared.u32 [%rd4], %r1;\nld.shared.u32 %r2, [%rd3];")
     again = two.replace(".shared .align 4 .b8 other[64]", ".extern .shared .b8 other[]")
     assert pair(f"{again}st.shared.u32 [%rd4], %r1;\nld.shared.u32 %r2, [%rd3];")
+
+
+def test_what_holds_the_distance_to_another_variable_leads_there():
+    two = ".shared .align 4 .b8 other[64];\nmov.u64 %rd2, tile;\nmov.u64 %rd3, other;\nsub.s64 %rd5, %rd3, %rd2;\n"
+    body = f"{two}shr.s64 %rd5, %rd5, 2;\nshl.b64 %rd5, %rd5, 2;\nadd.s64 %rd4, %rd2, %rd5;\n"
+    assert pair(f"{body}st.shared.u32 [%rd4], %r1;\nld.shared.u32 %r2, [%rd3];")
+    read = "ld.global.u64 %rd5, [%rd1];\nmad.lo.s64 %rd4, %rd5, 4, %rd2;\n"
+    assert pair(f"{two}{read}st.shared.u32 [%rd4], %r1;\nld.shared.u32 %r2, [%rd3];")
 
 
 def test_the_distance_of_two_accesses_is_a_number_of_bytes():
