@@ -58,6 +58,7 @@ class Row:
     convergent: bool
     side_effects: bool
     terminator: bool
+    gate: bool
     reads_carry: bool
     exact: bool
     needs: tuple[Need, ...]
@@ -73,6 +74,7 @@ UNKNOWN = Row(
     convergent=True,
     side_effects=True,
     terminator=False,
+    gate=True,
     reads_carry=True,
     exact=False,
     needs=(),
@@ -90,6 +92,7 @@ class _Written(TypedDict):
     convergent: NotRequired[bool]
     side_effects: NotRequired[bool]
     terminator: NotRequired[bool]
+    gate: NotRequired[bool]
     reads_carry: NotRequired[bool]
     exact: NotRequired[bool]
 
@@ -144,6 +147,7 @@ def _row(name: str, written: _Written, general: tuple[Need, ...]) -> Row:
         convergent=written.get("convergent", False),
         side_effects=written.get("side_effects", False),
         terminator=written.get("terminator", False),
+        gate=written.get("gate", False),
         reads_carry=written.get("reads_carry", False),
         exact=written.get("exact", True),
         needs=(*_needs(written["needs"]), *general),

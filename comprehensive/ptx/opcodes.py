@@ -72,6 +72,8 @@ class Opcode:
     """Not removable even if no result is used."""
     is_terminator: bool
     """Ends a basic block: bra, brx.idx, ret, exit, trap."""
+    is_gate: bool
+    """What stands behind it must not be executed before it, not even a load of what this grid never writes."""
     reads_carry: bool
     writes_carry: bool
     """The carry flag CC.CF, a register that no operand shows."""
@@ -190,6 +192,7 @@ def opcode(text: str) -> Opcode:
         is_convergent=row.convergent or "sync" in have or "aligned" in have,
         has_side_effects=row.side_effects or row.terminator or stays or waits or Effect.WRITE in effect,
         is_terminator=row.terminator,
+        is_gate=row.gate,
         reads_carry=row.reads_carry,
         writes_carry=found is None or "cc" in have,
         min_version=version,

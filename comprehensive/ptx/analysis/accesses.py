@@ -28,7 +28,8 @@ _SIMPLE = frozenset({"ld", "ldu", "st", "atom", "red"})
 @dataclass(frozen=True, slots=True)
 class Access:
     """``bytes`` from ``address`` on; ``is_constant`` says that nobody writes there while the kernel runs (``.nc``,
-    constant memory, parameters of a kernel); ``orders`` that other accesses may not pass it."""
+    constant memory, parameters of a kernel); ``orders`` that accesses of what somebody writes may not pass it, ``gates``
+    that no access may."""
 
     step: int
     space: Space
@@ -38,6 +39,7 @@ class Access:
     writes: bool
     is_constant: bool
     orders: bool
+    gates: bool
 
 
 def accesses_of(affine: Affine, spaces: Spaces) -> Mapping[int, Access]:
@@ -73,5 +75,6 @@ def accesses_of(affine: Affine, spaces: Spaces) -> Mapping[int, Access]:
             writes,
             is_simple and constant and not writes,
             orders,
+            code.is_gate,
         )
     return MappingProxyType(found)

@@ -48,6 +48,16 @@ class Trips:
     constant: int | None
     is_only: bool
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether the loop surely ends, also where numbers wrap."""
+        if self.constant is not None:
+            return True
+        if self.relation == "ne":
+            return self.step % 2 == 1
+        # One by one a counter comes to every number, and so to the bound.
+        return abs(self.step) == 1 and self.relation in ("lt", "gt")
+
 
 def trips_of(
     loops: Loops,

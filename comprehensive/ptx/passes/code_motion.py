@@ -10,12 +10,13 @@ an expression.  Out: on which edges to compute, and in which blocks the first co
 
 Knoop, Rüthing and Steffen, "Lazy code motion" (PLDI 1992), with edges as Drechsler and Stadel place them ("A variation
 of Knoop, Rüthing, and Steffen's lazy code motion", SIGPLAN Notices 28(5), 1993).  An expression is computed only where
-every way on computes it anyhow, so that nothing is executed that was not.
+every way on computes it anyhow, so that nothing is executed that was not.  An expression that may fail, a load, is also
+computed only where every way on comes to it: not ahead of a loop that may go on for ever.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from comprehensive.ptx.analysis.cfg import Cfg
@@ -24,12 +25,14 @@ from comprehensive.ptx.analysis.cfg import Cfg
 @dataclass(frozen=True, slots=True)
 class Local:
     """Of every block: ``first`` are computed before anything in the block changes them, ``last`` are computed and not
-    changed behind, ``transparent`` are not changed at all; ``count`` expressions."""
+    changed behind, ``transparent`` are not changed at all; ``count`` expressions, of which those in the mask
+    ``may_fail`` do more than compute."""
 
     count: int
     first: Sequence[int]
     last: Sequence[int]
     transparent: Sequence[int]
+    may_fail: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +56,13 @@ class Motion:
         return tuple(edge for edge, mask in sorted(self.insert.items()) if mask >> expression & 1)
 
 
-def lazy_code_motion(cfg: Cfg, local: Local) -> Motion:
-    """For the blocks that can be reached."""
+def lazy_code_motion(cfg: Cfg, local: Local, endless: Collection[tuple[int, int]] = ()) -> Motion:
+    """For the blocks that can be reached; ``endless`` are edges back, over which a way may lead for ever."""
     every = (1 << local.count) - 1
     predecessors = [
         [source for source in block.predecessors if source in cfg.reachable] for block in cfg.blocks
     ]
-    anticipated_in, anticipated_out = _anticipated(cfg, local, every)
+    anticipated_in, anticipated_out = _anticipated(cfg, local, every, endless)
     available_out = _available(cfg, local, every, predecessors)
     earliest = {
         (source, target): anticipated_in[target]
@@ -78,8 +81,25 @@ def lazy_code_motion(cfg: Cfg, local: Local) -> Motion:
     return Motion({edge: mask for edge, mask in insert.items() if mask}, delete, again)
 
 
-def _anticipated(cfg: Cfg, local: Local, every: int) -> tuple[list[int], list[int]]:
-    """What every way on computes before it changes, at the beginning and the end of blocks."""
+def _anticipated(
+    cfg: Cfg, local: Local, every: int, endless: Collection[tuple[int, int]]
+) -> tuple[list[int], list[int]]:
+    """What every way on computes before it changes, at the beginning and the end of blocks.
+
+    Of what may fail only what has been found to be computed behind an endless edge counts there: nothing at first.
+    """
+    behind = dict.fromkeys(endless, ~local.may_fail)
+    while True:
+        into, out = _anticipated_with(cfg, local, every, behind)
+        found = {edge: ~local.may_fail | into[edge[1]] for edge in behind}
+        if found == behind:
+            return into, out
+        behind = found
+
+
+def _anticipated_with(
+    cfg: Cfg, local: Local, every: int, behind: Mapping[tuple[int, int], int]
+) -> tuple[list[int], list[int]]:
     into = [every] * len(cfg.blocks)
     out = [every] * len(cfg.blocks)
     changed = True
@@ -89,7 +109,7 @@ def _anticipated(cfg: Cfg, local: Local, every: int) -> tuple[list[int], list[in
             block = cfg.blocks[number]
             mask = 0 if block.leaves or not block.successors else every
             for successor in block.successors:
-                mask &= into[successor]
+                mask &= into[successor] & behind.get((number, successor), every)
             out[number] = mask
             mask = local.first[number] | (local.transparent[number] & mask)
             changed |= mask != into[number]

@@ -152,7 +152,8 @@ def _local(
             untouched &= ~killed
             available &= ~killed
         first[number], last[number], transparent[number] = computed, available, untouched
-    return Local(len(found), first, last, transparent), tuple(repeated)
+    may_fail = sum(1 << each.number for each in loads)
+    return Local(len(found), first, last, transparent, may_fail), tuple(repeated)
 
 
 def _killed_loads(

@@ -1,7 +1,7 @@
 """What may not pass a load or a store.
 
 memory = Memory(analyses)
-memory.may_write(17, 3)       # whether step 17 may write what the load at step 3 reads, in any iteration
+memory.may_write(17, 3)       # whether the load at step 3 may read something else before step 17, in any iteration
 memory.keeps_apart(17, 3)     # whether the two have to stay in their order, in one visit of their block
 """
 
@@ -22,8 +22,10 @@ class Memory:
 
     def may_write(self, step: int, load: int) -> bool:
         access, read = self.analyses.accesses.get(step), self.analyses.accesses[load]
-        if access is None or read.is_constant:
+        if access is None:
             return False
+        if read.is_constant:
+            return access.gates
         if access.orders:
             return True
         return access.writes and self.analyses.alias.may_alias(access, read, Relation.ANY_VISIT)

@@ -190,7 +190,7 @@ class _Plan:
         self._loops = loops_of(self._cfg, dominators_of(self._cfg))
         self._dependence = control_dependence_of(self._cfg, postdominators_of(self._cfg))
         self._found: Expressions = expressions_of(self._cfg, Memory(analyses).may_write)
-        self._motion: Motion = lazy_code_motion(self._cfg, self._found.local)
+        self._motion: Motion = lazy_code_motion(self._cfg, self._found.local, self._endless())
         self._placer = Placer(self._cfg, self._found.local, analyses.liveness, self._text_block)
         self._depths = scope_depths(self._flow.function.body)
         self._declared = Declared(self._flow.function.body)
@@ -199,6 +199,24 @@ class _Plan:
         self.missed: list[Remark] = []
         self.stays_in_loop = False
         self.out_of_loops: list[_OutOfLoop] = []
+
+    def _endless(self) -> frozenset[Edge]:
+        """Edges back of which it is not proved that they are taken a finite number of times."""
+        trips, loops = self._analyses.affine.trips, self._analyses.loops.loops
+        finite = {loops[number].header for number, each in trips.items() if each.is_finite}
+        ends = {
+            (latch, loop.header)
+            for loop in self._loops.loops
+            if loop.header in finite
+            for latch in loop.latches
+        }
+        place = {number: index for index, number in enumerate(self._cfg.order)}
+        return frozenset(
+            (source, target)
+            for source in self._cfg.order
+            for target in self._cfg.blocks[source].successors
+            if place[target] <= place[source] and (source, target) not in ends
+        )
 
     def made(self, gate: RegisterGate) -> list[Statement] | None:
         """The new body; None where nothing is to be moved, or nothing may be."""

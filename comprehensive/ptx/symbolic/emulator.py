@@ -177,6 +177,7 @@ class _Emulator:
         self._alias = replace(analyses.alias, affine=replace(analyses.affine, symbols=self._symbols.all))
         self.lanes = Lanes(self.arithmetic, analyses.variance, analyses.loops)
         self._live = _live_values(analyses)
+        self._has_gates = any(access.gates for access in analyses.accesses.values())
         self._at_fork: dict[int, _Entry] = {}
         self._seen: dict[int, list[_State]] = defaultdict(list)
         self._merged: dict[int, _Merged] = {}
@@ -359,7 +360,7 @@ class _Emulator:
             return
         old = self._symbols.all[own.terms[0][0]]
         code = self._cfg.flow.steps[step].instruction.opcode
-        since = None if access.is_constant else epoch
+        since = None if access.is_constant and not self._has_gates else epoch
         key = (address, code.types[0], own.bits, access.space.name, since)
         loops = old.loops | self._symbols.loops(address)
         symbol = Symbol("load", key, old.low, old.high, loops, defines[0])
@@ -392,8 +393,10 @@ class _Emulator:
 
         def stays(load: Earlier) -> bool:
             read = accesses[load.step]
-            if read.is_constant or access.orders:
-                return read.is_constant
+            if read.is_constant:
+                return not access.gates
+            if access.orders:
+                return False
             if written is not None and written.bits == load.address.bits:
                 found = different.get(load.address.terms)
                 if found is None:

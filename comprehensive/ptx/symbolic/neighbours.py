@@ -114,9 +114,13 @@ class Neighbours:
     def is_ordered_before(self, step: int) -> bool:
         """Whether a lane may have waited, on the way to a load, for what it is about to load; barriers let all lanes
         wait."""
-        if self.emulation.analyses.accesses[step].is_constant:
-            return False
-        return any(self._is_between(NONE, number, step) is not None for number in self._waiting)
+        accesses = self.emulation.analyses.accesses
+        is_constant = accesses[step].is_constant
+        return any(
+            self._is_between(NONE, number, step) is not None
+            for number in self._waiting
+            if accesses[number].gates or not is_constant
+        )
 
     @cached_property
     def _waiting(self) -> tuple[int, ...]:
