@@ -2,15 +2,17 @@
 
     problems(after, before)      # (), or ("matmul: register '%r9' is not declared",)
 
-The printed text is parsed again and must give the same statements; labels are unique, registers declared, and the
-operands as wide as the opcodes say.
+The printed text is parsed again and must give the same statements; labels are unique, registers declared, operands as
+wide as the opcodes say, and accesses of a form that exists.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from comprehensive.diagnostics import CompileError, SourceFile
+from comprehensive.ptx.access_forms import form_obstacle, register_types
 from comprehensive.ptx.flow import Flow, flow_of
 from comprehensive.ptx.module import Function, Module, bytes_of, parse
 from comprehensive.ptx.operands import Name, Operand, Vector
@@ -31,21 +33,24 @@ def problems(module: Module, before: Module) -> tuple[str, ...]:
         old = before.functions[name]
         if function is not old:
             found += [
-                f"{name}: {problem}" for problem in _of_function(function, again.functions.get(name), old)
+                f"{name}: {problem}"
+                for problem in _of_function(function, again.functions.get(name), old, module)
             ]
     return tuple(found)
 
 
-def _of_function(function: Function, again: Function | None, old: Function) -> Iterator[str]:
+def _of_function(function: Function, again: Function | None, old: Function, module: Module) -> Iterator[str]:
     if again is None:
         yield "is not there when the text is parsed again"
         return
     try:
         yield from _differences(function.body, again.body)
-        misfits = tuple(_misfits(flow_of(again)))
-        # What did not fit before is no fault of the pass.
-        if misfits and not any(_misfits(flow_of(old))):
-            yield misfits[0]
+        after, before = flow_of(again), flow_of(old)
+        for problems_of in (_misfits, partial(_no_forms, module=module)):
+            found = next(problems_of(after), None)
+            # What did not fit before is no fault of the pass.
+            if found is not None and not any(problems_of(before)):
+                yield found
     except CompileError as error:
         yield error.diagnostics[0].message
 
@@ -84,6 +89,15 @@ def _misfits(flow: Flow) -> Iterator[str]:
                     yield f"'{print_statement(step.instruction)}': {name} is a .{register.type}"
                 elif given < wanted or (given > wanted and opcode.base not in _RELAXED):
                     yield f"'{print_statement(step.instruction)}': {name} has {given} bytes, not {wanted}"
+
+
+def _no_forms(flow: Flow, module: Module) -> Iterator[str]:
+    """Accesses that do not exist."""
+    types = register_types(flow)
+    for step in flow.steps:
+        obstacle = form_obstacle(step.instruction, types, module)
+        if obstacle is not None:
+            yield f"'{print_statement(step.instruction)}': {obstacle}"
 
 
 def _registers(operand: Operand) -> tuple[str, ...]:

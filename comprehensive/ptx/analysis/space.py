@@ -10,9 +10,9 @@ it by ``cvta`` are SHARED.
 
 What the elements mean, so that the laws below follow: the driver may place each memory, and each array in it, anywhere.
 A value is a single memory if it moves exactly as that memory does, so that it can lead to no other one; it is a NUMBER
-if it does not move at all, and cannot be a part of what moves; a DISTANCE may change as arrays move in their memory, but
-not as memories do; everything else is ANY, such as an address in pieces, with a tag that is shifted away, packed with
-others, or read from memory.
+if it does not move at all, and cannot be a part of what moves; a DISTANCE may change as arrays move in their memory,
+but not as memories do; everything else is ANY, such as an address in pieces, with a tag that is shifted away, packed
+with others, or read from memory.
 
 - Where ways meet (``meet``): ``x ^ x = x``, ``NONE ^ x = x``, ``ZERO ^ x = x``, ``NUMBER ^ DISTANCE = DISTANCE``; all
   else is ANY.  A NUMBER that meets a memory is ANY, since it may be an address whose way the analysis has not seen.

@@ -12,14 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from comprehensive.diagnostics import Span
+from comprehensive.ptx.access_forms import Version, parameters_version
 from comprehensive.ptx.flow import registers_in
 from comprehensive.ptx.module import Function, Item, Module
 from comprehensive.ptx.passes.ptx_pass import PtxPass, strange_statement
 from comprehensive.ptx.passes.remark import Kind, Remark
 from comprehensive.ptx.special_registers import special_register
 from comprehensive.ptx.statements import Declaration, Directive, Instruction
-
-Version = tuple[int, int]
 
 # "PTX ISA 9.0", the notes on each directive and the release notes of section 13.
 _ARCHITECTURES: Mapping[str, Version] = {
@@ -175,6 +174,7 @@ def _needs(module: Module) -> Iterator[tuple[Version, str]]:
     for item in module.items:
         if isinstance(item, Function):
             yield from _of_text(item.header)
+            yield parameters_version(item), f"what '{item.symbol}' has of parameters"
             if not item.is_declaration:
                 yield from _of_function(item, module)
         elif item.name != ".section":

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from comprehensive.ptx.access_forms import form_obstacle
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.cfg import cfg_of
 from comprehensive.ptx.analysis.loops import NO_LOOP
@@ -34,12 +35,8 @@ from comprehensive.ptx.passes.remark import Remark
 from comprehensive.ptx.passes.specific_addresses import FREE, Placing, SpecificAddresses, Twin
 from comprehensive.ptx.statements import Instruction, Statement
 
-_ACCESSED: dict[str, frozenset[Space]] = {
-    "ld": frozenset({Space.GLOBAL, Space.SHARED, Space.LOCAL, Space.CONST}),
-    "st": frozenset({Space.GLOBAL, Space.SHARED, Space.LOCAL}),
-    "atom": frozenset({Space.GLOBAL, Space.SHARED}),
-    "red": frozenset({Space.GLOBAL, Space.SHARED}),
-}
+_ACCESSES = frozenset({"ld", "st", "atom", "red"})
+_MEMORIES = frozenset({Space.GLOBAL, Space.SHARED, Space.LOCAL, Space.CONST})
 # What stands before the space in the order of the manual.
 _BEFORE_SPACE = frozenset(
     ("weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "cta", "cluster", "gpu", "sys")
@@ -117,11 +114,16 @@ class _Rewriting:
     def _access(self, number: int) -> _Access | None:
         """One that can be changed."""
         instruction = self._flow.steps[number].instruction
-        if instruction.opcode.base not in _ACCESSED or instruction.opcode.space != "generic":
+        if instruction.opcode.base not in _ACCESSES or instruction.opcode.space != "generic":
             return None
         space = self._analyses.spaces.access(number)
-        if space not in _ACCESSED[instruction.opcode.base]:
+        if space not in _MEMORIES:
             return self._missed(number, "it is not known where its address points")
+        assert self._analyses.module is not None
+        specific = instruction._replace(opcode=_with_space(instruction.opcode, space))
+        obstacle = form_obstacle(specific, {}, self._analyses.module)
+        if obstacle is not None:
+            return self._missed(number, obstacle)
         if space is Space.SHARED and self._clusters:
             return self._missed(
                 number, "its address may be in the shared memory of another block of the cluster"

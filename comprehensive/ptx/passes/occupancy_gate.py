@@ -9,6 +9,7 @@ average (r = 0.935).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
@@ -82,6 +83,19 @@ class RegisterGate:
         if predicted_registers(after) > self.registers:
             return False
         return self.words is None or sum(after.pressure.words) <= self.words
+
+    def most_passed(self, count: int, with_first: Callable[[int], Analyses]) -> int:
+        """How many of so many changes, from the first, pass the gate; ``with_first`` makes the first few of them."""
+        if not count or self.is_passed(with_first(count)):
+            return count
+        low, high = 0, count
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self.is_passed(with_first(middle)):
+                low = middle
+            else:
+                high = middle
+        return low
 
     @property
     def why(self) -> str:

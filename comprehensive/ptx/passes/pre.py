@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.cfg import Cfg
@@ -223,7 +224,7 @@ class _Plan:
         moves = [move for each in self._found.expressions if (move := self._move(each)) is not None]
         moves.sort(key=lambda move: (-move.gain, move.expression.steps))
         moves = list(_with_holders_apart(moves))
-        taken = self._most_that_fit(moves, gate)
+        taken = gate.most_passed(len(moves), partial(self._with_first, moves))
         for move in moves[taken:]:
             self._missed(move.expression, gate.why)
         if not taken:
@@ -249,22 +250,9 @@ class _Plan:
             self._cost(move.expression) <= _CHEAP,
         )
 
-    def _most_that_fit(self, moves: Sequence[_Move], gate: RegisterGate) -> int:
-        """How many, from the first, pass the gate."""
-        if not moves or self._fits(moves, gate):
-            return len(moves)
-        low, high = 0, len(moves)
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self._fits(moves[:middle], gate):
-                low = middle
-            else:
-                high = middle
-        return low
-
-    def _fits(self, moves: Sequence[_Move], gate: RegisterGate) -> bool:
-        changed = self._flow.function.with_body(self._body(moves))
-        return gate.is_passed(Analyses(changed, self._analyses.module))
+    def _with_first(self, moves: Sequence[_Move], count: int) -> Analyses:
+        changed = self._flow.function.with_body(self._body(moves[:count]))
+        return Analyses(changed, self._analyses.module)
 
     def _move(self, each: Expression) -> _Move | None:
         if not (self._settings.loads if each.is_load else self._settings.expressions):

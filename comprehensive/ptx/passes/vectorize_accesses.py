@@ -7,6 +7,10 @@ Chakrabarti et al., CUDA compiler optimizations, 2012, section 3.3: the addresse
 the size of an element; the form, every coefficient and the constant, is a multiple of the size of the vector.  Loads
 go up to the first of them, stores down to the last, and nothing that they pass may write, or read, what they access,
 nor synchronise.
+
+What is loaded earlier lives longer, the elements of a vector live all at once, and what does not change in an outer
+loop ptxas may keep through it: of the vectors of a round only so many are made, in the order of the text, as leave the
+registers before the next cliff of the occupancy.
 """
 
 from __future__ import annotations
@@ -14,7 +18,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from comprehensive.ptx.access_forms import form_obstacle, register_types
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.cfg import Block
 from comprehensive.ptx.analysis.forms import Form
@@ -24,7 +30,9 @@ from comprehensive.ptx.operands import Address, Name, Operand, Vector
 from comprehensive.ptx.passes.alignment import Alignment
 from comprehensive.ptx.passes.edits import Edits
 from comprehensive.ptx.passes.expressions import scope_depths
+from comprehensive.ptx.passes.hoisting import hoisted_words
 from comprehensive.ptx.passes.memory import NOALIAS, Memory
+from comprehensive.ptx.passes.occupancy_gate import RegisterGate, predicted_registers
 from comprehensive.ptx.passes.pragmas import has_pragma
 from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
 from comprehensive.ptx.passes.remark import Remark
@@ -45,8 +53,11 @@ class VectorizeAccesses(FunctionPass):
         1, "bytes that pointers given to kernels are multiples of (cudaMalloc: 256)"
     )
     assume_noalias: bool = option(False, NOALIAS)
+    threads: int = option(256, "threads of a block, for the occupancy, where no .maxntid says it")
 
     def __post_init__(self) -> None:
+        if not 1 <= self.threads <= 1024:
+            raise ValueError("threads: a block has 1 to 1024")
         if self.width not in (2, 4):
             raise ValueError("width is 2 or 4")
         if self.assume_pointer_align not in (1, 2, 4, 8, 16, 32, 64, 128, 256):
@@ -58,17 +69,28 @@ class VectorizeAccesses(FunctionPass):
         remarks: list[Remark] = []
         body: Sequence[Statement] | None = None
         missed: tuple[Remark, ...] = ()
+        analyses = Analyses(function, module, assume_noalias=self.assume_noalias)
+        gate = RegisterGate.of(analyses, self.threads)
         for _ in range(_MOST_ROUNDS):
-            rewritten = function if body is None else function.with_body(body)
-            analyses = Analyses(rewritten, module, assume_noalias=self.assume_noalias)
             search = _Search(self, analyses, module)
-            vectors = search.vectors()
-            missed = tuple(search.missed)
-            if not vectors:
+            vectors, hoisted = _apart_from_hoisted(analyses, search.vectors(), gate)
+            taken = gate.most_passed(len(vectors), partial(self._with_first, analyses, vectors))
+            refused = [self._refused(analyses, each, gate.why) for each in (*hoisted, *vectors[taken:])]
+            missed = (*search.missed, *refused)
+            if not taken:
                 break
-            body = _merged(analyses, vectors)
-            remarks += [self._applied(analyses, vector) for vector in vectors]
+            body = _merged(analyses, vectors[:taken])
+            remarks += [self._applied(analyses, vector) for vector in vectors[:taken]]
+            analyses = self._with_first(analyses, vectors, taken)
         return body, (*remarks, *missed)
+
+    def _with_first(self, analyses: Analyses, vectors: Sequence[_Vector], count: int) -> Analyses:
+        changed = analyses.function.with_body(_merged(analyses, vectors[:count]))
+        return Analyses(changed, analyses.module, assume_noalias=self.assume_noalias)
+
+    def _refused(self, analyses: Analyses, vector: _Vector, why: str) -> Remark:
+        step = analyses.flow.steps[vector.accesses[0].step].instruction
+        return self.missed(analyses.flow.function, step, _apart(step, why))
 
     def _applied(self, analyses: Analyses, vector: _Vector) -> Remark:
         first = analyses.flow.steps[vector.accesses[0].step].instruction
@@ -102,6 +124,10 @@ class _Vector:
     accesses: tuple[_Access, ...]
 
     @property
+    def bytes(self) -> int:
+        return len(self.accesses) * self.accesses[0].bytes
+
+    @property
     def first(self) -> int:
         return min(access.step for access in self.accesses)
 
@@ -124,10 +150,24 @@ class _Vector:
         return Instruction(_of_width(place.opcode, len(self.accesses)), operands)
 
 
+def _apart(step: Instruction, why: str) -> str:
+    return f"{shown(step)} and its neighbour stay apart: {why}"
+
+
 def _of_width(scalar: Opcode, width: int) -> Opcode:
     words = [scalar.base, *scalar.modifiers]
     words.insert(words.index(scalar.types[0]), f"v{width}")
     return opcode(".".join(words))
+
+
+def _apart_from_hoisted(
+    analyses: Analyses, vectors: Sequence[_Vector], gate: RegisterGate
+) -> tuple[list[_Vector], list[_Vector]]:
+    """Vectors, and those that ptxas would load before a loop into more registers than there are."""
+    words = {v: hoisted_words(analyses, v.first, v.bytes // 4) if v.place.is_load else 0 for v in vectors}
+    if predicted_registers(analyses) + sum(words.values()) <= gate.registers:
+        return list(vectors), []
+    return [v for v in vectors if not words[v]], [v for v in vectors if words[v]]
 
 
 def _merged(analyses: Analyses, vectors: Sequence[_Vector]) -> list[Statement]:
@@ -146,6 +186,8 @@ class _Search:
         self._analyses = analyses
         self._steps = analyses.flow.steps
         self._memory = Memory(analyses)
+        self._module = module
+        self._types = register_types(analyses.flow)
         self._depths = scope_depths(analyses.flow.function.body)
         self._alignment = Alignment(
             analyses.flow.function,
@@ -206,12 +248,12 @@ class _Search:
                         del left[access.offset]
                 elif width == 2:
                     step = self._steps[run[0].step].instruction
-                    text = f"{shown(step)} and its neighbour stay apart: {obstacle}"
+                    text = _apart(step, obstacle)
                     self.missed.append(self._settings.missed(self._analyses.flow.function, step, text))
 
     def _obstacle(self, form: Form, vector: _Vector, taken: Sequence[_Vector]) -> str | None:
         """Why accesses cannot be merged; None where they can."""
-        size = len(vector.accesses) * vector.accesses[0].bytes
+        size = vector.bytes
         least = vector.accesses[0].offset
         known = self._alignment.of(form._replace(constant=least))
         if known < size:
@@ -221,6 +263,9 @@ class _Search:
             and vector.place.is_load
         ):
             return "two of them go to one register"
+        why = form_obstacle(vector.instruction, self._types, self._module)
+        if why is not None:
+            return why
         for access in vector.accesses:
             for number in self._passed(vector, access):
                 why = self._conflict(access, number)
