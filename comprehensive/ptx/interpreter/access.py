@@ -71,7 +71,7 @@ def _load(binding: Binding) -> Action:
     dtype, shift = DTYPES[type_], size.bit_length() - 1
 
     def load(lanes: Lanes) -> None:
-        found = memory.views[size].take(places(lanes) >> shift).view(dtype)
+        found = memory.read(size, places(lanes) >> shift, lanes).view(dtype)
         if target is not None:
             target[lanes.at] = found
 
@@ -88,8 +88,8 @@ def _load_vector(binding: Binding, to: Vector, source: Operand, type_: str) -> A
     dtype, shift = DTYPES[type_], size.bit_length() - 1
 
     def load(lanes: Lanes) -> None:
-        first, view = places(lanes) >> shift, memory.views[size]
-        values = [view.take(first + place).view(dtype) for place in range(count)]
+        first = places(lanes) >> shift
+        values = [memory.read(size, first + place, lanes).view(dtype) for place in range(count)]
         for target, value in zip(targets, values, strict=True):
             if target is not None:
                 target[lanes.at] = value
@@ -106,7 +106,7 @@ def _load_wide(binding: Binding, to: Vector, source: Operand) -> Action:
         first = places(lanes) >> 3
         for place, target in enumerate(targets):
             for row in (0, 1):
-                target[row, lanes.at] = memory.views[8].take(first + (2 * place + row))
+                target[row, lanes.at] = memory.read(8, first + (2 * place + row), lanes)
 
     return load
 
@@ -124,19 +124,24 @@ def _store(binding: Binding) -> Action:
     places = places_of(binding, to, count * size, writes=True)
     word = f"b{8 * size}"
     sources = [binding.source(item, word if type_ == "bf16" else type_).view(DTYPES[word]) for item in items]
-    shift = size.bit_length() - 1
+    shift, is_strong = size.bit_length() - 1, opcode.is_volatile
     if count == 1:
         (value,) = sources
 
         def store(lanes: Lanes) -> None:
-            memory.views[size][places(lanes) >> shift] = value[lanes.at]
+            where = places(lanes) >> shift
+            memory.write(size, where, lanes, value[lanes.at])
+            if is_strong:
+                memory.publish_at(size, where, lanes)
 
         return store
 
     def store_vector(lanes: Lanes) -> None:
-        first, view = places(lanes) >> shift, memory.views[size]
+        first = places(lanes) >> shift
         for place, each in enumerate(sources):
-            view[first + place] = each[lanes.at]
+            memory.write(size, first + place, lanes, each[lanes.at])
+            if is_strong:
+                memory.publish_at(size, first + place, lanes)
 
     return store_vector
 
@@ -145,11 +150,15 @@ def _store_wide(binding: Binding, to: Operand, items: tuple[Operand, ...]) -> Ac
     sources = [binding.wide(item) for item in items]
     memory = binding.machine.memory
     places = places_of(binding, to, 16 * len(sources), writes=True)
+    is_strong = binding.step.instruction.opcode.is_volatile
 
     def store(lanes: Lanes) -> None:
         first = places(lanes) >> 3
         for place, source in enumerate(sources):
             for row in (0, 1):
-                memory.views[8][first + (2 * place + row)] = source[row, lanes.at]
+                where = first + (2 * place + row)
+                memory.write(8, where, lanes, source[row, lanes.at])
+                if is_strong:
+                    memory.publish_at(8, where, lanes)
 
     return store

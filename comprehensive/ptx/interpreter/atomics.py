@@ -78,6 +78,7 @@ def _narrow(binding: Binding, name: str, to: Operand, address: Operand, given: l
     def execute(lanes: Lanes) -> None:
         first, view = places(lanes) >> shift, memory.views[size].view(dtype)
         for element, target in enumerate(targets):
+            memory.publish_at(size, first + element, lanes)
             values = [column[element][lanes.at] for column in sources]
             if target is None and alone is not None:
                 alone.at(view, first + element, values[0])
@@ -139,6 +140,8 @@ def _wide(binding: Binding, name: str, to: Operand, address: Operand, given: lis
         pairs = memory.views[8][: len(memory.views[8]) // 2 * 2].reshape(-1, 2).T
         values = [source[:, lanes.at] for source in sources]
         where = places(lanes) >> 4
+        for half in (0, 1):
+            memory.publish_at(8, 2 * where + half, lanes)
         if name == "cas":
             old = turns.compared(pairs, where, *values)
         else:

@@ -96,14 +96,14 @@ def _of_variable(frame: Frame, variable: Allocation) -> Slot:
         if size == 0:
             return []
         at = first(lanes, False)
-        return [memory.views[width].take(at + place) for place in range(size // width)]
+        return [memory.read(width, at + place, lanes) for place in range(size // width)]
 
     def write(lanes: Lanes, values: list[Array]) -> None:
         if size == 0:
             return
         at = first(lanes, True)
         for place, value in enumerate(values[: size // width]):
-            memory.views[width][at + place] = value
+            memory.write(width, at + place, lanes, value)
 
     return Slot(read, write, size)
 

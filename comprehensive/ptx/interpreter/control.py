@@ -37,6 +37,7 @@ from comprehensive.ptx.interpreter.scheduler import Scheduler
 from comprehensive.ptx.interpreter.stacks import stack_change
 from comprehensive.ptx.interpreter.values import Array
 from comprehensive.ptx.interpreter.warps import mask_of, together
+from comprehensive.ptx.opcodes import Effect
 from comprehensive.ptx.operands import Not
 
 _JUMPS = frozenset({"bra", "brx", "ret", "exit", "trap", "brkpt"})
@@ -171,7 +172,7 @@ def _mask(frame: Frame, step: Step) -> Array | None:
 def _guarded(frame: Frame, step: Step, shared: Shared) -> Action:
     binding = Binding(frame, step)
     try:
-        return under_guard(binding, action_of(binding, shared))
+        return under_guard(binding, _publishing(step, action_of(binding, shared), shared))
     except Unsupported as error:
         error.step = step
         raise
@@ -187,6 +188,26 @@ def _unknown_form(step: Step) -> Unsupported:
     error = Unsupported(f"this form of '{step.instruction.opcode.text}'")
     error.step = step
     return error
+
+
+_ALSO_PUBLISHING = frozenset({"mbarrier", "cp"})
+"""What accesses memory beside loads and stores; arrivals release, and a copy reads what its thread has written."""
+
+
+def _publishing(step: Step, action: Action, shared: Shared) -> Action:
+    """The action behind what makes earlier writes of its lanes visible to other threads, where it does."""
+    opcode = step.instruction.opcode
+    only_acquires = "acquire" in opcode.modifiers and opcode.base in ("ld", "atom", "red")
+    orders = Effect.BARRIER in opcode.effect and opcode.base != "call" and not only_acquires
+    if not orders and opcode.base not in _ALSO_PUBLISHING:
+        return action
+    memory = shared.machine.memory
+
+    def published(lanes: Lanes) -> None:
+        memory.publish(lanes)
+        action(lanes)
+
+    return published
 
 
 def under_guard(binding: Binding, action: Action) -> Action:
@@ -265,7 +286,7 @@ class _Ends:
         try:
             binding = Binding(self._frame, step)
             truth = guard_of(binding)
-            finish = self._unguarded(binding)
+            finish = _publishing(step, self._unguarded(binding), self._shared)
         except Unsupported as error:
             error.step = step
             raise
@@ -436,6 +457,8 @@ class _Ends:
 
             def outside(lanes: Lanes) -> None:
                 values = tuple(slot.read(lanes)[0].astype(np.uint64) for slot in arguments)
+                # It reads memory, and writes it, as the thread itself does.
+                shared.machine.memory.publish(lanes)
                 result = external(shared.machine, lanes, values)
                 for slot in results:
                     slot.write(lanes, [result])

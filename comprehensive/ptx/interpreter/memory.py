@@ -205,6 +205,19 @@ class Memory:
         self.bytes = whole[skip : skip + total]
         self.views = {width: self.bytes.view(f"uint{8 * width}") for width in (1, 2, 4, 8)}
 
+    def read(self, width: int, where: Array, lanes: Lanes) -> Array:
+        """What is there for each lane; ``where`` counts elements of that width."""
+        return self.views[width].take(where)
+
+    def write(self, width: int, where: Array, lanes: Lanes, values: Array) -> None:
+        self.views[width][where] = values
+
+    def publish(self, lanes: Lanes) -> None:
+        """Whatever these lanes have written other threads see from now on, as they do anyway."""
+
+    def publish_at(self, width: int, where: Array, lanes: Lanes) -> None:
+        """As :meth:`publish`, for what each lane has written there."""
+
     def poison(self) -> None:
         """Shared and local memory as nobody has written it."""
         begin, end = self.private

@@ -3,13 +3,15 @@
     module = parse(SourceFile("saxpy.ptx", text))
     run(module, "saxpy", (4,), (128,), [x, y, 2.0, 500])        # y is changed in place
 
-Results are the same each time.  What goes wrong is a CompileError that names kernel, statement, thread and block.
+Results are the same each time, also with ``drawn``, which looks for races and for what relies on lockstep.  What goes
+wrong is a CompileError that names kernel, statement, thread and block.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from random import Random
 
 import numpy as np
 
@@ -19,6 +21,8 @@ from comprehensive.ptx.interpreter.arguments import Argument, copy_in, copy_out,
 from comprehensive.ptx.interpreter.barriers import Barriers
 from comprehensive.ptx.interpreter.control import Part, Shared
 from comprehensive.ptx.interpreter.copies import Copies
+from comprehensive.ptx.interpreter.delays import DelayedMemory
+from comprehensive.ptx.interpreter.drawn import DrawnScheduler
 from comprehensive.ptx.interpreter.faults import Fault
 from comprehensive.ptx.interpreter.lanes import Lanes, lanes_of, merged
 from comprehensive.ptx.interpreter.machine import Dim3, Machine, Shape
@@ -56,12 +60,14 @@ def run(
     heap_bytes: int = 1 << 20,
     stack_bytes: int = 4096,
     recursion: int = 64,
+    drawn: int | None = None,
 ) -> Report:
     """Arrays stand for pointers and are changed in place, numbers for scalars, bytes for structures by value.
 
     ``shared_bytes`` is the dynamic shared memory of a block.  Blocks that wait for each other must fit into one batch
     of ``lanes`` threads.  ``max_turns`` bounds the parts of the program that a batch executes, ``recursion`` the
-    activations of one function in a thread.
+    activations of one function in a thread.  ``drawn`` is the seed of an order of threads in which those that have
+    parted do not meet by themselves, and of writes that others see as late as the memory model allows.
 
     CompileError: CF1011 for an instruction that the interpreter does not know, CF1012 for threads that wait for ever,
     CF1013 for those that do not end, CF1014 and CF1015 for wrong accesses, CF1016 for traps, CF1017 for a launch that
@@ -72,7 +78,8 @@ def run(
         raise launch_error(f"there is no kernel '{kernel}'", f"one of {', '.join(module.kernels) or 'none'}")
     shape = _shape(function, _dim3(grid, "grid"), _dim3(block, "block"))
     limits = Limits(heap_bytes, stack_bytes, recursion)
-    memory = Memory()
+    random = None if drawn is None else Random(drawn)
+    memory = Memory() if random is None else DelayedMemory(random)
     passed = place_arguments(function, args, memory)
     linked = link(module, function, memory, shared_bytes, limits)
     batch = _batch(shape, memory, lanes)
@@ -84,7 +91,8 @@ def run(
     for parameter, contents in zip(function.parameters, passed.parameters, strict=True):
         memory.fill(linked.parameters[kernel][parameter.name], contents)
     machine = Machine(shape, memory, shared_bytes)
-    execution = _Execution(function, machine, linked, limits, max_turns)
+    scheduler = Scheduler(max_turns) if random is None else DrawnScheduler(max_turns, random)
+    execution = _Execution(function, machine, linked, limits, scheduler)
     with np.errstate(all="ignore"):
         for first in range(0, shape.blocks, batch):
             execution.batch(first)
@@ -148,12 +156,12 @@ class _Execution:
     """All batches of a launch, one after the other."""
 
     def __init__(
-        self, kernel: Function, machine: Machine, linked: Linked, limits: Limits, max_turns: int
+        self, kernel: Function, machine: Machine, linked: Linked, limits: Limits, scheduler: Scheduler
     ) -> None:
         self._kernel = kernel
         self._machine = machine
         self._stack_start = linked.symbols[STACK].start if STACK in linked.symbols else 0
-        self._scheduler = Scheduler(max_turns)
+        self._scheduler = scheduler
         self._barriers = Barriers(machine, self._scheduler)
         self._copies = Copies(machine)
         shared = Shared(machine, self._scheduler, self._barriers, self._copies, {}, {})
@@ -175,12 +183,13 @@ class _Execution:
         self._copies.clear()
         self._barriers.clear()
         scheduler.stack = ()
-        scheduler.go(self._entry, lanes_of(running))
+        scheduler.begin(self._entry, lanes_of(running))
         while (found := self._next()) is not None:
             place, lanes = found
             scheduler.stack = place[:-1]
             self._execute(place, lanes)
         self._demand_end()
+        machine.memory.publish(lanes_of(running))
 
     def _next(self) -> tuple[Place, Lanes] | None:
         try:

@@ -64,6 +64,10 @@ class Scheduler:
         self._favoured_until = 0
         self._resting: list[tuple[Place, Lanes]] = []
 
+    def begin(self, position: int, lanes: Lanes) -> None:
+        """These lanes begin at a position of the function that executes now."""
+        self.go(position, lanes)
+
     def go(self, position: int, lanes: Lanes) -> None:
         """These lanes are at a position of the function that executes now."""
         if lanes.count:
@@ -80,15 +84,7 @@ class Scheduler:
 
     def next(self, others: Callable[[], bool]) -> tuple[Place, Lanes] | None:
         """The next group; ``others`` lets go whom it can when nobody is left, and says whether there was anyone."""
-        self.turn += 1
-        if self.turn > self._max_turns:
-            lanes = self._anyone()
-            raise Fault(
-                "CF1013",
-                f"has not ended after {self._max_turns} turns",
-                None if lanes is None else int(lanes.index[0]),
-                "see what its loops wait for, or allow for more with max_turns",
-            )
+        self.count_turn()
         if self._resting and (self.turn % REST == 0 or not (self._queue.heap or self._favoured.heap)):
             self._wake()
         if self._favoured.heap:
@@ -105,6 +101,18 @@ class Scheduler:
             if not others():
                 return None
         return self._queue.take()
+
+    def count_turn(self) -> None:
+        """Fault (CF1013) where there have been too many."""
+        self.turn += 1
+        if self.turn > self._max_turns:
+            lanes = self._anyone()
+            raise Fault(
+                "CF1013",
+                f"has not ended after {self._max_turns} turns",
+                None if lanes is None else int(lanes.index[0]),
+                "see what its loops wait for, or allow for more with max_turns",
+            )
 
     def _wake(self) -> None:
         for place, lanes in self._resting:
