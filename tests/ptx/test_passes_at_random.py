@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from comprehensive.ptx.passes.placing import Placed, Placer
 from comprehensive.ptx.passes.remark import Kind
 from comprehensive.ptx.pipeline import run
 from comprehensive.ptx.statements import Label
+from tests.ptx.nested import nested
 
 REGISTERS = 6
 HEAD = """.version 8.0
@@ -45,44 +45,9 @@ ADDRESSES = ("global|%rd3", "global|%rd3", "|%rd6", "shared|%rd4", "shared|tile"
 def kernel(draw: random.Random) -> str:
     """Loops that count down, branches forward on what lanes differ in or not, and at the end all registers stored."""
     lines = [f"add.u32 %r{i}, %r{draw.choice((7, 8))}, {i};" for i in range(REGISTERS)]
-    lines += _block(draw, 3, [0])
+    lines += nested(draw, 3, [0], _statement)
     lines += [f"st.global.u32 [%rd3+{32 + 4 * i}], %r{i};" for i in range(REGISTERS)]
     return HEAD + "\n".join(lines) + "\nret;\n}\n"
-
-
-def _block(
-    draw: random.Random,
-    depth: int,
-    labels: list[int],
-    statement: Callable[[random.Random], str] | None = None,
-) -> list[str]:
-    lines: list[str] = []
-    for _ in range(draw.randrange(2, 9)):
-        choice = draw.random()
-        if depth and choice < 0.12:
-            labels[0] += 1
-            label, counter = f"L{labels[0]}", f"%c{labels[0]}"
-            lines += [f".reg .b32 {counter};", f"mov.u32 {counter}, {draw.randrange(1, 4)};", f"{label}:"]
-            lines += _block(draw, depth - 1, labels, statement)
-            lines += [
-                f"sub.u32 {counter}, {counter}, 1;",
-                f"setp.ne.u32 %p2, {counter}, 0;",
-                f"@%p2 bra {label};",
-            ]
-        elif depth and choice < 0.3:
-            labels[0] += 1
-            label = f"L{labels[0]}"
-            lines += [f"setp.lt.u32 %p1, %r{draw.randrange(9)}, {draw.randrange(40)};", f"@%p1 bra {label};"]
-            lines += _block(draw, depth - 1, labels, statement)
-            if draw.random() < 0.6:
-                labels[0] += 1
-                end = f"L{labels[0]}"
-                lines += [f"bra {end};", f"{label}:", *_block(draw, depth - 1, labels, statement)]
-                label = end
-            lines.append(f"{label}:")
-        else:
-            lines.append((statement or _statement)(draw))
-    return lines
 
 
 def _statement(draw: random.Random) -> str:
@@ -171,7 +136,7 @@ def shared_kernel(draw: random.Random) -> str:
     lines += [f"st.u32 [%q{i}+{4 * j}], %r7;" for i in range(POINTERS) for j in range(-8, 8)]
     lines += [f"add.u32 %r{i}, %r{draw.choice((7, 8))}, {i};" for i in range(REGISTERS)]
     lines += ["setp.gt.u32 %p1, %r1, %r2;", "setp.gt.u32 %p2, %r4, %r3;", "mov.u64 %rd1, 4;"]
-    lines += _block(draw, 3, [0], _pointer_statement)
+    lines += nested(draw, 3, [0], _pointer_statement)
     lines += [f"st.global.u32 [%rd3+{32 + 4 * i}], %r{i};" for i in range(REGISTERS)]
     return SHARED_HEAD + "\n".join(lines) + "\nret;\n}\n"
 

@@ -48,7 +48,6 @@ _NOTHING = frozenset(
         "prefetch",
         "prefetchu",
         "pmevent",
-        "griddepcontrol",
         "setmaxnreg",
         "applypriority",
         "discard",
@@ -252,6 +251,9 @@ def action_of(binding: Binding, shared: Shared) -> Action:
     )
     if found is not None:
         return found
+    if opcode.base == "griddepcontrol":
+        before = shared.machine.memory.before
+        return before.wait if before is not None and "wait" in opcode.modifiers else _nothing
     if opcode.base in _NOTHING or (opcode.base == "bar" and "warp" in opcode.modifiers):
         return _nothing
     raise Unsupported(f"'{opcode.text}'")

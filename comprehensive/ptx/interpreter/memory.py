@@ -17,6 +17,7 @@ from typing import Never
 import numpy as np
 
 from comprehensive.ptx.interpreter.faults import Fault
+from comprehensive.ptx.interpreter.grid_before import GridBefore
 from comprehensive.ptx.interpreter.lanes import Lanes
 from comprehensive.ptx.interpreter.values import POISON, Array
 
@@ -182,6 +183,7 @@ class Memory:
         self.spaces = {name: Space(name) for name in WINDOWS}
         self.bytes = np.zeros(0, np.uint8)
         self.views: dict[int, Array] = {}
+        self.before: GridBefore | None = None
 
     def build(self, block_of_lane: Array, blocks: int, extra: int) -> None:
         """The array of bytes; ``extra`` are left for allocations of global memory while the kernel runs."""
@@ -207,7 +209,8 @@ class Memory:
 
     def read(self, width: int, where: Array, lanes: Lanes) -> Array:
         """What is there for each lane; ``where`` counts elements of that width."""
-        return self.views[width].take(where)
+        found = self.views[width].take(where)
+        return found if self.before is None else self.before.seen(found, where, width, lanes)
 
     def write(self, width: int, where: Array, lanes: Lanes, values: Array) -> None:
         self.views[width][where] = values
@@ -237,11 +240,15 @@ class Memory:
 
     def fill(self, allocation: Allocation, contents: bytes) -> None:
         """The bytes of an allocation that all threads share."""
-        place = self.spaces[allocation.space].slots[allocation.start >> _SLOT_BITS[allocation.space]].place
+        place = self.place(allocation)
         self.bytes[place : place + len(contents)] = np.frombuffer(contents, np.uint8)
 
+    def place(self, allocation: Allocation) -> int:
+        """Of its first byte, among all bytes; nothing of what lanes or blocks have of their own."""
+        return self.spaces[allocation.space].slots[allocation.start >> _SLOT_BITS[allocation.space]].place
+
     def contents(self, allocation: Allocation) -> bytes:
-        place = self.spaces[allocation.space].slots[allocation.start >> _SLOT_BITS[allocation.space]].place
+        place = self.place(allocation)
         return self.bytes[place : place + allocation.size].tobytes()
 
     def generic(self, addresses: Array, width: int, lanes: Lanes, *, writes: bool) -> Array:

@@ -9,7 +9,7 @@ wrong is a CompileError that names kernel, statement, thread and block.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -24,6 +24,7 @@ from comprehensive.ptx.interpreter.copies import Copies
 from comprehensive.ptx.interpreter.delays import DelayedMemory
 from comprehensive.ptx.interpreter.drawn import DrawnScheduler
 from comprehensive.ptx.interpreter.faults import Fault
+from comprehensive.ptx.interpreter.grid_before import GridBefore
 from comprehensive.ptx.interpreter.lanes import Lanes, lanes_of, merged
 from comprehensive.ptx.interpreter.machine import Dim3, Machine, Shape
 from comprehensive.ptx.interpreter.memory import Memory
@@ -61,6 +62,7 @@ def run(
     stack_bytes: int = 4096,
     recursion: int = 64,
     drawn: int | None = None,
+    from_before: Collection[int] = (),
 ) -> Report:
     """Arrays stand for pointers and are changed in place, numbers for scalars, bytes for structures by value.
 
@@ -68,6 +70,8 @@ def run(
     of ``lanes`` threads.  ``max_turns`` bounds the parts of the program that a batch executes, ``recursion`` the
     activations of one function in a thread.  ``drawn`` is the seed of an order of threads in which those that have
     parted do not meet by themselves, and of writes that others see as late as the memory model allows.
+    ``from_before`` are the numbers of arrays that the grid before writes: a thread sees what is in them behind
+    ``griddepcontrol.wait``.
 
     CompileError: CF1011 for an instruction that the interpreter does not know, CF1012 for threads that wait for ever,
     CF1013 for those that do not end, CF1014 and CF1015 for wrong accesses, CF1016 for traps, CF1017 for a launch that
@@ -90,6 +94,11 @@ def run(
         memory.fill(allocation, contents)
     for parameter, contents in zip(function.parameters, passed.parameters, strict=True):
         memory.fill(linked.parameters[kernel][parameter.name], contents)
+    late = [a for array, a in passed.arrays if any(args[number] is array for number in from_before)]
+    if late:
+        begins = [memory.place(allocation) for allocation in late]
+        places = [(begin, begin + a.size) for begin, a in zip(begins, late, strict=True)]
+        memory.before = GridBefore(shape.lanes, places)
     machine = Machine(shape, memory, shared_bytes)
     scheduler = Scheduler(max_turns) if random is None else DrawnScheduler(max_turns, random)
     execution = _Execution(function, machine, linked, limits, scheduler)
@@ -177,6 +186,8 @@ class _Execution:
     def batch(self, first_block: int) -> None:
         machine, scheduler = self._machine, self._scheduler
         running = machine.begin(first_block)
+        if machine.memory.before is not None:
+            machine.memory.before.begin()
         for frame in self._frames.values():
             frame.registers.poison()
         machine.stack_top[:] = self._stack_start

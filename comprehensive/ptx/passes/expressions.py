@@ -163,5 +163,6 @@ def _killed_loads(
     if opcode.effect in (Effect.NONE, Effect.READ) and not opcode.is_volatile:
         return
     for load in loads:
-        if may_write(number, load.steps[0]):
+        # What is the same text may be another address elsewhere.
+        if any(may_write(number, step) for step in load.steps):
             yield load

@@ -112,3 +112,12 @@ def test_a_launch_that_is_too_large_for_late_writes_is_refused():
     out = np.zeros(1 << 20, np.uint32)
     with pytest.raises(CompileError, match="late writes"):
         run(parse(SourceFile("k.ptx", text)), "k", 1, 1024, [out], drawn=1)
+
+
+def test_what_the_grid_before_writes_is_seen_behind_the_wait_for_it():
+    body = "ld.global.nc.u32 %r5, [%rd1];\nsetp.lt.u32 %p1, %r1, 3;\n@%p1 griddepcontrol.wait;\n"
+    module = parse(SourceFile("k.ptx", f"{HEAD}{body}ld.global.u32 %r9, [%rd1];\nadd.u32 %r9, %r9, %r5;\n"
+                              "st.global.u32 [%rd1], %r9;\nret;\n}\n"))  # fmt: skip
+    out = np.full(5, 8, np.uint32)
+    run(module, "k", 1, 5, [out], from_before=(0,))
+    assert out.tolist() == [7, 7, 7, 0xFFFFFFFE, 0xFFFFFFFE]

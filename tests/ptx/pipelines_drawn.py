@@ -1,0 +1,25 @@
+"""Pipelines for tests at random: every pass by itself, with options that change what it does, and several in a row."""
+
+from __future__ import annotations
+
+from random import Random
+
+SINGLE = (
+    "memory-space",
+    "memory-space{kernel_pointers_are_global=true}",
+    "vectorize-accesses{assume_pointer_align=16}",
+    "vectorize-accesses{assume_pointer_align=256 assume_noalias=true width=2}",
+    "pre",
+    "pre{assume_noalias=true threads=64}",
+    "dce",
+    "lower-version",
+    "synthesize-shuffles{shared=true}",
+    "synthesize-shuffles{always=true shared=true}",
+    "synthesize-shuffles{always=true shared=true shape=rings}",
+)
+
+
+def pipelines(draw: Random, single: int = 5, several: int = 2) -> tuple[str, ...]:
+    """So many single passes, and so many pipelines of some of them in any order."""
+    in_a_row = [",".join(draw.sample(SINGLE, draw.randrange(2, 6))) for _ in range(several)]
+    return (*draw.sample(SINGLE, single), *in_a_row)
