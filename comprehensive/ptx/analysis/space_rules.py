@@ -4,7 +4,7 @@ In: an instruction and the :class:`Space` of each operand.  Out: that of what it
 
     space_of_result(instruction, (Space.NONE, Space.SHARED, Space.NUMBER))     # add.s64 %rd3, %rd2, %rd1: SHARED
 
-The laws are those of :mod:`.spaces`; here stands which instruction is which of them:
+The laws are those of :mod:`.space`; here stands which instruction is which of them:
 
 - ``mov``, ``selp``, ``slct``, ``min``, ``max``, and ``cvt`` between types as wide as an address: ways meet.
 - ``add``, ``sub``, ``mad``: sums, and so are ``or`` and ``xor``, which swizzle, and ``and`` with a literal that clears
@@ -35,43 +35,13 @@ _SMALL = frozenset(
 _CHOICES = {"selp": slice(1, 3), "slct": slice(1, 3), "min": slice(1, None), "max": slice(1, None)}
 """The operands of which the result is one."""
 _COMPUTING = frozenset(
-    (
-        *(
-            "add",
-            "addc",
-            "sub",
-            "subc",
-            "mad",
-            "madc",
-            "mul",
-            "mul24",
-            "mad24",
-            "div",
-            "rem",
-            "neg",
-            "abs",
-            "sad",
-        ),
-        *(
-            "and",
-            "or",
-            "xor",
-            "not",
-            "cnot",
-            "lop3",
-            "shl",
-            "shr",
-            "shf",
-            "bfe",
-            "bfi",
-            "brev",
-            "bmsk",
-            "prmt",
-        ),
-        *("szext", "dp4a", "dp2a", "cvt", "fma", "sqrt", "rsqrt", "rcp", "ex2", "lg2", "sin", "cos", "tanh"),
-        *("copysign", "shfl", "redux"),
-    )
-)
+    {
+        "add", "addc", "sub", "subc", "mad", "madc", "mul", "mul24", "mad24", "div", "rem", "neg", "abs", "sad",
+        "and", "or", "xor", "not", "cnot", "lop3", "shl", "shr", "shf", "bfe", "bfi", "brev", "bmsk", "prmt",
+        "szext", "dp4a", "dp2a", "cvt", "fma", "sqrt", "rsqrt", "rcp", "ex2", "lg2", "sin", "cos", "tanh",
+        "copysign", "shfl", "redux",
+    }
+)  # fmt: skip
 _LOW_BITS = 1 << 20
 """Fewer bytes than the generic addresses of shared or local memory: the windows of both are 16 MiB, and begin at
 multiples of it, so that an address whose lower bits are cleared does not leave them."""
