@@ -23,8 +23,8 @@ demo: $(STAMP)  ## annotated matrix product to header, kernels, tree and manifes
 test: $(STAMP) nvcc  ## all tests that need no GPU, except the slow ones
 	$(PY) -m pytest -n $(WORKERS) -m 'not slow and not gpu'
 
-test-all: $(STAMP) nvcc  ## all tests that need no GPU, on new random examples
-	HYPOTHESIS_PROFILE=exploring $(PY) -m pytest -n $(WORKERS) -m 'not gpu'
+test-all: $(STAMP) nvcc  ## all tests that need no GPU, on new random examples, compiling everything anew
+	HYPOTHESIS_PROFILE=exploring $(PY) -m pytest -n $(WORKERS) -m 'not gpu' --cold
 
 lint: $(STAMP)  ## style, format and types
 	$(PY) -m ruff check .
@@ -78,5 +78,5 @@ agreement: $(STAMP)  ## verdicts beside counting, z3 and cvc5; OTHER=python with
 	$(PY) -m benchmarks.agreement $(if $(OTHER),--other $(OTHER))
 
 clean:  ## remove outputs and caches, keep the environment
-	rm -rf build dist out .hypothesis .pytest_cache .ruff_cache *.egg-info
+	rm -rf build dist out .hypothesis .pytest_cache .ruff_cache .tool_cache *.egg-info
 	find comprehensive tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

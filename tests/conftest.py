@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,11 +19,24 @@ settings.register_profile("exploring", _common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
+TOOL_CACHE = Path(__file__).resolve().parents[1] / ".tool_cache"
+"""What compilers have answered, from one run to the next; not in the user's cache, and not known to git."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--cold", action="store_true", help="remember nothing of earlier runs of compilers")
+
+
 @pytest.fixture(autouse=True, scope="session")
-def _own_cache(tmp_path_factory: pytest.TempPathFactory):
-    """Results of tools are remembered within a run, never from one run to the next or in the user's cache."""
+def _own_cache(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
+    """All processes of a run share one cache of what tools have answered; with ``--cold`` it begins empty."""
+    directory = TOOL_CACHE
+    if request.config.getoption("cold"):
+        base = tmp_path_factory.getbasetemp()
+        # A worker of pytest-xdist has a directory of its own within that of the run.
+        directory = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "tool_cache"
     before = os.environ.get("COMPREHENSIVE_CACHE")
-    os.environ["COMPREHENSIVE_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    os.environ["COMPREHENSIVE_CACHE"] = str(directory)
     yield
     if before is None:
         del os.environ["COMPREHENSIVE_CACHE"]

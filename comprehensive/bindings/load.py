@@ -22,7 +22,6 @@ from comprehensive.bindings.described import Described, described
 from comprehensive.bindings.errors import LoadError
 from comprehensive.bindings.function import GeneratedFunction
 from comprehensive.bindings.memory import DeviceMemory, Memory, ProcessorMemory
-from comprehensive.toolchain.cache import default_directory
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.host import find_cxx_compiler
 from comprehensive.toolchain.process import ToolError
@@ -115,31 +114,17 @@ def _for_processor(found: Described, options: Sequence[str]) -> ctypes.CDLL:
 
 
 def _opened(found: Described, command: tuple[str, ...], *more: tuple[str, str]) -> ctypes.CDLL:
-    job = Build(str(_writable(default_directory() / "loaded")), (*found.texts, *more), found.kernels, command)
+    job = Build(_own_directory().name, (*found.texts, *more), found.kernels, command)
     try:
         library = build(job)
         if library.path is None:
             raise LoadError(f"{command[0]} rejects {found.kernels}: {library.errors}")
-        try:
-            return ctypes.CDLL(library.path)
-        except OSError:
-            Path(library.path).unlink()  # one that is damaged is made again
-            again = build(job).path
-            return ctypes.CDLL(str(again))
+        return ctypes.CDLL(library.path)
     except (ToolError, OSError) as error:
         raise LoadError(f"{found.kernels} cannot be compiled or loaded: {error}") from error
 
 
-def _writable(directory: Path) -> Path:
-    """The directory, or one of this process where that cannot be written."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=directory):
-            return directory
-    except OSError:
-        return Path(_own_directory().name)
-
-
 @cache
 def _own_directory() -> TemporaryDirectory[str]:
+    """Where libraries are while this process has them open; the cache may lose any entry meanwhile."""
     return TemporaryDirectory(prefix="comprehensive-")

@@ -18,10 +18,12 @@ from pathlib import Path
 
 from comprehensive.data import template_directory
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity
+from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.host import find_cxx_compiler
 from comprehensive.toolchain.nvcc import load_tool
 from comprehensive.toolchain.process import ToolError, run
+from comprehensive.toolchain.unit import compile_unit
 from comprehensive.tuning.devices import Target
 from comprehensive.tuning.lease import lease
 
@@ -37,16 +39,19 @@ def compiled(target: Target, folder: Path, cuda_path: str | None = None) -> Path
     """
     program = folder / "calibrate"
     source = template_directory() / "host" / SOURCE
-    command = [*_compiler(target, cuda_path), str(source), "-o", str(program)]
-    answer = run(command, timeout_s=COMPILE_LIMIT_S, cwd=folder, environment={"TMPDIR": str(folder)})
-    if answer.returncode != 0 or not program.is_file():
-        lines = [line.strip() for line in (answer.stdout + answer.stderr).splitlines() if line.strip()]
+    command = _compiler(target, cuda_path)
+    try:
+        answer = compile_unit(command, source, timeout_s=COMPILE_LIMIT_S)
+    except SourceRejectedError as rejected:
+        lines = [line.strip() for line in rejected.log.splitlines() if line.strip()]
         words = "; ".join([line for line in lines if "error" in line][:3] or lines[-2:])[:1000]
         raise error(
             "CF0952",
-            f"the benchmark does not compile: {words or f'{command[0]} ended by {answer.returncode}'}",
+            f"the benchmark does not compile: {words or f'{command[0]} makes no program and says nothing'}",
             f"use a CUDA toolkit that knows {target.arch} and a host compiler that it knows (`comprehensive doctor`)",
-        )
+        ) from rejected
+    program.write_bytes(answer.output)
+    program.chmod(0o755)
     return program
 
 

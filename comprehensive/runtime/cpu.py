@@ -28,7 +28,9 @@ from comprehensive.data import template_directory
 from comprehensive.runtime.choice import Choice
 from comprehensive.runtime.structures import machine_array, machine_values, params
 from comprehensive.runtime.values import Value, as_array, as_pointer, as_scalar
+from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.host import Compiler
+from comprehensive.toolchain.unit import compile_unit
 
 BUILD_TIMEOUT_S = 300.0
 CALL_TIMEOUT_S = 120.0
@@ -116,18 +118,25 @@ def build(
     work.mkdir(parents=True, exist_ok=True)
     shim = template_directory() / "host" / "cuda_on_cpu.h"
     stem = source_cu.stem
-    flags = [*_FLAGS, "-include", str(shim), "-I", str(source_cu.parent)]
+    flags = [*_FLAGS, "-include", str(shim)]
     if sanitize:
         source, target = work / f"{stem}_driver.cpp", work / f"{stem}_driver"
+        if not source_cu.parent.samefile(work):
+            flags += ["-I", str(source_cu.parent.absolute())]
         source.write_text(_driver_text(source_cu, interfaces))
         flags += ["-O0", *_SANITIZERS]
     else:
         source, target = source_cu, work / f"lib{stem}_cpu.so"
         flags += ["-Og", "-shared", "-fPIC"]
-    command = [*compiler.command, *flags, "-x", "c++", str(source), "-o", str(target)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_TIMEOUT_S, check=False)
-    if done.returncode != 0:
-        raise CpuBuildError(f"{' '.join(command)}\n{done.stderr}")
+    command = (*compiler.command, *flags, "-x", "c++")
+    unseen = (f"-fdebug-prefix-map={source.absolute().parent}=.",)
+    try:
+        compiled = compile_unit(command, source, timeout_s=BUILD_TIMEOUT_S, unseen=unseen)
+    except SourceRejectedError as error:
+        raise CpuBuildError(str(error)) from error
+    # A file of its own: the loader gives one file one set of static variables, however often it is opened.
+    target.write_bytes(compiled.output)
+    target.chmod(0o755)
     return CpuLibrary(target.absolute(), {i.name: i for i in interfaces}, sanitize, work)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +19,9 @@ from comprehensive.codegen.interface import Argument
 from comprehensive.metafork.ast import Function, Program
 from comprehensive.metafork.locate import CLAUSES
 from comprehensive.runtime.values import Value, as_pointer, as_scalar
+from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.host import Compiler
+from comprehensive.toolchain.unit import compile_unit
 
 TIMEOUT_S = 120.0
 PARALLEL_FOR = '_Pragma("omp parallel for") for'
@@ -95,18 +96,21 @@ def build(program: Program, work: Path, *, compiler: Compiler) -> SerialLibrary:
     work.mkdir(parents=True, exist_ok=True)
     stem = re.sub("[^A-Za-z0-9_]", "_", Path(program.file.path).stem)
     source, target = work / f"{stem}_serial.c", work / f"lib{stem}_serial.so"
-    command = [*compiler.command, *_FLAGS, "-x", "c", str(source), "-o", str(target), "-lm"]
+    command = (*compiler.command, *_FLAGS, "-x", "c")
     words = ""
     # What the compiler rejects is said of the text as it was written.
     for text in (_with_every_access(program), program.file.text):
         # `assert` is part of the language; the file need not have said where C has it from.
         lines = f'#include <assert.h>\n#line 1 "{stem}"\n{serial_text(text)}'
         source.write_text(lines, encoding="utf-8")
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
-        if done.returncode == 0:
-            return SerialLibrary(target.absolute(), {f.name: f for f in program.functions})
-        words = done.stderr
-    raise SerialBuildError(f"{' '.join(command)}\n{words}")
+        try:
+            compiled = compile_unit(command, source, ("-lm",), timeout_s=TIMEOUT_S)
+        except SourceRejectedError as error:
+            words = str(error)
+            continue
+        target.write_bytes(compiled.output)
+        return SerialLibrary(target.absolute(), {f.name: f for f in program.functions})
+    raise SerialBuildError(words)
 
 
 def _with_every_access(program: Program) -> str:

@@ -79,6 +79,17 @@ def recall(cache: Cache, key: str) -> Compiled | None:
     return Compiled(base64.b64decode(document["output"]), document["log"])
 
 
+def dependencies(makefile: str, directory: Path) -> tuple[Path, ...]:
+    r"""The files to the right of the colon of a make rule, which was written in a directory.
+
+    ``\ `` is a space in a name, ``$$`` a dollar.
+    """
+    _, _, right = makefile.replace("\\\n", " ").partition(": ")
+    words = re.findall(r"(?:\\.|\S)+", right)
+    names = [re.sub(r"\\(.)", r"\1", word).replace("$$", "$") for word in words]
+    return tuple(directory / name for name in names)
+
+
 def _file_hash(path: Path) -> str | None:
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -7,7 +7,8 @@ In: a tool that :func:`comprehensive.toolchain.find.find_tool` has found, and a 
     compile_cubin(nvcc, Path("matmul.cu"), "sm_90").usage["matmul_0"].registers_per_thread
 
 The tool works in a temporary directory that goes with it; nothing is written beside the source.  The answer for
-the same tool, flags and bytes (of the source and of every header it includes) comes from the cache.
+the same tool, flags and bytes (of the source and of every header it includes) comes from the cache, wherever the
+source is.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ from comprehensive.toolchain.compiled import (
     ENTRY_FORMAT,
     Compiled,
     SourceRejectedError,
+    dependencies,
     recall,
     remember,
     without_times,
 )
 from comprehensive.toolchain.find import Found
 from comprehensive.toolchain.process import Completed, ToolError, run
+from comprehensive.toolchain.source_key import source_key
 
 TIMEOUT_S = 300.0
 
@@ -96,9 +99,8 @@ def _cached(
     tool: Tool, source: Path, flags: tuple[str, ...], cache: Cache, *, has_dependencies: bool
 ) -> Compiled:
     source = source.absolute()
-    contents = source.read_bytes()
+    found = source_key(source, place=_place_matters(source.read_bytes(), flags))
     environment = [f"{name}={os.environ.get(name, '')}" for name in _ENVIRONMENT if has_dependencies]
-    place = str(source) if _place_matters(contents, flags) else source.suffix
     key = cache_key(
         ENTRY_FORMAT,
         tool.name,
@@ -107,14 +109,14 @@ def _cached(
         tool.version,
         *flags,
         *environment,
-        place,
-        contents,
+        *found.parts,
     )
     kept = recall(cache, key)
     if kept is not None:
         return kept
-    compiled, dependencies = _invoke(tool, source, flags, has_dependencies)
-    remember(cache, key, compiled, dependencies)
+    compiled, read = _invoke(tool, source, flags, has_dependencies)
+    # What is in the key already may be elsewhere next time.
+    remember(cache, key, compiled, [path for path in read if path not in found.files])
     return compiled
 
 
@@ -127,8 +129,8 @@ def _profile(tool: Tool) -> bytes:
 
 
 def _place_matters(contents: bytes, flags: tuple[str, ...]) -> bool:
-    """Whether the answer depends on where the source is: headers beside it, or its name in the output."""
-    in_text = re.search(rb"#\s*include\s*[^<\s]|__FILE__|__BASE_FILE__|\bassert\b", contents) is not None
+    """Whether the answer shows where the source is."""
+    in_text = re.search(rb"__FILE__|__BASE_FILE__|\bassert\b", contents) is not None
     return in_text or any(
         flag in ("-lineinfo", "--generate-line-info", "-G", "--device-debug") for flag in flags
     )
@@ -149,18 +151,10 @@ def _invoke(
         log = _clean_log(answer, directory)
         if answer.returncode != 0 or not output.is_file():
             raise SourceRejectedError([str(tool.path), *flags, str(source)], log)
-        # The source is in the key already, and may be elsewhere next time.
-        listing = _dependencies(listed.read_text()) if has_dependencies else ()
-        return Compiled(output.read_bytes(), log), tuple(path for path in listing if path != source)
+        listing = dependencies(listed.read_text(), directory) if has_dependencies else ()
+        return Compiled(output.read_bytes(), log), listing
 
 
 def _clean_log(answer: Completed, directory: Path) -> str:
     # Temporary names and times would make two runs differ.
     return without_times((answer.stdout + answer.stderr).replace(f"{directory}/", ""))
-
-
-def _dependencies(makefile: str) -> tuple[Path, ...]:
-    r"""The files to the right of the colon of a make rule; ``\ `` is a space in a name, ``$$`` a dollar."""
-    _, _, right = makefile.replace("\\\n", " ").partition(" : ")
-    words = re.findall(r"(?:\\.|\S)+", right)
-    return tuple(Path(re.sub(r"\\(.)", r"\1", word).replace("$$", "$")) for word in words)

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from comprehensive.data import template_directory
 from comprehensive.toolchain.cache import cache_key
+from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.host import Compiler
-from comprehensive.toolchain.process import run
+from comprehensive.toolchain.unit import compile_unit, compiler_version
 from comprehensive.toolchain.usage import Usage, resource_usage, usage_of
 
 SHIM = "cuda_on_cpu.h"
@@ -71,7 +72,8 @@ def shim() -> tuple[str, str]:
 
 def build(job: Build) -> Library:
     """Compiles, unless that has been done. ToolError where the compiler cannot be run to its end."""
-    key = cache_key(*job.command, job.main, *(part for named in job.texts for part in named))[:24]
+    version = compiler_version(job.command)
+    key = cache_key(version, *job.command, job.main, *(part for named in job.texts for part in named))[:24]
     folder = Path(job.directory) / key
     target, log = folder / "library.so", folder / "log.txt"
     if target.is_file() and log.is_file():
@@ -79,16 +81,18 @@ def build(job: Build) -> Library:
     folder.mkdir(parents=True, exist_ok=True)
     # In a directory of its own, so that two who compile the same do not meet; the library comes by a rename, last.
     with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as scratch:
+        files = {name: Path(scratch) / name for name, _ in job.texts}
         for name, text in job.texts:
-            (Path(scratch) / name).write_text(text, encoding="utf-8")
-        made = Path(scratch) / "library.so"
-        command = [*job.command, job.main, "-o", str(made)]
-        answer = run(command, timeout_s=TIMEOUT_S, cwd=Path(scratch), environment={"TMPDIR": scratch})
-        said = (answer.stdout + answer.stderr).replace(f"{scratch}/", "")
-        if answer.returncode != 0 or not made.is_file():
-            return Library(None, said)
-        written = Path(scratch) / "log.txt"
-        written.write_text(said, encoding="utf-8")
+            files[name].write_text(text, encoding="utf-8")
+        try:
+            compiled = compile_unit(
+                job.command, files[job.main], timeout_s=TIMEOUT_S, beside=list(files.values())
+            )
+        except SourceRejectedError as error:
+            return Library(None, error.log)
+        made, written = Path(scratch) / "library.so", Path(scratch) / "log.txt"
+        made.write_bytes(compiled.output)
+        written.write_text(compiled.log, encoding="utf-8")
         os.replace(written, log)
         os.replace(made, target)
-    return Library(str(target), said)
+    return Library(str(target), compiled.log)
