@@ -58,8 +58,8 @@ def compile_unit(
     """The output and the words of ``command source after``; paths in the command are absolute.
 
     ``unseen`` are further flags that may differ where the answer does not, such as one that takes the place of the
-    source out of it; ``beside`` are files below the directory of the source that flags name.  Raises SourceRejectedError, ToolError where the compiler does not run to its end, OSError where
-    the source cannot be read.
+    source out of it; ``beside`` are files below the directory of the source that flags name.  Raises
+    SourceRejectedError, ToolError where the compiler does not run to its end, OSError where the source cannot be read.
     """
     cache = cache or Cache.default()
     source = source.absolute()

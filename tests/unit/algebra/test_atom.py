@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comprehensive.algebra import Atom, Polynomial, Relation, at_least, at_most, equal, less
+from tests.examples import examples
 from tests.unit.algebra.strategies import NAMES, all_hold, atoms, points, polynomials
 
 B, s, Z, P = (Polynomial.symbol(name) for name in ("B", "s", "Z_B", "P_occ"))
-few = settings(max_examples=50, deadline=None)
+few = settings(max_examples=examples(50), deadline=None)
 
 
 @few

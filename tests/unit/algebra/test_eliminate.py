@@ -25,11 +25,12 @@ from comprehensive.algebra import (
 from comprehensive.algebra.eliminate import project, uncovered
 from comprehensive.algebra.sign_sets import Signs
 from comprehensive.algebra.tidy import without_factors
+from tests.examples import examples
 from tests.unit.algebra.strategies import all_hold, assumed, box, machine_atoms, machine_systems
 
 B, s, Z, R, P = (Polynomial.symbol(name) for name in ("B", "s", "Z_B", "R_B", "P_occ"))
 space = System((at_least(s, 1), at_least(B, 1), at_least(Z, 0), at_least(R, 0)))
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=examples(40), deadline=None)
 quick = smt.Limits(resources=300_000, seconds=120)
 
 
@@ -133,7 +134,7 @@ def test_an_undecided_region_makes_the_answer_none() -> None:
     assert uncovered(System(), [square], PortfolioSolver()) == ()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(st.lists(machine_atoms(), min_size=1, max_size=2), max_size=3))
 def test_every_point_is_covered_or_in_exactly_one_gap(found: list[list[Atom]]) -> None:
     whole = System(assumed)

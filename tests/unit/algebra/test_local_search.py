@@ -11,6 +11,7 @@ from comprehensive.algebra import Atom, Polynomial, System, at_least, at_most, e
 from comprehensive.algebra.exhaustion import exhaust
 from comprehensive.algebra.local_search import search
 from comprehensive.algebra.points import Point, is_integral, plan_for
+from tests.examples import examples
 from tests.unit.algebra.strategies import first_point, free_systems, machine_systems
 
 x, y, z, Z, R = (Polynomial.symbol(name) for name in ("x", "y", "z", "Z_B", "R_B"))
@@ -60,7 +61,7 @@ def test_shares_are_not_moved() -> None:
     assert found((at_least(share * share * x, 1), at_most(share, 1))) is None
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(machine_systems | free_systems)
 def test_what_is_found_is_an_integer_point(system: System) -> None:
     point = found(system.all_atoms, steps=15)
@@ -69,7 +70,7 @@ def test_what_is_found_is_an_integer_point(system: System) -> None:
         assert is_integral(point)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(free_systems | machine_systems)
 def test_small_boxes_are_decided_as_brute_force_does(system: System) -> None:
     walls = [

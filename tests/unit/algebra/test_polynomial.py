@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from comprehensive.algebra import Polynomial, product_of, sum_of
 from comprehensive.algebra.notation import Term
+from tests.examples import examples
 from tests.unit.algebra.strategies import NAMES, fractions, points, polynomials
 
 B, s, Z = (Polynomial.symbol(name) for name in ("B", "s", "Z_B"))
-few = settings(max_examples=50, deadline=None)
+few = settings(max_examples=examples(50), deadline=None)
 
 
 @few

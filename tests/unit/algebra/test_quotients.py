@@ -37,6 +37,7 @@ from comprehensive.algebra.comparison import DenominatorError
 from comprehensive.algebra.points import is_integral
 from comprehensive.algebra.quotients import monotone
 from comprehensive.algebra.sign_sets import Signs
+from tests.examples import examples
 from tests.unit.algebra.strategies import all_hold, polynomials
 
 B, N, R, T, r, s = (Polynomial.symbol(name) for name in ("B", "N", "R", "T", "r", "s"))
@@ -203,7 +204,7 @@ RELATIONS = {
 }
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     available=st.integers(1, 64),
     unit=st.integers(1, 8),
@@ -223,7 +224,7 @@ def test_blocks_by_registers_are_those_of_python(available, unit, relation, coun
     assert verdict((*box, *taken.definition, *blocks.definition), atom(blocks.value, count)) == expected
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     slots=st.integers(1, 12),
     width=st.integers(1, 4),
@@ -251,7 +252,7 @@ def test_resident_warps_with_a_minimum_are_those_of_python(slots, width, capacit
     assert found == expected
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(number=st.integers(1, 60), low=st.integers(1, 30), width=st.integers(0, 12), wanted=st.booleans())
 def test_divisibility_and_its_negation_are_those_of_python(number, low, width, wanted):
     box = (*ranged(s=6, B=6), at_least(s * B, low), at_most(s * B, low + width))

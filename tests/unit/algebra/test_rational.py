@@ -8,10 +8,11 @@ import pytest
 from hypothesis import assume, given, settings
 
 from comprehensive.algebra import Polynomial, RationalFunction
+from tests.examples import examples
 from tests.unit.algebra.strategies import points, polynomials
 
 B, s = Polynomial.symbol("B"), Polynomial.symbol("s")
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=examples(40), deadline=None)
 
 
 @few

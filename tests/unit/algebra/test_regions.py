@@ -19,6 +19,7 @@ from comprehensive.algebra.notation import Term
 from comprehensive.algebra.regions import Box, Branch, Plane, Reason, divide_plane
 from comprehensive.algebra.roots import Algebraic, approximate, compare, is_root, real_roots
 from comprehensive.algebra.thresholds import Line, divide_line
+from tests.examples import examples
 
 B, s, Z, x, y = (Polynomial.symbol(name) for name in ("B", "s", "Z_B", "x", "y"))
 # The case discussion of the paper's Jacobi example, in preorder.
@@ -27,7 +28,7 @@ JACOBI = [
     System((at_least(B, 1),), (at_most(2 * B + 2, Z), less(Z, 2 * s * B + 2))),
     System((at_least(B, 1),), (less(Z, 2 * B + 2),)),
 ]
-some = settings(max_examples=40, deadline=None)
+some = settings(max_examples=examples(40), deadline=None)
 
 
 def box(*ends: int) -> Box:

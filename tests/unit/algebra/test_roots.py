@@ -21,9 +21,10 @@ from comprehensive.algebra.roots import (
     is_root,
     real_roots,
 )
+from tests.examples import examples
 
 x, y = Polynomial.symbol("x"), Polynomial.symbol("y")
-some = settings(max_examples=60, deadline=None)
+some = settings(max_examples=examples(60), deadline=None)
 rationals = st.builds(Fraction, st.integers(-40, 40), st.integers(1, 12))
 univariate = (
     st.lists(st.integers(-9, 9), min_size=2, max_size=7)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 
 from comprehensive.algebra import Polynomial, PortfolioSolver, System, at_least, at_most, equal, less, smt
 from comprehensive.algebra.simplify import simplify
+from tests.examples import examples
 from tests.unit.algebra.strategies import all_hold, box, machine_systems
 
 B, s, Z, R = (Polynomial.symbol(name) for name in ("B", "s", "Z_B", "R_B"))
@@ -14,7 +15,7 @@ space = System((at_least(s, 1), at_least(B, 1), at_least(Z, 0), at_least(R, 0)))
 
 
 @pytest.mark.parametrize("thorough", [False, True])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(machine_systems)
 def test_the_points_stay_the_same(thorough: bool, system: System) -> None:
     limits = smt.Limits(resources=100_000, seconds=0.5)

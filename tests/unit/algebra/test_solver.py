@@ -30,6 +30,7 @@ from comprehensive.algebra.points import is_integral
 from comprehensive.algebra.refute import refute_by_elimination, refute_by_sign
 from comprehensive.algebra.signs import Sign, lower_bounds, sign_on
 from comprehensive.algebra.symbols import is_integer_symbol
+from tests.examples import examples
 from tests.unit.algebra.random_systems import HIGH, LOW, random_system
 from tests.unit.algebra.strategies import (
     assumed,
@@ -44,7 +45,7 @@ from tests.unit.algebra.strategies import (
 
 B, s, x, Z, R, P, Q = (Polynomial.symbol(name) for name in ("B", "s", "x", "Z_B", "R_B", "P_occ", "P_bw"))
 space = System((at_least(s, 1), at_least(B, 1), at_least(Z, 0), at_least(R, 0)))
-few = settings(max_examples=50, deadline=None)
+few = settings(max_examples=examples(50), deadline=None)
 # A watchdog that never fires here: verdicts then depend on the resources alone, however slow the machine is.
 quick = smt.Limits(resources=300_000, seconds=120)
 
@@ -72,7 +73,7 @@ def test_verdicts_on_tree_like_systems_agree_with_brute_force(system: System) ->
     check_against_brute_force(system, range(5))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(free_systems)
 def test_verdicts_on_systems_of_any_shape_agree_with_brute_force(system: System) -> None:
     check_against_brute_force(system, range(-2, 4))

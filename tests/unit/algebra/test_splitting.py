@@ -17,6 +17,7 @@ from comprehensive.algebra.ranges import box_of, frame_of, implied, measured_fro
 from comprehensive.algebra.refute import refute_by_elimination, refute_by_sign
 from comprehensive.algebra.splitting import refute_by_splits, split
 from comprehensive.algebra.symbols import is_integer_symbol
+from tests.examples import examples
 from tests.unit.algebra.strategies import all_hold, atoms, box, first_point, free_systems, machine_systems
 
 B, s, x, y, z, Z, R = (Polynomial.symbol(name) for name in ("B", "s", "x", "y", "z", "Z_B", "R_B"))
@@ -79,7 +80,7 @@ def test_a_proof_by_cases_has_both_of_them_and_its_core_has_neither() -> None:
     assert found.reason.second in found.reason.right.sources
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(machine_systems | free_systems)
 def test_answers_agree_with_brute_force(system: System) -> None:
     given_atoms = system.all_atoms
@@ -130,7 +131,7 @@ def walls(spans: dict[str, tuple[int, int]]) -> list[Atom]:
     ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(atoms, boxes)
 def test_ranges_hold_at_every_point_of_the_box(atom: Atom, spans: dict[str, tuple[int, int]]) -> None:
     span = box_of(originals(walls(spans)))

@@ -6,13 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comprehensive.algebra import Atom, Polynomial, System, at_least, at_most, less
+from tests.examples import examples
 from tests.unit.algebra.strategies import all_hold, atoms, box
 
 B, s, Z, R = (Polynomial.symbol(name) for name in ("B", "s", "Z_B", "R_B"))
 space = System((at_least(s, 1), at_least(B, 1), at_least(Z, 0), at_least(R, 0)))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(atoms, max_size=5), st.randoms(use_true_random=False))
 def test_the_order_of_atoms_makes_no_difference(found: list[Atom], random: object) -> None:
     shuffled = found + found[:2]

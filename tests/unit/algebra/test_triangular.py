@@ -26,6 +26,7 @@ from comprehensive.algebra import (
     smt,
     triangularize,
 )
+from tests.examples import examples
 from tests.unit.algebra.strategies import all_hold, free_systems, machine_systems
 
 B, s, u, Z, T, x, y = (Polynomial.symbol(name) for name in ("B", "s", "u", "Z_B", "T_B", "x", "y"))
@@ -74,7 +75,7 @@ def drawn(data: st.DataObject, systems: st.SearchStrategy[System]) -> tuple[Syst
 
 
 @kinds
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(data=st.data())
 def test_a_description_holds_where_its_system_does(
     systems: st.SearchStrategy[System], data: st.DataObject
@@ -89,7 +90,7 @@ def test_a_description_holds_where_its_system_does(
 
 
 @kinds
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(data=st.data())
 def test_where_nothing_is_uncovered_each_value_extends(
     systems: st.SearchStrategy[System], data: st.DataObject
@@ -109,7 +110,7 @@ def test_where_nothing_is_uncovered_each_value_extends(
 
 
 @kinds
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_back_substitution_finds_the_points_of_brute_force(
     systems: st.SearchStrategy[System], data: st.DataObject

@@ -21,6 +21,7 @@ from comprehensive.generate import write
 from comprehensive.loops.interpreter import holds_preconditions, scalar_values
 from comprehensive.machine.device import device_names, load_device
 from comprehensive.model.choice import candidates, chosen
+from tests.examples import examples
 
 SPECS = Path(__file__).resolve().parents[3] / "specs"
 ONE_REGION = ("matmul", "gemm", "matvec", "transpose", "matadd", "reverse", "blur5x5")
@@ -55,7 +56,7 @@ def machines(draw: st.DrawFn) -> dict[str, int]:
 
 @pytest.mark.parametrize("spec", ONE_REGION)
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_the_launcher_takes_what_python_says(spec: str, data: st.DataObject) -> None:
     subject = both(spec)
     (region,) = subject.plan.regions

@@ -26,6 +26,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.printer import print_expr
+from tests.examples import examples
 from tests.unit.codegen.compiled import WARNINGS, compile_text
 
 TYPES = {
@@ -62,7 +63,7 @@ def test_expressions_have_the_value_that_the_compiler_computes(tmp_path: Path) -
     """40 expressions at 4 points: where ours is defined it is what gcc computes in C's own types."""
     drawn: list[Expr] = []
 
-    @settings(max_examples=40, deadline=None, database=None, derandomize=True)
+    @settings(max_examples=examples(40), deadline=None, database=None, derandomize=True)
     @given(expressions)
     def collect(expr: Expr) -> None:
         drawn.append(expr)
@@ -117,7 +118,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
 sixty_four = st.one_of(st.integers(-(2**63) + 1, 2**63 - 1), st.integers(-(2**32), 2**32))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(a=sixty_four, b=sixty_four)
 def test_arithmetic_is_exact_or_undefined(checked: ctypes.CDLL, a: int, b: int) -> None:
     expected: dict[str, int | None] = {"add": a + b, "sub": a - b, "mul": a * b, "div": None, "mod": None}

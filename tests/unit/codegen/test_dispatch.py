@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from comprehensive.algebra import Atom, Polynomial, System, at_least, at_most, equal, less
 from comprehensive.codegen.dispatch import MACHINE_FIELDS
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from tests.examples import examples
 from tests.unit.codegen.compiled import Selection
 from tests.unit.codegen.plans import SYMBOLS, smooth_plan, smooth_systems, with_systems
 
@@ -33,7 +34,7 @@ limits = st.one_of(st.integers(0, 3000), st.integers(0, 2**63 - 1))
 parameters = st.one_of(st.integers(1, 1024), st.integers(1, 2**31 - 1))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(z=limits, t=limits, b=st.integers(1, 1024), s=parameters)
 def test_selection_in_c_is_the_one_that_the_systems_give(
     smooth: Selection, z: int, t: int, b: int, s: int
@@ -73,7 +74,7 @@ def test_selection_is_exact_up_to_64_bits_and_says_where_it_is_not(seed: int, tm
     plan = with_systems(smooth_plan(), tuple(found))
     selection = Selection(plan, tmp_path, (), ("B", "s"))
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     @given(b=st.integers(1, 1024), s=parameters, z=limits)
     def agrees(b: int, s: int, z: int) -> None:
         point = {"B": b, "s": s, "Z_B": z}
@@ -136,7 +137,7 @@ def test_explanation_of_a_leaf_has_its_system_and_its_decisions(smooth: Selectio
     assert smooth.explain(7) == "there is no such leaf"
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(z=st.integers(0, 4000), t=st.integers(0, 2000), b=parameters, s=parameters)
 def test_nearest_choice_is_feasible_and_found_whenever_a_power_of_two_is(
     smooth: Selection, z: int, t: int, b: int, s: int

@@ -16,6 +16,7 @@ from comprehensive.loops.ir import Variant
 from comprehensive.machine.device import Device, devices
 from comprehensive.machine.occupancy import occupancy
 from comprehensive.optimize.protocols import Evaluation, Kind
+from tests.examples import examples
 from tests.unit.counters.programs import SMOOTH, first
 
 T, R, Z = (Polynomial.symbol(name) for name in ("threads", "registers", "words"))
@@ -32,7 +33,7 @@ WITH_SHARED = tuple(share(limit, Z) for limit in Limit)
 WITHOUT_SHARED = tuple(share(limit, Polynomial(0)) for limit in Limit)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     st.sampled_from(devices()),
     st.integers(1, 1024),

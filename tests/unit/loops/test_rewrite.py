@@ -25,6 +25,7 @@ from comprehensive.loops.types import environment_of, type_of, with_declarations
 from comprehensive.loops.verify import VerificationError, verify
 from comprehensive.metafork.ast import Binary, Break, Expr, Index, IntLiteral, Name, ScalarType, Unary
 from comprehensive.metafork.printer import print_expr
+from tests.examples import examples
 from tests.unit.loops.nests import body_of, nest_of, spec_nests
 
 
@@ -84,7 +85,7 @@ INTEGERS = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(INTEGERS, st.integers(-5, 5), st.integers(-5, 5))
 def test_fold_keeps_every_defined_value(expr: Expr, n: int, m: int) -> None:
     try:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from comprehensive.machine.device import Device, devices, load_device
 from comprehensive.machine.occupancy import occupancy, register_cliffs
+from tests.examples import examples
 
 
 def _simulate(device: Device, threads: int, registers: int, shared: int, barriers: int) -> int:
@@ -42,7 +43,7 @@ def _simulate(device: Device, threads: int, registers: int, shared: int, barrier
     return blocks
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.sampled_from(devices()),
     st.integers(1, 1100),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import render, to_json
 from comprehensive.metafork.printer import print_program, print_region
+from tests.examples import examples
 from tests.unit.metafork.test_locate import HOST, text_from_parts
 from tests.unit.metafork.trees import parse_text
 
@@ -71,7 +72,7 @@ def check(text: str) -> None:
     assert [region for function in again.functions for region in function.regions] == regions
 
 
-fuzz = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+fuzz = settings(max_examples=examples(EXAMPLES), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @given(st.text(max_size=200))

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comprehensive.metafork.ast import HostAssert, MetaSchedule, Program
+from tests.examples import examples
 from tests.unit.metafork.trees import parse_clean, parse_text
 
 FUNCTION = (
@@ -55,7 +56,7 @@ def text_from_parts(program: Program) -> str:
         st.one_of(st.sampled_from(HOST), st.integers(0, 9).map(lambda k: FUNCTION.replace("NAME", f"f{k}")))
     )
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_host_text_and_parts_together_are_the_file(pieces: list[str]) -> None:
     text = "\n".join(pieces)
     program, sink = parse_text(text)

@@ -19,19 +19,20 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.printer import print_expr, print_program, print_region, print_stmts
+from tests.examples import examples
 from tests.unit.metafork.trees import bodies, exprs, parse_as, parse_clean
 
 A, B, C = Name("a"), Name("b"), Name("c")
 
 
 @given(exprs)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_every_expression_survives_printing_and_parsing(tree: Expr) -> None:
     assert parse_as("condition", print_expr(tree)) == tree
 
 
 @given(bodies)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_all_statements_survive_printing_and_parsing(body: tuple[Stmt, ...]) -> None:
     assert parse_as("region", print_stmts(body)) == body
 

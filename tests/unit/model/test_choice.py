@@ -24,6 +24,7 @@ from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS
 from comprehensive.model.choice import candidates, chosen
 from tests.compiled_specs import compiled, texts
+from tests.examples import examples
 from tests.unit.codegen.compiled import WARNINGS, compile_text
 
 NAMES = (
@@ -123,7 +124,7 @@ def arguments(draw: st.DrawFn, region: RegionPlan) -> dict[str, int]:
 
 @pytest.mark.parametrize("spec", NAMES)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_header_and_python_find_the_same_costs_and_the_same_tile(spec: str, data: st.DataObject) -> None:
     header = header_of(spec)
     machine = data.draw(machines())

@@ -16,6 +16,7 @@ from comprehensive.optimize.problem import Problem
 from comprehensive.optimize.protocols import Kind
 from comprehensive.optimize.tree import Leaf, Tree, leaf_for
 from comprehensive.report.tree_text import render_tree
+from tests.examples import examples
 from tests.unit.optimize.bits import BitCounter, Bits, BitStrategy, problem_of, zeros
 
 B, s = Polynomial.symbol("B"), Polynomial.symbol("s")
@@ -56,7 +57,7 @@ def grow(drawn: tuple[Problem[Bits], int]) -> Tree[Bits]:
 
 
 @given(problems(), st.lists(POINTS, min_size=5, max_size=20))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_every_point_is_in_exactly_one_leaf_or_dead_end(
     drawn: tuple[Problem[Bits], int], points: list[dict[str, int | Fraction]]
 ) -> None:
@@ -69,7 +70,7 @@ def test_every_point_is_in_exactly_one_leaf_or_dead_end(
 
 
 @given(problems())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_every_tree_satisfies_definition_2(drawn: tuple[Problem[Bits], int]) -> None:
     tree = grow(drawn)
     assert constraint_soundness(tree).holds
@@ -80,14 +81,14 @@ def test_every_tree_satisfies_definition_2(drawn: tuple[Problem[Bits], int]) -> 
 
 
 @given(problems())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_no_tree_is_higher_than_lemma_1_allows(drawn: tuple[Problem[Bits], int]) -> None:
     tree = grow(drawn)
     assert tree.height <= (len(tree.strategies) + 1) * len(tree.counters)
 
 
 @given(problems())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_code_of_a_leaf_fits_wherever_its_system_holds(drawn: tuple[Problem[Bits], int]) -> None:
     tree = grow(drawn)
     for leaf in tree.leaves:
@@ -99,7 +100,7 @@ def test_code_of_a_leaf_fits_wherever_its_system_holds(drawn: tuple[Problem[Bits
 
 
 @given(problems())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_every_pruned_branch_has_a_core_that_is_contradictory_by_itself(
     drawn: tuple[Problem[Bits], int],
 ) -> None:
@@ -113,7 +114,7 @@ def test_every_pruned_branch_has_a_core_that_is_contradictory_by_itself(
 
 
 @given(problems())
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 def test_numbers_count_leaves_and_branches_from_the_left(drawn: tuple[Problem[Bits], int]) -> None:
     tree = grow(drawn)
     assert [leaf.index for leaf in tree.leaves] == list(range(len(tree.leaves)))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Block, If, Stmt
 from comprehensive.poly.guards import drop_implied_guards, full_tile
+from tests.examples import examples
 from tests.unit.poly.enumeration import holds, host, touches
 from tests.unit.poly.nests import assign, jacobi, let, loop, matadd, nest, stencil, threads, when
 
@@ -45,7 +46,7 @@ conditions = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(parts=st.lists(conditions, min_size=1, max_size=2), ceiling=st.booleans())
 def test_dropping_implied_guards_changes_no_iteration(parts: list[str], ceiling: bool) -> None:
     subject = region(" and ".join(parts), "(n + B - 1)/B" if ceiling else "n/B")

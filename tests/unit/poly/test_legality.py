@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from comprehensive.loops.ir import Nest
 from comprehensive.poly.legality import parallel_loops, serial_is_parallel, threads_meet
 from comprehensive.poly.model import Conflict, Parallel, Undecided
+from tests.examples import examples
 from tests.unit.poly.enumeration import Touch, admissible, host, touches
 from tests.unit.poly.nests import assign, let, loop, matmul, nest, step, threads, when
 
@@ -68,7 +69,7 @@ indices = st.sampled_from(
 )
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck))
 @given(target=indices, source=indices, update=st.booleans(), floor=st.booleans())
 def test_no_loop_is_called_parallel_that_carries_a_conflict(
     target: str, source: str, update: bool, floor: bool

@@ -11,6 +11,7 @@ from comprehensive.diagnostics import CompileError, SourceFile
 from comprehensive.ptx.interpreter import run
 from comprehensive.ptx.interpreter.variables import Declared, Value, declared
 from comprehensive.ptx.module import parse
+from tests.examples import examples
 from tests.unit.ptx.interpreter.launches import HEAD, fault, launch, module
 
 PLACE = "    mad.lo.u64 %rd1, %wide, 4, %rd16;\n"
@@ -117,7 +118,7 @@ OPERATIONS = {
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(data=st.data())
 def test_atomics_go_one_after_the_other(name: str, data: st.DataObject) -> None:
     small = st.integers(0, 7) | st.integers(0, 2**32 - 1)
@@ -143,7 +144,7 @@ def test_atomics_go_one_after_the_other(name: str, data: st.DataObject) -> None:
     assert cells.tolist() == memory
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(data=st.data())
 def test_compare_and_swap_goes_one_after_the_other(data: st.DataObject) -> None:
     few = st.integers(0, 3)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comprehensive.diagnostics import CompileError
+from tests.examples import examples
 from tests.unit.ptx.interpreter.launches import fault, launch
 
 LOAD = "    mad.lo.u64 %rd1, %wide, 4, %rd17;\n    ld.global.b32 %r1, [%rd1];\n"
@@ -43,7 +44,7 @@ def shuffled(mode: str, values: list[int], lane: int, distance: int, control: in
 
 
 @pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(values=VALUES, distance=st.integers(0, 31), width=st.sampled_from([1, 2, 4, 8, 16, 32]))
 def test_shuffles(mode: str, values: list[int], distance: int, width: int) -> None:
     control = (32 - width) << 8 | (0 if mode == "up" else 31)
@@ -67,7 +68,7 @@ def test_what_comes_from_a_thread_that_does_not_take_part_is_poison() -> None:
     assert result(body, [1] * 64) == [0xFFFFFFFF] * 16 + [0] * 48
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(values=FEW)
 def test_votes_matches_and_reductions(values: list[int]) -> None:
     def by_warp(function):
