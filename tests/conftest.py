@@ -27,6 +27,7 @@ TOOL_CACHE = Path(__file__).resolve().parents[1] / ".tool_cache"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--cold", action="store_true", help="remember nothing of earlier runs of compilers")
+    parser.addoption("--update-golden", action="store_true", help="write the files of tests/golden/expected")
 
 
 @pytest.fixture(autouse=True, scope="session")

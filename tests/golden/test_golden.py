@@ -1,0 +1,136 @@
+"""What is emitted is what was read and accepted; `--update-golden` writes it anew for a reviewer of the difference."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from comprehensive.codegen.levels import with_levels
+from comprehensive.driver import compile_file
+from comprehensive.generate import source_texts
+from tests.compiled_specs import OPTIONS, SPECS, compiled, texts
+from tests.golden.texts import LIBRARY, golden_texts, library_texts, used_library
+
+HERE = Path(__file__).resolve().parent
+EXPECTED = HERE / "expected"
+PROGRAMS = sorted(path.stem for path in HERE.glob("programs/*.mf"))
+# Programs that show what an option does.
+OF_OPTIONS = {
+    "reassociated": replace(OPTIONS, reassociate=True),
+    "shuffles": replace(OPTIONS, counters=("intensity",)),
+}
+DEMANDED = {"P_intensity": Fraction(1, 2)}
+SUFFIXES = (".h", ".cu", ".tree.txt")
+MOST_LINES = 200
+UPDATE = "if this is meant: pytest tests/golden --update-golden, then read `git diff tests/golden`"
+
+
+@pytest.fixture
+def update(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("update_golden"))
+
+
+def compare(folder: Path, found: Mapping[str, str], *, update: bool) -> None:
+    """Fails with the lines that differ, or writes the texts."""
+    lines: list[str] = []
+    for name, text in found.items():
+        path = folder / name
+        before = path.read_text(encoding="utf-8") if path.is_file() else ""
+        if update and text != before:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        elif text != before:
+            place = path.relative_to(HERE.parents[1]).as_posix()
+            lines += difflib.unified_diff(
+                before.splitlines(),
+                text.splitlines(),
+                f"{place} (expected)",
+                f"{place} (generated)",
+                lineterm="",
+            )
+    if lines:
+        more = [f"... and {len(lines) - MOST_LINES} lines more"] if len(lines) > MOST_LINES else []
+        pytest.fail("\n".join([*lines[:MOST_LINES], *more, UPDATE]), pytrace=False)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_an_example_becomes_what_it_became(spec: str, update: bool) -> None:
+    compare(EXPECTED, golden_texts(compiled(spec), texts(spec)), update=update)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_becomes_what_it_became(program: str, update: bool) -> None:
+    options = OF_OPTIONS.get(program, OPTIONS)
+    compilation = compile_file(HERE / "programs" / f"{program}.mf", options)
+    plan = with_levels(compilation.plan, DEMANDED if options.counters else {})
+    compare(EXPECTED, golden_texts(compilation, source_texts(plan)), update=update)
+
+
+def test_the_code_that_all_programs_share_is_what_it_was(update: bool) -> None:
+    compare(EXPECTED / "library", library_texts(), update=update)
+
+
+def test_no_golden_file_is_left_from_a_program_that_went(update: bool) -> None:
+    wanted = {EXPECTED / f"{name}{suffix}" for name in (*SPECS, *PROGRAMS) for suffix in SUFFIXES}
+    wanted |= {EXPECTED / "library" / name for name in LIBRARY}
+    stale = sorted(path for path in EXPECTED.rglob("*") if path.is_file() and path not in wanted)
+    if update:
+        for path in stale:
+            path.unlink()
+    else:
+        names = ", ".join(path.relative_to(HERE).as_posix() for path in stale)
+        assert not stale, f"no program makes {names}: remove it, or pytest tests/golden --update-golden"
+
+
+def test_no_two_programs_share_a_name() -> None:
+    assert not set(SPECS) & set(PROGRAMS)
+
+
+def test_all_shared_code_is_seen_in_some_golden_file(update: bool) -> None:
+    """Otherwise it is printed into each of them."""
+    if update:
+        pytest.skip("golden files are being written")
+    named = [used_library(path.read_text(encoding="utf-8")) for path in EXPECTED.glob("*.*")]
+    assert set().union(*named) == set(LIBRARY)
+
+
+def test_golden_files_are_small_enough_to_be_read() -> None:
+    assert sum(path.stat().st_size for path in EXPECTED.rglob("*") if path.is_file()) < 1_500_000
+
+
+# --- the comparison itself -----------------------------------------------------------------------------------
+
+
+def test_a_difference_is_shown_and_how_to_accept_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.golden.test_golden.HERE", tmp_path / "tests" / "golden")
+    folder = tmp_path / "tests" / "golden" / "expected"
+    with pytest.raises(pytest.fail.Exception, match=r"\+a new line"):
+        compare(folder, {"k.cu": "a new line\n"}, update=False)
+    compare(folder, {"k.cu": "one\ntwo\n"}, update=True)
+    compare(folder, {"k.cu": "one\ntwo\n"}, update=False)
+    with pytest.raises(pytest.fail.Exception) as failed:
+        compare(folder, {"k.cu": "one\n2\n"}, update=False)
+    said = str(failed.value)
+    assert "-two\n+2\n" in said
+    assert "tests/golden/expected/k.cu" in said
+    assert "--update-golden" in said
+    assert (folder / "k.cu").read_text() == "one\ntwo\n"
+
+
+def test_neither_version_nor_place_is_in_a_golden_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = HERE / "programs" / "floor_grid.mf"
+    before = compile_file(source, OPTIONS)
+    expected = golden_texts(before, source_texts(before.plan))
+    for module in ("comprehensive.generate", "tests.golden.texts"):
+        monkeypatch.setattr(f"{module}.__version__", "12.34.56")
+    (tmp_path / source.name).write_bytes(source.read_bytes())
+    moved = compile_file(tmp_path / source.name, OPTIONS)
+    assert golden_texts(moved, source_texts(moved.plan)) == expected
+    assert "12.34.56" not in "".join(expected.values())
