@@ -2,7 +2,8 @@
 
 VENV := .venv
 PY := $(VENV)/bin/python
-STAMP := $(VENV)/.installed
+RUNS := $(VENV)/.installed
+STAMP := $(VENV)/.installed-for-developers
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
@@ -11,13 +12,19 @@ WORKERS ?= 2
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
-# Redone when the requirements change.
-$(STAMP): pyproject.toml
-	python3 -m venv $(VENV)
-	$(PY) -m pip install -q -e '.[dev]'
+# Redone when the requirements change: what the tool needs to run, and then what its developers need.
+$(RUNS): pyproject.toml
+	@echo 'installing comprehensive into $(VENV)'
+	@python3 -m venv $(VENV)
+	@$(PY) -m pip install -q --disable-pip-version-check -e .
 	@touch $@
 
-demo: $(STAMP)  ## annotated matrix product to header, kernels, tree and manifest in out/demo
+$(STAMP): $(RUNS)
+	@echo 'installing what developers need into $(VENV)'
+	@$(PY) -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+demo: $(RUNS)  ## annotated matrix product to header, kernels, tree and manifest in out/demo
 	$(VENV)/bin/comprehensive demo specs/matmul.mf -o out/demo --registers estimate
 
 test: $(STAMP) nvcc  ## all tests that need no GPU, except the slow ones

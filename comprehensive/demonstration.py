@@ -1,23 +1,25 @@
 """Behind ``demo``: the whole job on one file, shown step by step.
 
-In: a `.mf` file and an output directory.  Out: the tree, the list of outputs, and the generated kernels run against
-the serial C, on the CPU and, where there are nvcc and a GPU, on the GPU too.
+In: a `.mf` file and an output directory.  Out: the tree, the generated kernels run against the serial C on the CPU,
+and what to do with the files that were written.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from comprehensive.driver import Options, compile_file
+from comprehensive.codegen.interface import interface
+from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs, tree_text, write
 from comprehensive.soundness.emulated import build, run_leaves
 from comprehensive.soundness.state import State
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
-from comprehensive.toolchain.process import ToolError
 from comprehensive.verification import run_lines
 
 POINTS = 20
@@ -30,12 +32,22 @@ def show(source: Path, output: Path, options: Options, echo: Callable[[str], Non
     echo(tree_text(compilation))
     echo(f"$ comprehensive gen {source} -o {output}")
     written = write(compilation, output, options)
-    for name in written.files:
-        echo(f"  {(output / name).stat().st_size:>8} bytes  {output / name}")
+    echo(f"{len(written.files)} files, listed below")
     echo("")
+    states = _run(compilation, echo)
+    if State.FAILS not in states:
+        for line in ending(source, output, compilation):
+            echo(line)
+    return State.FAILS not in states
+
+
+def _run(compilation: Compilation, echo: Callable[[str], None]) -> list[State]:
+    """The kernels beside the serial C, where there are compilers for both."""
     c, cxx = find_c_compiler(), find_cxx_compiler()
     if c is None or cxx is None:
-        raise ToolError("running the kernels on the CPU needs a C and a C++ compiler")
+        missing = " and ".join(name for name, found in (("gcc", c), ("g++", cxx)) if found is None)
+        echo(f"the kernels were not run on the CPU: install {missing}, or set CC and CXX")
+        return []
     with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
         built = build(compilation, outputs(compilation), Path(scratch), c=c, cxx=cxx)
         runs = run_leaves(compilation, built, POINTS)
@@ -44,7 +56,7 @@ def show(source: Path, output: Path, options: Options, echo: Callable[[str], Non
     echo(gpu_line())
     states = [leaf.state for leaf in runs]
     echo(conclusion(states))
-    return State.FAILS not in states
+    return states
 
 
 def conclusion(states: Sequence[State]) -> str:
@@ -55,6 +67,48 @@ def conclusion(states: Sequence[State]) -> str:
     if unchecked:
         return f"no result differs from the serial C, but {unchecked} of {len(states)} leaves were not run"
     return "all results equal the serial C"
+
+
+def ending(source: Path, output: Path, compilation: Compilation) -> tuple[str, ...]:
+    """Where everything is, how it is called, and two commands to try next."""
+    plan = compilation.plan
+    function = interface(plan.functions[0])
+    arguments = ", ".join([*(argument.name for argument in function.arguments), "NULL", "NULL"])
+    python, program = _commands()
+    manifest = output / f"{plan.stem}.json"
+    leaves = sum(len(region.leaves) for function in plan.functions for region in function.regions)
+    files = {
+        f"{plan.stem}.h": "include this: it chooses the kernel, and declares the launchers",
+        f"{plan.stem}.cu": "compile this with nvcc: the kernels and the launchers",
+        f"{plan.stem}.json": "for other programs: what is in the two",
+        f"{plan.stem}.tree.json": "the decision tree",
+        f"{plan.stem}*.leaf*.mf": f"the kernels as programs, {leaves} of them",
+    }
+    width = max(map(len, files))
+    return (
+        "",
+        f"In {output}:",
+        *(f"  {name:<{width}}  {meaning}" for name, meaning in files.items()),
+        "",
+        "In a C or C++ program, with arrays on the device:",
+        f'  #include "{plan.stem}.h"',
+        f"  int status = {function.name}_launch({arguments});",
+        f"  /* CF_OK, or else {function.name}_strerror(status) says why not */",
+        "",
+        "To try next: which kernel runs on an H200, and why not another; and the same functions in Python",
+        f"  {program} explain {source} --device h200",
+        f"  {python} -c \"import comprehensive; print(comprehensive.load('{manifest}', device='cpu'))\"",
+    )
+
+
+def _commands() -> tuple[str, str]:
+    """What one types for this Python, and for this tool beside it."""
+    python = Path(sys.executable)
+    if os.environ.get("VIRTUAL_ENV") == sys.prefix:
+        return "python", "comprehensive"
+    if python.is_relative_to(Path.cwd()):
+        python = python.relative_to(Path.cwd())
+    return str(python), str(python.with_name("comprehensive"))
 
 
 def gpu_line() -> str:
