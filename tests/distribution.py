@@ -6,15 +6,20 @@ first, so that there are small ones left in the end.
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from xdist.scheduler import LoadScopeScheduling
 
 from comprehensive.data import spec_directory
 
+_PTX = Path(__file__).resolve().parent / "ptx"
+
 EXAMPLES = {path.stem for path in spec_directory().glob("*.mf")}
 OF_ONE_SOURCE = {"test_reassociated", "test_swept", "test_tiled", "test_windows"}
 """Modules of `tests/unit/codegen` in which all tests with the same parameters compile the same source."""
+
+CORPUS = {path.stem for kind in ("cuda/*.cu", "shuffles/*.cu", "assembly/*.ptx") for path in _PTX.glob(kind)}
+"""Sources that several modules of `tests/ptx` compile, each for all architectures."""
 
 EXAMPLE_OF = {
     "tests/cli/test_leaf.py": "jacobi1d",
@@ -33,12 +38,15 @@ EXAMPLE_OF = {
 
 
 def unit(nodeid: str) -> str:
-    """What tests with this one have in common: an example, a source of a module, or the module."""
+    """What tests with this one have in common: an example, a source of the corpus or of a module, or the module."""
     path, _, name = nodeid.partition("::")
     parameters = name.partition("[")[2].removesuffix("]")
     for word in parameters.split("-"):
         if word in EXAMPLES:
             return word
+    source = parameters.partition("-")[0]
+    if path.startswith("tests/ptx/") and source in CORPUS:
+        return f"tests/ptx[{source}]"
     if parameters and PurePosixPath(path).stem in OF_ONE_SOURCE:
         return f"{path}[{parameters}]"
     return EXAMPLE_OF.get(path, path)

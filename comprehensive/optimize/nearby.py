@@ -97,11 +97,17 @@ class _Search:
         except ZeroDivisionError:
             return dict(parameters)
         for name, lines in self.tops.items():
-            top = Fraction(1)
+            # The least of all bounds so far is `above / below`: integers, where the point has integers only.
+            above: Scalar = 1
+            below: Scalar = 1
             for slope, rest in lines:
-                if slope.sign_at(point) < 0:
-                    top = min(top, rest.evaluate(point) / -slope.evaluate(point))
-            point[name] = max(top, Fraction(0))
+                slope_scale, falls = slope.scaled_value(point)
+                if falls < 0:
+                    rest_scale, room = rest.scaled_value(point)
+                    dividend, divisor = room * slope_scale, -falls * rest_scale
+                    if dividend * below < above * divisor:
+                        above, below = dividend, divisor
+            point[name] = _plain(Fraction(above) / Fraction(below)) if above > 0 else 0
         return point
 
     def _missed(self, atoms: Sequence[Atom], point: Mapping[str, Scalar]) -> list[Atom]:
