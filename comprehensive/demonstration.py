@@ -7,6 +7,7 @@ and what to do with the files that were written.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -75,7 +76,8 @@ def ending(source: Path, output: Path, compilation: Compilation) -> tuple[str, .
     function = interface(plan.functions[0])
     arguments = ", ".join([*(argument.name for argument in function.arguments), "NULL", "NULL"])
     python, program = _commands()
-    manifest = output / f"{plan.stem}.json"
+    manifest = str(output / f"{plan.stem}.json")
+    in_python = f'import comprehensive; print(comprehensive.load("{manifest}", device="cpu"))'
     leaves = sum(len(region.leaves) for function in plan.functions for region in function.regions)
     files = {
         f"{plan.stem}.h": "include this: it chooses the kernel, and declares the launchers",
@@ -96,8 +98,8 @@ def ending(source: Path, output: Path, compilation: Compilation) -> tuple[str, .
         f"  /* CF_OK, or else {function.name}_strerror(status) says why not */",
         "",
         "To try next: which kernel runs on an H200, and why not another; and the same functions in Python",
-        f"  {program} explain {source} --device h200",
-        f"  {python} -c \"import comprehensive; print(comprehensive.load('{manifest}', device='cpu'))\"",
+        f"  {shlex.quote(program)} explain {shlex.quote(str(source))} --device h200",
+        f"  {shlex.quote(python)} -c {shlex.quote(in_python)}",
     )
 
 

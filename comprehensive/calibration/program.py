@@ -23,7 +23,7 @@ from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.host import find_cxx_compiler
 from comprehensive.toolchain.nvcc import load_tool
 from comprehensive.toolchain.process import ToolError, run
-from comprehensive.toolchain.unit import compile_unit
+from comprehensive.toolchain.unit import compile_unit, write_binary
 from comprehensive.tuning.devices import Target
 from comprehensive.tuning.lease import lease
 
@@ -50,8 +50,7 @@ def compiled(target: Target, folder: Path, cuda_path: str | None = None) -> Path
             f"the benchmark does not compile: {words or f'{command[0]} makes no program and says nothing'}",
             f"use a CUDA toolkit that knows {target.arch} and a host compiler that it knows (`comprehensive doctor`)",
         ) from rejected
-    program.write_bytes(answer.output)
-    program.chmod(0o755)
+    write_binary(answer, program)
     return program
 
 

@@ -30,7 +30,7 @@ from comprehensive.runtime.structures import machine_array, machine_values, para
 from comprehensive.runtime.values import Value, as_array, as_pointer, as_scalar
 from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.host import Compiler
-from comprehensive.toolchain.unit import compile_unit
+from comprehensive.toolchain.unit import compile_unit, write_binary
 
 BUILD_TIMEOUT_S = 300.0
 CALL_TIMEOUT_S = 120.0
@@ -134,9 +134,7 @@ def build(
         compiled = compile_unit(command, source, timeout_s=BUILD_TIMEOUT_S, unseen=unseen)
     except SourceRejectedError as error:
         raise CpuBuildError(str(error)) from error
-    # A file of its own: the loader gives one file one set of static variables, however often it is opened.
-    target.write_bytes(compiled.output)
-    target.chmod(0o755)
+    write_binary(compiled, target)
     return CpuLibrary(target.absolute(), {i.name: i for i in interfaces}, sanitize, work)
 
 

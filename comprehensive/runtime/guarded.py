@@ -38,7 +38,7 @@ from comprehensive.runtime.serial import SerialLibrary
 from comprehensive.runtime.structures import machine_values, params
 from comprehensive.runtime.values import Array, Value, as_array, as_scalar
 from comprehensive.toolchain.host import Compiler
-from comprehensive.toolchain.process import ToolError, run
+from comprehensive.toolchain.unit import compile_unit, write_binary
 
 BUILD_TIMEOUT_S = 120.0
 CALL_TIMEOUT_S = 60.0
@@ -100,10 +100,8 @@ def build(work: Path, *, compiler: Compiler) -> Path:
     """Compiles the guards into the directory ``work``. ToolError where the C compiler does not."""
     work.mkdir(parents=True, exist_ok=True)
     source, target = template_directory() / "host" / "guard_pages.c", work / "libguard_pages.so"
-    flags = ("-std=gnu99", "-O1", "-shared", "-fPIC")
-    done = run([*compiler.command, *flags, source, "-o", target], timeout_s=BUILD_TIMEOUT_S)
-    if done.returncode != 0:
-        raise ToolError(f"the C compiler rejects {source.name}: {done.stderr}")
+    command = (*compiler.command, "-std=gnu99", "-O1", "-shared", "-fPIC")
+    write_binary(compile_unit(command, source, timeout_s=BUILD_TIMEOUT_S), target)
     return target.absolute()
 
 

@@ -21,7 +21,7 @@ from comprehensive.metafork.locate import CLAUSES
 from comprehensive.runtime.values import Value, as_pointer, as_scalar
 from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.host import Compiler
-from comprehensive.toolchain.unit import compile_unit
+from comprehensive.toolchain.unit import compile_unit, write_binary
 
 TIMEOUT_S = 120.0
 PARALLEL_FOR = '_Pragma("omp parallel for") for'
@@ -108,7 +108,7 @@ def build(program: Program, work: Path, *, compiler: Compiler) -> SerialLibrary:
         except SourceRejectedError as error:
             words = str(error)
             continue
-        target.write_bytes(compiled.output)
+        write_binary(compiled, target)
         return SerialLibrary(target.absolute(), {f.name: f for f in program.functions})
     raise SerialBuildError(words)
 

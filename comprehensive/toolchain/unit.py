@@ -72,7 +72,8 @@ def compile_unit(
         return kept
     with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
         output, listed = Path(scratch) / "output", Path(scratch) / "dependencies"
-        words = [*command, *unseen, source.name, "-o", str(output), *after]
+        # With a directory: a name may begin like a flag.
+        words = [*command, *unseen, f"./{source.name}", "-o", str(output), *after]
         answer = run(
             [*words, "-MD", "-MF", str(listed)],
             timeout_s=timeout_s,
@@ -87,6 +88,17 @@ def compile_unit(
             read = dependencies(listed.read_text(), source.parent)
             remember(cache, key, compiled, [path for path in read if path not in found.files])
     return compiled
+
+
+def write_binary(compiled: Compiled, target: Path) -> None:
+    """Writes the output as a new file, executable: one that is loaded or runs under that name stays as it is.
+
+    A copy, and not the entry of the cache: the loader gives one file one set of static variables, however often it is
+    opened, and an entry may be removed.
+    """
+    target.unlink(missing_ok=True)
+    target.write_bytes(compiled.output)
+    target.chmod(0o755)
 
 
 @functools.cache

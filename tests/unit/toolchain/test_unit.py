@@ -13,7 +13,7 @@ import pytest
 from comprehensive.toolchain.cache import Cache
 from comprehensive.toolchain.compiled import Compiled, SourceRejectedError
 from comprehensive.toolchain.host import find_c_compiler
-from comprehensive.toolchain.unit import compile_unit, compiler_version
+from comprehensive.toolchain.unit import compile_unit, compiler_version, write_binary
 
 COMPILER = find_c_compiler()
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C compiler on the PATH")
@@ -130,7 +130,7 @@ def test_what_is_rejected_is_said_again_and_leaves_nothing(project: Project) -> 
     for _ in range(2):
         with pytest.raises(SourceRejectedError, match=r"unit\.c:1") as caught:
             project.compiled()
-        assert project.source.name in caught.value.command
+        assert f"./{project.source.name}" in caught.value.command
     assert project.count() == 2
     assert sorted(path.name for path in project.source.parent.iterdir()) == ["beside.h", "unit.c"]
 
@@ -147,3 +147,39 @@ def test_two_processes_may_compile_the_same(project: Project, tmp_path: Path) ->
     both = [subprocess.Popen(command, env=environment) for _ in range(2)]
     assert [process.wait(60) for process in both] == [0, 0]
     assert 1 <= project.count() <= 2
+
+
+def test_files_that_flags_name_may_be_beside_the_source(project: Project) -> None:
+    """As the shim is, where a build takes all of its texts to another machine."""
+
+    def value(folder: Path, number: int) -> bytes:
+        project.write(folder / "unit.c")
+        shim = folder / "shim.h"
+        shim.write_text(f"#define SHIM {number}\n")
+        command = (str(project.compiler), "-shared", "-fPIC", "-DFLAG=1", "-include", "shim.h")
+        found = compile_unit(command, folder / "unit.c", timeout_s=60, beside=[shim], cache=project.cache)
+        return found.output
+
+    one = value(project.directory / "one", 1)
+    assert value(project.directory / "two", 1) == one
+    assert project.count() == 1
+    assert value(project.directory / "two", 2) != one
+    assert project.count() == 2
+
+
+def test_a_library_that_is_loaded_stays_when_its_file_is_written_anew(
+    project: Project, tmp_path: Path
+) -> None:
+    target = tmp_path / "library.so"
+    write_binary(project.compiled(), target)
+    before = ctypes.CDLL(str(target))
+    again = project.compiled(flag=300)
+    write_binary(again, target)
+    assert target.read_bytes() == again.output
+    assert before.f() == 111
+
+
+def test_a_name_may_begin_like_a_flag(project: Project) -> None:
+    source = project.source.with_name("-unit.c")
+    project.write(source)
+    assert project.value(source) == 111
