@@ -140,8 +140,8 @@ def test_a_limit_that_is_none_changes_nothing(call: _Call, seconds: str) -> None
 
 
 def test_the_limit_is_not_one_of_ptxas(call: _Call) -> None:
-    call.environment["COMPREHENSIVE_PTXAS_SECONDS"] = "0.5"
-    call.ptxas.write_text("#!/bin/sh\nsleep 2\nexit 5\n")
+    call.environment["COMPREHENSIVE_PTXAS_SECONDS"] = "0.3"
+    call.ptxas.write_text("#!/bin/sh\nsleep 0.6\nexit 5\n")
     assert call.run("identity", "k.ptx").returncode == 5
     assert call.run("comment", "k.ptx").returncode == 5
 
