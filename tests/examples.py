@@ -3,10 +3,12 @@
 A test names the number of `make test-all`::
 
     @settings(max_examples=examples(60))
+    @pytest.mark.parametrize("seed", seeds(25))
 """
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 
 ALL = 50
@@ -17,3 +19,9 @@ QUICK = 20
 def examples(number: int) -> int:
     """The number in the profile at hand, rounded up."""
     return -(-number * settings.default.max_examples // ALL)
+
+
+def seeds(number: int) -> list[object]:
+    """The numbers below ``number`` as parameters of a test; those above the part of `make test` are slow tests."""
+    quick = -(-number * QUICK // ALL)
+    return [seed if seed < quick else pytest.param(seed, marks=pytest.mark.slow) for seed in range(number)]

@@ -16,6 +16,7 @@ from comprehensive.ptx.passes.placing import Placed, Placer
 from comprehensive.ptx.passes.remark import Kind
 from comprehensive.ptx.pipeline import run
 from comprehensive.ptx.statements import Label
+from tests.examples import seeds
 from tests.ptx.nested import nested
 
 REGISTERS = 6
@@ -175,7 +176,7 @@ def results(module: Module, threads: int = 1) -> np.ndarray:
     return array
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", seeds(25))
 @pytest.mark.parametrize(
     "pipeline",
     [
@@ -230,7 +231,7 @@ def test_edges_are_split_and_forks_compute_whatever_it_is_worth(monkeypatch: pyt
     assert holders > 30
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_pointers_into_shared_memory_lead_where_they_led(seed: int) -> None:
     text = shared_kernel(random.Random(seed))
     module = parse(SourceFile("random.ptx", text))

@@ -12,6 +12,7 @@ from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.destruction import destructed
 from comprehensive.ptx.analysis.variance import Level
 from comprehensive.ptx.flow import flow_of
+from tests.examples import seeds
 from tests.ptx.random_programs import analysed, random_graph, random_program
 from tests.ptx.threads import Thread
 from tests.ptx.worth import THREADS, Symbols, follow_phis, thread_of, visits
@@ -67,7 +68,7 @@ def test_an_affine_form_is_worth_what_the_register_holds(seed: int, tuning: str)
         demand_affine(analyses, thread_of(analyses, random.randrange(THREADS), block, n))
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", seeds(150))
 def test_sums_behind_comparisons_are_worth_what_registers_hold_also_at_the_ends(seed: int) -> None:
     random = Random(seed)
     near = (0, 1, 2, 5, 2**31 - 2, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 2, 2**32 - 1)
@@ -129,7 +130,7 @@ def test_random_programs_have_counters_wide_sums_and_guarded_ones() -> None:
     assert min(kinds[k] for k in ("signed", "unsigned", "product", "operation", "count", "value")) > 10
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_the_trips_of_a_loop_are_as_many_as_it_goes_back(seed: int) -> None:
     analyses = analysed(random_program(Random(seed), 14))
     thread = thread_of(analyses, 3, 1, 20)
@@ -146,7 +147,7 @@ def test_the_trips_of_a_loop_are_as_many_as_it_goes_back(seed: int) -> None:
                 assert count == trips.constant
 
 
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("seed", seeds(50))
 def test_accesses_that_are_said_not_to_alias_touch_different_bytes(seed: int) -> None:
     analyses = analysed(random_program(Random(seed), 14), parameters_are_global=True)
     found: list[tuple[int, int, int, tuple[int, ...]]] = []
@@ -173,7 +174,7 @@ def test_accesses_that_are_said_not_to_alias_touch_different_bytes(seed: int) ->
                 assert analyses.alias.may_alias(first, second)
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", seeds(100))
 def test_out_of_ssa_a_program_stores_the_same(seed: int) -> None:
     random = Random(seed)
     program = random_graph(random, 7) if seed % 2 else random_program(random, 12)
