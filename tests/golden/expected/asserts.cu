@@ -7,9 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #endif
-#line 2 "asserts.mf"
-#include <assert.h>
-#line "asserts.cu"
 
 <library/prologue.cu>
 
@@ -97,14 +94,14 @@ template <int T0, int U0, int M>
 int asserts_tile_run(cf_call &cf_state, int cf_leaf, float *x, int n, int d, int B)
 {
   static cf_kernel_state cf_once;
-  int cf_y_limit; // (n - d + B - 1) / B * B < -d + n ? (n - d + B - 1) / B * B : -d + n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, d), B), 1), B), B), cf_add(cf_neg(d), n)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, d), B), 1), B), B), cf_add(cf_neg(d), n))), cf_y_limit)) return cf_too_large(cf_state, "cf_y_limit");
+  int cf_given_y_limit; // (n - d + B - 1) / B * B < -d + n ? (n - d + B - 1) / B * B : -d + n
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, d), B), 1), B), B), cf_add(cf_neg(d), n)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, d), B), 1), B), B), cf_add(cf_neg(d), n))), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, d), B), 1), B), B), cf_add(cf_neg(d), n)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, d), B), 1), B), B), cf_add(cf_neg(d), n)), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &d, &cf_y_limit, nullptr };
+  void *cf_arguments[] = { &x, &d, &cf_given_y_limit, nullptr };
   return cf_launch(cf_state, cf_leaf, asserts_tile<T0, U0, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -153,23 +150,8 @@ int asserts_run(cf_call &cf_state, float *x, int n, int d, int B)
   }
 }
 
-// The host code of asserts.mf.
-void asserts_host(cf_call &cf_state, int n, int d, float *x, int B)
-{
-#line 5 "asserts.mf"
-
-  { if (!cf_require(cf_state, cf_ge(d, n), "d >= n", n, d)) return; }
-#line 6 "asserts.mf"
-
-  { if (!cf_require(cf_state, cf_le(B, 256), "B <= 256", B, 256)) return; }
-#line 7 "asserts.mf"
-
-  { if (!cf_continues(cf_state, asserts_run(cf_state, x, n, d, B))) return; }
-#line 11 "asserts.mf"
-
-
-#line "asserts.cu"
-}
+// The host code of asserts.mf, which stands at the end of this file.
+void asserts_host(cf_call &cf_state, int n, int d, float *x, int B);
 
 // Decides about a call, and launches unless that is not asked for.
 int asserts_call(bool cf_launches, const cf_machine *machine, int n, int d, float *x, const asserts_params *params, struct CUstream_st *stream,
@@ -186,20 +168,20 @@ int asserts_call(bool cf_launches, const cf_machine *machine, int n, int d, floa
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      asserts_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      asserts_params cf_params;
       int n;
       int d;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.n != n || cf_last.d != d) {
-      asserts_defaults(cf_state.machine, n, d, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n || cf_last.d != d) {
+      asserts_defaults(cf_state.machine, n, d, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
       cf_last.d = d;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
@@ -260,4 +242,29 @@ extern "C" int asserts_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of asserts.mf, with what it needs of its file: no macro of it reaches what stands above
+
+#line 2 "asserts.mf"
+#include <assert.h>
+#line "asserts.cu"
+
+namespace {
+void asserts_host(cf_call &cf_state, int n, int d, float *x, int B)
+{
+#line 5 "asserts.mf"
+
+  { if (!cf_require(cf_state, cf_ge(d, n), "d >= n", n, d)) return; }
+#line 6 "asserts.mf"
+
+  { if (!cf_require(cf_state, cf_le(B, 256), "B <= 256", B, 256)) return; }
+#line 7 "asserts.mf"
+
+  { if (!cf_continues(cf_state, asserts_run(cf_state, x, n, d, B))) return; }
+#line 11 "asserts.mf"
+
+
+#line "asserts.cu"
+}
 }

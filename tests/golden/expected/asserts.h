@@ -54,13 +54,13 @@ static inline int asserts_select(const cf_machine *machine, int n, int d, const 
   cf_status = cf_check(choice, cf_le(B, 256), "B <= 256", B, 256);
   if (cf_status != CF_OK) return cf_status;
   cf_facts[0] = cf_compare("B <= T_B", CF_ROOM,
-                           B, CF_AT_MOST, T_B);
+                           cf_amount(B), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("12 <= R_B", CF_ROOM,
                            12, CF_AT_MOST, R_B);
   cf_facts[2] = cf_compare("R_B < 12", CF_SCARCE,
                            R_B, CF_LESS, 12);
   cf_facts[3] = cf_compare("T_B < B", CF_SCARCE,
-                           T_B, CF_LESS, B);
+                           T_B, CF_LESS, cf_amount(B));
   return cf_decide(cf_facts, cf_variants, 11, cf_dead_ends, choice);
 }
 

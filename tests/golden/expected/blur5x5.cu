@@ -341,16 +341,16 @@ template <int T0, int T1, int U0, int U1, int M>
 int blur5x5_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *in, float *out, int h, int w, int B0, int B1, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  int cf_y0_limit; // dim0 * B0 < h - 4 ? dim0 * B0 : h - 4
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(h, 4)), cf_mul(dim0, B0), cf_sub(h, 4))), cf_y0_limit)) return cf_too_large(cf_state, "cf_y0_limit");
-  int cf_y1_limit; // dim1 * B1 < w - 4 ? dim1 * B1 : w - 4
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(w, 4)), cf_mul(dim1, B1), cf_sub(w, 4))), cf_y1_limit)) return cf_too_large(cf_state, "cf_y1_limit");
+  int cf_given_y0_limit; // dim0 * B0 < h - 4 ? dim0 * B0 : h - 4
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(h, 4)), cf_mul(dim0, B0), cf_sub(h, 4))), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // dim1 * B1 < w - 4 ? dim1 * B1 : w - 4
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(w, 4)), cf_mul(dim1, B1), cf_sub(w, 4))), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(h, 4)), cf_mul(dim0, B0), cf_sub(h, 4)), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(w, 4)), cf_mul(dim1, B1), cf_sub(w, 4)), cf_add(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &in, &out, &w, &cf_y0_limit, &cf_y1_limit, nullptr };
+  void *cf_arguments[] = { &in, &out, &w, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
   if (cf_together == 4) {
     static cf_kernel_state cf_vectors_once;
     return cf_launch(cf_state, cf_leaf, blur5x5_tile<T0, T1, U0, U1, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
@@ -413,19 +413,8 @@ int blur5x5_run(cf_call &cf_state, const float *in, float *out, int h, int w, in
   }
 }
 
-// The host code of blur5x5.mf.
-void blur5x5_host(cf_call &cf_state, int h, int w, const float *in, float *out, int B0, int B1)
-{
-#line 4 "blur5x5.mf"
-
-  int dim0 = (h - 4 + B0 - 1) / B0, dim1 = (w - 4 + B1 - 1) / B1;
-
-  { if (!cf_continues(cf_state, blur5x5_run(cf_state, in, out, h, w, B0, B1, dim0, dim1))) return; }
-#line 22 "blur5x5.mf"
-
-
-#line "blur5x5.cu"
-}
+// The host code of blur5x5.mf, which stands at the end of this file.
+void blur5x5_host(cf_call &cf_state, int h, int w, const float *in, float *out, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
 int blur5x5_call(bool cf_launches, const cf_machine *machine, int h, int w, const float *in, float *out, const blur5x5_params *params, struct CUstream_st *stream,
@@ -442,20 +431,20 @@ int blur5x5_call(bool cf_launches, const cf_machine *machine, int h, int w, cons
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      blur5x5_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      blur5x5_params cf_params;
       int h;
       int w;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.h != h || cf_last.w != w) {
-      blur5x5_defaults(cf_state.machine, h, w, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.h != h || cf_last.w != w) {
+      blur5x5_defaults(cf_state.machine, h, w, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.h = h;
       cf_last.w = w;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B0 >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
@@ -518,4 +507,21 @@ extern "C" int blur5x5_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of blur5x5.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void blur5x5_host(cf_call &cf_state, int h, int w, const float *in, float *out, int B0, int B1)
+{
+#line 4 "blur5x5.mf"
+
+  int dim0 = (h - 4 + B0 - 1) / B0, dim1 = (w - 4 + B1 - 1) / B1;
+
+  { if (!cf_continues(cf_state, blur5x5_run(cf_state, in, out, h, w, B0, B1, dim0, dim1))) return; }
+#line 22 "blur5x5.mf"
+
+
+#line "blur5x5.cu"
+}
 }

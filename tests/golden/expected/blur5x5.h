@@ -55,13 +55,13 @@ static inline int blur5x5_select(const cf_machine *machine, const blur5x5_params
   if (!(B1 >= 1))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, B1);
   cf_facts[0] = cf_compare("B0*B1 + 4*B0 + 4*B1 + 16 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(B0, B1), cf_plus(cf_times(4, B0), cf_plus(cf_times(4, B1), 16))), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B0), cf_amount(B1)), cf_plus(cf_times(4, cf_amount(B0)), cf_plus(cf_times(4, cf_amount(B1)), 16))), CF_AT_MOST, Z_B);
   cf_facts[1] = cf_compare("B0*B1 <= T_B", CF_ROOM,
-                           cf_times(B0, B1), CF_AT_MOST, T_B);
+                           cf_times(cf_amount(B0), cf_amount(B1)), CF_AT_MOST, T_B);
   cf_facts[2] = cf_compare("31 <= R_B", CF_ROOM,
                            31, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("Z_B < B0*B1 + 4*B0 + 4*B1 + 16", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(B0, B1), cf_plus(cf_times(4, B0), cf_plus(cf_times(4, B1), 16))));
+                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_amount(B1)), cf_plus(cf_times(4, cf_amount(B0)), cf_plus(cf_times(4, cf_amount(B1)), 16))));
   cf_facts[4] = cf_compare("29 <= R_B", CF_ROOM,
                            29, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("R_B < 31", CF_SCARCE,
@@ -69,7 +69,7 @@ static inline int blur5x5_select(const cf_machine *machine, const blur5x5_params
   cf_facts[6] = cf_compare("R_B < 29", CF_SCARCE,
                            R_B, CF_LESS, 29);
   cf_facts[7] = cf_compare("T_B < B0*B1", CF_SCARCE,
-                           T_B, CF_LESS, cf_times(B0, B1));
+                           T_B, CF_LESS, cf_times(cf_amount(B0), cf_amount(B1)));
   return cf_decide(cf_facts, cf_variants, 23, cf_dead_ends, choice);
 }
 

@@ -104,12 +104,12 @@ namespace {
 int bytes_leaf0_run(cf_call &cf_state, int cf_leaf, const unsigned char *a, unsigned char *b, int m, int n, int B0, int B1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  int cf_i_block_extent; // (m + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(m, B0), 1), B0), cf_i_block_extent)) return cf_too_large(cf_state, "cf_i_block_extent");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  int cf_given_i_block_extent; // (m + B0 - 1) / B0
+  if (!cf_store(cf_div(cf_sub(cf_add(m, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -123,7 +123,7 @@ int bytes_leaf0_run(cf_call &cf_state, int cf_leaf, const unsigned char *a, unsi
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_b_stride0, &m, &n, &B0, &B1, &cf_i_block_extent, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &m, &n, &B0, &B1, &cf_given_i_block_extent, nullptr };
   return cf_launch(cf_state, cf_leaf, bytes_leaf0, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -131,20 +131,20 @@ template <int T0, int T1, int U0, int U1, int M>
 int bytes_tile_run(cf_call &cf_state, int cf_leaf, const unsigned char *a, unsigned char *b, int m, int n, int B0, int B1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  int cf_y0_limit; // (m + B0 - 1) / B0 * B0 < m ? (m + B0 - 1) / B0 * B0 : m
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m)), cf_y0_limit)) return cf_too_large(cf_state, "cf_y0_limit");
-  int cf_y1_limit; // (n + B1 - 1) / B1 * B1 < n ? (n + B1 - 1) / B1 * B1 : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n)), cf_y1_limit)) return cf_too_large(cf_state, "cf_y1_limit");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  int cf_given_y0_limit; // (m + B0 - 1) / B0 * B0 < m ? (m + B0 - 1) / B0 * B0 : m
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // (n + B1 - 1) / B1 * B1 < n ? (n + B1 - 1) / B1 * B1 : n
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_b_stride0, &cf_y0_limit, &cf_y1_limit, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
   return cf_launch(cf_state, cf_leaf, bytes_tile<T0, T1, U0, U1, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -194,17 +194,8 @@ int bytes_run(cf_call &cf_state, const unsigned char *a, unsigned char *b, int m
   }
 }
 
-// The host code of bytes.mf.
-void bytes_host(cf_call &cf_state, int m, int n, const unsigned char *a, unsigned char *b, int B0, int B1)
-{
-#line 3 "bytes.mf"
-
-  { if (!cf_continues(cf_state, bytes_run(cf_state, a, b, m, n, B0, B1))) return; }
-#line 8 "bytes.mf"
-
-
-#line "bytes.cu"
-}
+// The host code of bytes.mf, which stands at the end of this file.
+void bytes_host(cf_call &cf_state, int m, int n, const unsigned char *a, unsigned char *b, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
 int bytes_call(bool cf_launches, const cf_machine *machine, int m, int n, const unsigned char *a, unsigned char *b, const bytes_params *params, struct CUstream_st *stream,
@@ -221,20 +212,20 @@ int bytes_call(bool cf_launches, const cf_machine *machine, int m, int n, const 
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      bytes_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      bytes_params cf_params;
       int m;
       int n;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.m != m || cf_last.n != n) {
-      bytes_defaults(cf_state.machine, m, n, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.m != m || cf_last.n != n) {
+      bytes_defaults(cf_state.machine, m, n, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.m = m;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B0 >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
@@ -297,4 +288,19 @@ extern "C" int bytes_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of bytes.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void bytes_host(cf_call &cf_state, int m, int n, const unsigned char *a, unsigned char *b, int B0, int B1)
+{
+#line 3 "bytes.mf"
+
+  { if (!cf_continues(cf_state, bytes_run(cf_state, a, b, m, n, B0, B1))) return; }
+#line 8 "bytes.mf"
+
+
+#line "bytes.cu"
+}
 }

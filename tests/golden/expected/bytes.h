@@ -55,13 +55,13 @@ static inline int bytes_select(const cf_machine *machine, int m, int n, const by
   if (!(n >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   cf_facts[0] = cf_compare("B0*B1 <= T_B", CF_ROOM,
-                           cf_times(B0, B1), CF_AT_MOST, T_B);
+                           cf_times(cf_amount(B0), cf_amount(B1)), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("14 <= R_B", CF_ROOM,
                            14, CF_AT_MOST, R_B);
   cf_facts[2] = cf_compare("R_B < 14", CF_SCARCE,
                            R_B, CF_LESS, 14);
   cf_facts[3] = cf_compare("T_B < B0*B1", CF_SCARCE,
-                           T_B, CF_LESS, cf_times(B0, B1));
+                           T_B, CF_LESS, cf_times(cf_amount(B0), cf_amount(B1)));
   return cf_decide(cf_facts, cf_variants, 11, cf_dead_ends, choice);
 }
 

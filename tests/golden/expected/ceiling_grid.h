@@ -49,13 +49,13 @@ static inline int covered_select(const cf_machine *machine, int n, const covered
   if (!(n >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   cf_facts[0] = cf_compare("B <= T_B", CF_ROOM,
-                           B, CF_AT_MOST, T_B);
+                           cf_amount(B), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("12 <= R_B", CF_ROOM,
                            12, CF_AT_MOST, R_B);
   cf_facts[2] = cf_compare("R_B < 12", CF_SCARCE,
                            R_B, CF_LESS, 12);
   cf_facts[3] = cf_compare("T_B < B", CF_SCARCE,
-                           T_B, CF_LESS, B);
+                           T_B, CF_LESS, cf_amount(B));
   return cf_decide(cf_facts, cf_variants, 11, cf_dead_ends, choice);
 }
 

@@ -131,18 +131,18 @@ namespace {
 int cube_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int n, int B0, int B1, int B2)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_a_stride1; // n
-  if (!cf_store(n, cf_a_stride1)) return cf_too_large(cf_state, "cf_a_stride1");
-  long cf_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_b_stride1; // n
-  if (!cf_store(n, cf_b_stride1)) return cf_too_large(cf_state, "cf_b_stride1");
-  int cf_i_block_extent; // (n + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_i_block_extent)) return cf_too_large(cf_state, "cf_i_block_extent");
-  int cf_j_block_extent; // (n + B1 - 1) / B1
-  if (!cf_store(cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_j_block_extent)) return cf_too_large(cf_state, "cf_j_block_extent");
+  long cf_given_a_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_a_stride1; // n
+  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
+  long cf_given_b_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_b_stride1; // n
+  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
+  int cf_given_i_block_extent; // (n + B0 - 1) / B0
+  if (!cf_store(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  int cf_given_j_block_extent; // (n + B1 - 1) / B1
+  if (!cf_store(cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_given_j_block_extent)) return cf_too_large(cf_state, "cf_given_j_block_extent");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B2), 1), B2), // (n + B2 - 1) / B2
@@ -156,7 +156,7 @@ int cube_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_a_stride1, &cf_b_stride0, &cf_b_stride1, &n, &B0, &B1, &B2, &cf_i_block_extent, &cf_j_block_extent, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &B0, &B1, &B2, &cf_given_i_block_extent, &cf_given_j_block_extent, nullptr };
   return cf_launch(cf_state, cf_leaf, cube_leaf0, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -164,26 +164,26 @@ template <int T0, int T1, int T2, int U0, int U1, int U2, int M>
 int cube_tile_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int n, int B0, int B1, int B2)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_a_stride1; // n
-  if (!cf_store(n, cf_a_stride1)) return cf_too_large(cf_state, "cf_a_stride1");
-  long cf_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_b_stride1; // n
-  if (!cf_store(n, cf_b_stride1)) return cf_too_large(cf_state, "cf_b_stride1");
-  int cf_y0_limit; // (n + B0 - 1) / B0 * B0 < n ? (n + B0 - 1) / B0 * B0 : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n)), cf_y0_limit)) return cf_too_large(cf_state, "cf_y0_limit");
-  int cf_y1_limit; // (n + B1 - 1) / B1 * B1 < n ? (n + B1 - 1) / B1 * B1 : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n)), cf_y1_limit)) return cf_too_large(cf_state, "cf_y1_limit");
-  int cf_y2_limit; // (n + B2 - 1) / B2 * B2 < n ? (n + B2 - 1) / B2 * B2 : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B2), 1), B2), B2), n), cf_mul(cf_div(cf_sub(cf_add(n, B2), 1), B2), B2), n)), cf_y2_limit)) return cf_too_large(cf_state, "cf_y2_limit");
+  long cf_given_a_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_a_stride1; // n
+  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
+  long cf_given_b_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_b_stride1; // n
+  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
+  int cf_given_y0_limit; // (n + B0 - 1) / B0 * B0 < n ? (n + B0 - 1) / B0 * B0 : n
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // (n + B1 - 1) / B1 * B1 < n ? (n + B1 - 1) / B1 * B1 : n
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  int cf_given_y2_limit; // (n + B2 - 1) / B2 * B2 < n ? (n + B2 - 1) / B2 * B2 : n
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B2), 1), B2), B2), n), cf_mul(cf_div(cf_sub(cf_add(n, B2), 1), B2), B2), n)), cf_given_y2_limit)) return cf_too_large(cf_state, "cf_given_y2_limit");
   const cf_shape cf_sizes = {
     { cf_mul(cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B2), 1), B2), B2), n), cf_mul(cf_div(cf_sub(cf_add(n, B2), 1), B2), B2), n), cf_sub(cf_mul(T2, U2), 1)), cf_mul(T2, U2))), 1, 1 }, // blocks, one after the other
     { T2, T1, T0 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_a_stride1, &cf_b_stride0, &cf_b_stride1, &cf_y0_limit, &cf_y1_limit, &cf_y2_limit, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit, nullptr };
   return cf_launch(cf_state, cf_leaf, cube_tile<T0, T1, T2, U0, U1, U2, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -234,17 +234,8 @@ int cube_run(cf_call &cf_state, const float *a, float *b, int n, int B0, int B1,
   }
 }
 
-// The host code of cube.mf.
-void cube_host(cf_call &cf_state, int n, const float *a, float *b, int B0, int B1, int B2)
-{
-#line 3 "cube.mf"
-
-  { if (!cf_continues(cf_state, cube_run(cf_state, a, b, n, B0, B1, B2))) return; }
-#line 9 "cube.mf"
-
-
-#line "cube.cu"
-}
+// The host code of cube.mf, which stands at the end of this file.
+void cube_host(cf_call &cf_state, int n, const float *a, float *b, int B0, int B1, int B2);
 
 // Decides about a call, and launches unless that is not asked for.
 int cube_call(bool cf_launches, const cf_machine *machine, int n, const float *a, float *b, const cube_params *params, struct CUstream_st *stream,
@@ -261,18 +252,18 @@ int cube_call(bool cf_launches, const cf_machine *machine, int n, const float *a
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      cube_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      cube_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.n != n) {
-      cube_defaults(cf_state.machine, n, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+      cube_defaults(cf_state.machine, n, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B0 >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
@@ -335,4 +326,19 @@ extern "C" int cube_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of cube.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void cube_host(cf_call &cf_state, int n, const float *a, float *b, int B0, int B1, int B2)
+{
+#line 3 "cube.mf"
+
+  { if (!cf_continues(cf_state, cube_run(cf_state, a, b, n, B0, B1, B2))) return; }
+#line 9 "cube.mf"
+
+
+#line "cube.cu"
+}
 }

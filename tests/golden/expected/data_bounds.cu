@@ -127,17 +127,8 @@ int turns_run(cf_call &cf_state, const int *rows, const float *x, float *y, int 
   }
 }
 
-// The host code of data_bounds.mf.
-void turns_host(cf_call &cf_state, int n, const int *rows, const float *x, float *y, int B)
-{
-#line 3 "data_bounds.mf"
-
-  { if (!cf_continues(cf_state, turns_run(cf_state, rows, x, y, n, B))) return; }
-#line 11 "data_bounds.mf"
-
-
-#line "data_bounds.cu"
-}
+// The host code of data_bounds.mf, which stands at the end of this file.
+void turns_host(cf_call &cf_state, int n, const int *rows, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
 int turns_call(bool cf_launches, const cf_machine *machine, int n, const int *rows, const float *x, float *y, const turns_params *params, struct CUstream_st *stream,
@@ -154,18 +145,18 @@ int turns_call(bool cf_launches, const cf_machine *machine, int n, const int *ro
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      turns_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      turns_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.n != n) {
-      turns_defaults(cf_state.machine, n, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+      turns_defaults(cf_state.machine, n, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
@@ -221,4 +212,19 @@ extern "C" int turns_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of data_bounds.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void turns_host(cf_call &cf_state, int n, const int *rows, const float *x, float *y, int B)
+{
+#line 3 "data_bounds.mf"
+
+  { if (!cf_continues(cf_state, turns_run(cf_state, rows, x, y, n, B))) return; }
+#line 11 "data_bounds.mf"
+
+
+#line "data_bounds.cu"
+}
 }

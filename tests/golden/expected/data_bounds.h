@@ -48,17 +48,17 @@ static inline int turns_select(const cf_machine *machine, int n, const turns_par
   if (!(n >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   cf_facts[0] = cf_compare("B <= T_B", CF_ROOM,
-                           B, CF_AT_MOST, T_B);
+                           cf_amount(B), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("B + 1 <= Z_B", CF_ROOM,
-                           cf_plus(B, 1), CF_AT_MOST, Z_B);
+                           cf_plus(cf_amount(B), 1), CF_AT_MOST, Z_B);
   cf_facts[2] = cf_compare("30 <= R_B", CF_ROOM,
                            30, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("Z_B < B + 1", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(B, 1));
+                           Z_B, CF_LESS, cf_plus(cf_amount(B), 1));
   cf_facts[4] = cf_compare("R_B < 30", CF_SCARCE,
                            R_B, CF_LESS, 30);
   cf_facts[5] = cf_compare("T_B < B", CF_SCARCE,
-                           T_B, CF_LESS, B);
+                           T_B, CF_LESS, cf_amount(B));
   return cf_decide(cf_facts, cf_variants, 23, cf_dead_ends, choice);
 }
 

@@ -99,14 +99,14 @@ template <int T0, int U0, int M>
 int gather_tile_run(cf_call &cf_state, int cf_leaf, const int *index, const float *x, float *y, int n, int B)
 {
   static cf_kernel_state cf_once;
-  int cf_y_1_limit; // (n + B - 1) / B * B < n ? (n + B - 1) / B * B : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n)), cf_y_1_limit)) return cf_too_large(cf_state, "cf_y_1_limit");
+  int cf_given_y_1_limit; // (n + B - 1) / B * B < n ? (n + B - 1) / B * B : n
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n)), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &index, &x, &y, &cf_y_1_limit, nullptr };
+  void *cf_arguments[] = { &index, &x, &y, &cf_given_y_1_limit, nullptr };
   return cf_launch(cf_state, cf_leaf, gather_tile<T0, U0, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -155,17 +155,8 @@ int gather_run(cf_call &cf_state, const int *index, const float *x, float *y, in
   }
 }
 
-// The host code of data_subscript.mf.
-void gather_host(cf_call &cf_state, int n, int m, const int *index, const float *x, float *y, int B)
-{
-#line 3 "data_subscript.mf"
-
-  { if (!cf_continues(cf_state, gather_run(cf_state, index, x, y, n, m, B))) return; }
-#line 7 "data_subscript.mf"
-
-
-#line "data_subscript.cu"
-}
+// The host code of data_subscript.mf, which stands at the end of this file.
+void gather_host(cf_call &cf_state, int n, int m, const int *index, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
 int gather_call(bool cf_launches, const cf_machine *machine, int n, int m, const int *index, const float *x, float *y, const gather_params *params, struct CUstream_st *stream,
@@ -182,20 +173,20 @@ int gather_call(bool cf_launches, const cf_machine *machine, int n, int m, const
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      gather_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      gather_params cf_params;
       int n;
       int m;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.n != n || cf_last.m != m) {
-      gather_defaults(cf_state.machine, n, m, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n || cf_last.m != m) {
+      gather_defaults(cf_state.machine, n, m, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
       cf_last.m = m;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
@@ -256,4 +247,19 @@ extern "C" int gather_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of data_subscript.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void gather_host(cf_call &cf_state, int n, int m, const int *index, const float *x, float *y, int B)
+{
+#line 3 "data_subscript.mf"
+
+  { if (!cf_continues(cf_state, gather_run(cf_state, index, x, y, n, m, B))) return; }
+#line 7 "data_subscript.mf"
+
+
+#line "data_subscript.cu"
+}
 }

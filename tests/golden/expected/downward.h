@@ -53,7 +53,7 @@ static inline int downward_select(const cf_machine *machine, int n, const downwa
   if (!(n >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   cf_facts[0] = cf_compare("B <= T_B", CF_ROOM,
-                           B, CF_AT_MOST, T_B);
+                           cf_amount(B), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("28 <= R_B", CF_ROOM,
                            28, CF_AT_MOST, R_B);
   cf_facts[2] = cf_compare("8 <= Z_B", CF_ROOM,
@@ -63,7 +63,7 @@ static inline int downward_select(const cf_machine *machine, int n, const downwa
   cf_facts[4] = cf_compare("R_B < 28", CF_SCARCE,
                            R_B, CF_LESS, 28);
   cf_facts[5] = cf_compare("T_B < B", CF_SCARCE,
-                           T_B, CF_LESS, B);
+                           T_B, CF_LESS, cf_amount(B));
   return cf_decide(cf_facts, cf_variants, 23, cf_dead_ends, choice);
 }
 

@@ -127,14 +127,14 @@ template <int T0, int U0, int M>
 int whole_tile_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int B, int dim)
 {
   static cf_kernel_state cf_once;
-  int cf_y_1_limit; // dim * B
-  if (!cf_store(cf_limit(cf_mul(dim, B)), cf_y_1_limit)) return cf_too_large(cf_state, "cf_y_1_limit");
+  int cf_given_y_1_limit; // dim * B
+  if (!cf_store(cf_limit(cf_mul(dim, B)), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_mul(dim, B), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &cf_y_1_limit, nullptr };
+  void *cf_arguments[] = { &x, &y, &cf_given_y_1_limit, nullptr };
   return cf_launch(cf_state, cf_leaf, whole_tile<T0, U0, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -185,18 +185,8 @@ int whole_run(cf_call &cf_state, const float *x, float *y, int n, int B, int dim
   }
 }
 
-// The host code of floor_grid.mf.
-void whole_host(cf_call &cf_state, int n, const float *x, float *y, int B)
-{
-#line 3 "floor_grid.mf"
-
-  int dim = n / B;
-  { if (!cf_continues(cf_state, whole_run(cf_state, x, y, n, B, dim))) return; }
-#line 9 "floor_grid.mf"
-
-
-#line "floor_grid.cu"
-}
+// The host code of floor_grid.mf, which stands at the end of this file.
+void whole_host(cf_call &cf_state, int n, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
 int whole_call(bool cf_launches, const cf_machine *machine, int n, const float *x, float *y, const whole_params *params, struct CUstream_st *stream,
@@ -213,18 +203,18 @@ int whole_call(bool cf_launches, const cf_machine *machine, int n, const float *
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      whole_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      whole_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.n != n) {
-      whole_defaults(cf_state.machine, n, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+      whole_defaults(cf_state.machine, n, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
@@ -283,4 +273,20 @@ extern "C" int whole_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of floor_grid.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void whole_host(cf_call &cf_state, int n, const float *x, float *y, int B)
+{
+#line 3 "floor_grid.mf"
+
+  int dim = n / B;
+  { if (!cf_continues(cf_state, whole_run(cf_state, x, y, n, B, dim))) return; }
+#line 9 "floor_grid.mf"
+
+
+#line "floor_grid.cu"
+}
 }

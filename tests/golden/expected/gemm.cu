@@ -297,14 +297,14 @@ namespace {
 int gemm_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, const float *b, float *c, int m, int n, int k, int B0, int B1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // k
-  if (!cf_store(k, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_c_stride0; // n
-  if (!cf_store(n, cf_c_stride0)) return cf_too_large(cf_state, "cf_c_stride0");
-  int cf_i_block_extent; // (m + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(m, B0), 1), B0), cf_i_block_extent)) return cf_too_large(cf_state, "cf_i_block_extent");
+  long cf_given_a_stride0; // k
+  if (!cf_store(k, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_c_stride0; // n
+  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
+  int cf_given_i_block_extent; // (m + B0 - 1) / B0
+  if (!cf_store(cf_div(cf_sub(cf_add(m, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -318,21 +318,21 @@ int gemm_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, const float *
     },
     cf_add(cf_mul(B0, k), cf_mul(B1, k)), // k*B0 + k*B1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_a_stride0, &cf_b_stride0, &cf_c_stride0, &m, &n, &k, &B0, &B1, &cf_i_block_extent, nullptr };
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &m, &n, &k, &B0, &B1, &cf_given_i_block_extent, nullptr };
   return cf_launch(cf_state, cf_leaf, gemm_leaf0, cf_once, cf_sizes, cf_arguments);
 }
 
 int gemm_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, const float *b, float *c, int m, int n, int k, int B0, int B1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // k
-  if (!cf_store(k, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_c_stride0; // n
-  if (!cf_store(n, cf_c_stride0)) return cf_too_large(cf_state, "cf_c_stride0");
-  int cf_i_block_extent; // (m + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(m, B0), 1), B0), cf_i_block_extent)) return cf_too_large(cf_state, "cf_i_block_extent");
+  long cf_given_a_stride0; // k
+  if (!cf_store(k, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_c_stride0; // n
+  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
+  int cf_given_i_block_extent; // (m + B0 - 1) / B0
+  if (!cf_store(cf_div(cf_sub(cf_add(m, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -346,21 +346,21 @@ int gemm_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, const float *
     },
     cf_add(cf_mul(B0, k), cf_mul(B1, k)), // k*B0 + k*B1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_a_stride0, &cf_b_stride0, &cf_c_stride0, &m, &n, &k, &B0, &B1, &cf_i_block_extent, nullptr };
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &m, &n, &k, &B0, &B1, &cf_given_i_block_extent, nullptr };
   return cf_launch(cf_state, cf_leaf, gemm_leaf1, cf_once, cf_sizes, cf_arguments);
 }
 
 int gemm_leaf2_run(cf_call &cf_state, int cf_leaf, const float *a, const float *b, float *c, int m, int n, int k, int B0, int B1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // k
-  if (!cf_store(k, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_c_stride0; // n
-  if (!cf_store(n, cf_c_stride0)) return cf_too_large(cf_state, "cf_c_stride0");
-  int cf_i_block_extent; // (m + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(m, B0), 1), B0), cf_i_block_extent)) return cf_too_large(cf_state, "cf_i_block_extent");
+  long cf_given_a_stride0; // k
+  if (!cf_store(k, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_c_stride0; // n
+  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
+  int cf_given_i_block_extent; // (m + B0 - 1) / B0
+  if (!cf_store(cf_div(cf_sub(cf_add(m, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -374,7 +374,7 @@ int gemm_leaf2_run(cf_call &cf_state, int cf_leaf, const float *a, const float *
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_a_stride0, &cf_b_stride0, &cf_c_stride0, &m, &n, &k, &B0, &B1, &cf_i_block_extent, nullptr };
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &m, &n, &k, &B0, &B1, &cf_given_i_block_extent, nullptr };
   return cf_launch(cf_state, cf_leaf, gemm_leaf2, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -382,24 +382,24 @@ template <int T0, int T1, int U0, int U1, int D, int S, int M>
 int gemm_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *a, const float *b, float *c, int m, int n, int k, int B0, int B1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // k
-  if (!cf_store(k, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_c_stride0; // n
-  if (!cf_store(n, cf_c_stride0)) return cf_too_large(cf_state, "cf_c_stride0");
-  int cf_y0_limit; // (m + B0 - 1) / B0 * B0 < m ? (m + B0 - 1) / B0 * B0 : m
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m)), cf_y0_limit)) return cf_too_large(cf_state, "cf_y0_limit");
-  int cf_y1_limit; // (n + B1 - 1) / B1 * B1 < n ? (n + B1 - 1) / B1 * B1 : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n)), cf_y1_limit)) return cf_too_large(cf_state, "cf_y1_limit");
-  int cf_l_limit; // k
-  if (!cf_store(cf_limit(k), cf_l_limit)) return cf_too_large(cf_state, "cf_l_limit");
+  long cf_given_a_stride0; // k
+  if (!cf_store(k, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_c_stride0; // n
+  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
+  int cf_given_y0_limit; // (m + B0 - 1) / B0 * B0 < m ? (m + B0 - 1) / B0 * B0 : m
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // (n + B1 - 1) / B1 * B1 < n ? (n + B1 - 1) / B1 * B1 : n
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  int cf_given_l_limit; // k
+  if (!cf_store(cf_limit(k), cf_given_l_limit)) return cf_too_large(cf_state, "cf_given_l_limit");
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(4, cf_mul(D, S)))), // T0*U0*D*S + T1*U1*D*S + 4*D*S words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_a_stride0, &cf_b_stride0, &cf_c_stride0, &cf_y0_limit, &cf_y1_limit, &cf_l_limit, nullptr };
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_l_limit, nullptr };
   if (cf_together == 4) {
     static cf_kernel_state cf_vectors_once;
     return cf_launch(cf_state, cf_leaf, gemm_tile<T0, T1, U0, U1, D, S, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
@@ -466,17 +466,8 @@ int gemm_run(cf_call &cf_state, const float *a, const float *b, float *c, int m,
   }
 }
 
-// The host code of gemm.mf.
-void gemm_host(cf_call &cf_state, int m, int n, int k, const float *a, const float *b, float *c, int B0, int B1)
-{
-#line 3 "gemm.mf"
-
-  { if (!cf_continues(cf_state, gemm_run(cf_state, a, b, c, m, n, k, B0, B1))) return; }
-#line 9 "gemm.mf"
-
-
-#line "gemm.cu"
-}
+// The host code of gemm.mf, which stands at the end of this file.
+void gemm_host(cf_call &cf_state, int m, int n, int k, const float *a, const float *b, float *c, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
 int gemm_call(bool cf_launches, const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params, struct CUstream_st *stream,
@@ -493,22 +484,22 @@ int gemm_call(bool cf_launches, const cf_machine *machine, int m, int n, int k, 
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      gemm_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      gemm_params cf_params;
       int m;
       int n;
       int k;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.m != m || cf_last.n != n || cf_last.k != k) {
-      gemm_defaults(cf_state.machine, m, n, k, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.m != m || cf_last.n != n || cf_last.k != k) {
+      gemm_defaults(cf_state.machine, m, n, k, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.m = m;
       cf_last.n = n;
       cf_last.k = k;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B0 >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
@@ -573,4 +564,19 @@ extern "C" int gemm_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of gemm.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void gemm_host(cf_call &cf_state, int m, int n, int k, const float *a, const float *b, float *c, int B0, int B1)
+{
+#line 3 "gemm.mf"
+
+  { if (!cf_continues(cf_state, gemm_run(cf_state, a, b, c, m, n, k, B0, B1))) return; }
+#line 9 "gemm.mf"
+
+
+#line "gemm.cu"
+}
 }

@@ -62,9 +62,9 @@ static inline int gemm_select(const cf_machine *machine, int m, int n, int k, co
   if (!(k >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "k >= 0", 0, k);
   cf_facts[0] = cf_compare("B0*B1 <= T_B", CF_ROOM,
-                           cf_times(B0, B1), CF_AT_MOST, T_B);
+                           cf_times(cf_amount(B0), cf_amount(B1)), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("k*B0 + k*B1 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(B0, k), cf_times(B1, k)), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B0), cf_amount(k)), cf_times(cf_amount(B1), cf_amount(k))), CF_AT_MOST, Z_B);
   cf_facts[2] = cf_compare("32 <= R_B", CF_ROOM,
                            32, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("R_B < 32", CF_SCARCE,
@@ -72,7 +72,7 @@ static inline int gemm_select(const cf_machine *machine, int m, int n, int k, co
   cf_facts[4] = cf_compare("31 <= R_B", CF_ROOM,
                            31, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("Z_B < k*B0 + k*B1", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(B0, k), cf_times(B1, k)));
+                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_amount(k)), cf_times(cf_amount(B1), cf_amount(k))));
   cf_facts[6] = cf_compare("30 <= R_B", CF_ROOM,
                            30, CF_AT_MOST, R_B);
   cf_facts[7] = cf_compare("R_B < 31", CF_SCARCE,
@@ -80,7 +80,7 @@ static inline int gemm_select(const cf_machine *machine, int m, int n, int k, co
   cf_facts[8] = cf_compare("R_B < 30", CF_SCARCE,
                            R_B, CF_LESS, 30);
   cf_facts[9] = cf_compare("T_B < B0*B1", CF_SCARCE,
-                           T_B, CF_LESS, cf_times(B0, B1));
+                           T_B, CF_LESS, cf_times(cf_amount(B0), cf_amount(B1)));
   return cf_decide(cf_facts, cf_variants, 29, cf_dead_ends, choice);
 }
 

@@ -791,14 +791,14 @@ namespace {
 int heat3d_1_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_a_stride1; // n
-  if (!cf_store(n, cf_a_stride1)) return cf_too_large(cf_state, "cf_a_stride1");
-  long cf_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_b_stride1; // n
-  if (!cf_store(n, cf_b_stride1)) return cf_too_large(cf_state, "cf_b_stride1");
+  long cf_given_a_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_a_stride1; // n
+  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
+  long cf_given_b_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_b_stride1; // n
+  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -812,21 +812,21 @@ int heat3d_1_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8))))))), // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_a_stride1, &cf_b_stride0, &cf_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
   return cf_launch(cf_state, cf_leaf, heat3d_1_leaf0, cf_once, cf_sizes, cf_arguments);
 }
 
 int heat3d_1_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_a_stride1; // n
-  if (!cf_store(n, cf_a_stride1)) return cf_too_large(cf_state, "cf_a_stride1");
-  long cf_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_b_stride1; // n
-  if (!cf_store(n, cf_b_stride1)) return cf_too_large(cf_state, "cf_b_stride1");
+  long cf_given_a_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_a_stride1; // n
+  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
+  long cf_given_b_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_b_stride1; // n
+  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -840,21 +840,21 @@ int heat3d_1_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8))))))), // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_a_stride1, &cf_b_stride0, &cf_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
   return cf_launch(cf_state, cf_leaf, heat3d_1_leaf1, cf_once, cf_sizes, cf_arguments);
 }
 
 int heat3d_1_leaf2_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_a_stride1; // n
-  if (!cf_store(n, cf_a_stride1)) return cf_too_large(cf_state, "cf_a_stride1");
-  long cf_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_b_stride1; // n
-  if (!cf_store(n, cf_b_stride1)) return cf_too_large(cf_state, "cf_b_stride1");
+  long cf_given_a_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_a_stride1; // n
+  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
+  long cf_given_b_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_b_stride1; // n
+  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -868,21 +868,21 @@ int heat3d_1_leaf2_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_a_stride1, &cf_b_stride0, &cf_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
   return cf_launch(cf_state, cf_leaf, heat3d_1_leaf2, cf_once, cf_sizes, cf_arguments);
 }
 
 int heat3d_1_leaf3_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_a_stride1; // n
-  if (!cf_store(n, cf_a_stride1)) return cf_too_large(cf_state, "cf_a_stride1");
-  long cf_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_b_stride1; // n
-  if (!cf_store(n, cf_b_stride1)) return cf_too_large(cf_state, "cf_b_stride1");
+  long cf_given_a_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_a_stride1; // n
+  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
+  long cf_given_b_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_b_stride1; // n
+  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -896,7 +896,7 @@ int heat3d_1_leaf3_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_a_stride1, &cf_b_stride0, &cf_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
   return cf_launch(cf_state, cf_leaf, heat3d_1_leaf3, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -904,26 +904,26 @@ template <int T0, int T1, int T2, int U0, int U1, int U2, int M>
 int heat3d_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_a_stride1; // n
-  if (!cf_store(n, cf_a_stride1)) return cf_too_large(cf_state, "cf_a_stride1");
-  long cf_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_b_stride1; // n
-  if (!cf_store(n, cf_b_stride1)) return cf_too_large(cf_state, "cf_b_stride1");
-  int cf_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_y0_limit)) return cf_too_large(cf_state, "cf_y0_limit");
-  int cf_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_y1_limit)) return cf_too_large(cf_state, "cf_y1_limit");
-  int cf_y2_limit; // dim2 * B2 < n - 2 ? dim2 * B2 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(dim2, B2), cf_sub(n, 2))), cf_y2_limit)) return cf_too_large(cf_state, "cf_y2_limit");
+  long cf_given_a_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_a_stride1; // n
+  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
+  long cf_given_b_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_b_stride1; // n
+  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
+  int cf_given_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  int cf_given_y2_limit; // dim2 * B2 < n - 2 ? dim2 * B2 : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(dim2, B2), cf_sub(n, 2))), cf_given_y2_limit)) return cf_too_large(cf_state, "cf_given_y2_limit");
   const cf_shape cf_sizes = {
     { cf_mul(cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2)), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(T2, U2)), cf_mul(T2, U2))), 1, 1 }, // blocks, one after the other
     { T2, T1, T0 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_a_stride1, &cf_b_stride0, &cf_b_stride1, &r, &cf_y0_limit, &cf_y1_limit, &cf_y2_limit, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &r, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit, nullptr };
   if (cf_together == 4) {
     static cf_kernel_state cf_vectors_once;
     return cf_launch(cf_state, cf_leaf, heat3d_1_tile<T0, T1, T2, U0, U1, U2, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
@@ -994,14 +994,14 @@ int heat3d_1_run(cf_call &cf_state, float *a, float *b, int n, float r, int B0, 
 int heat3d_2_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_a_stride1; // n
-  if (!cf_store(n, cf_a_stride1)) return cf_too_large(cf_state, "cf_a_stride1");
-  long cf_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_b_stride1; // n
-  if (!cf_store(n, cf_b_stride1)) return cf_too_large(cf_state, "cf_b_stride1");
+  long cf_given_a_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_a_stride1; // n
+  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
+  long cf_given_b_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_b_stride1; // n
+  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -1015,21 +1015,21 @@ int heat3d_2_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8))))))), // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_a_stride1, &cf_b_stride0, &cf_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
   return cf_launch(cf_state, cf_leaf, heat3d_2_leaf0, cf_once, cf_sizes, cf_arguments);
 }
 
 int heat3d_2_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_a_stride1; // n
-  if (!cf_store(n, cf_a_stride1)) return cf_too_large(cf_state, "cf_a_stride1");
-  long cf_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_b_stride1; // n
-  if (!cf_store(n, cf_b_stride1)) return cf_too_large(cf_state, "cf_b_stride1");
+  long cf_given_a_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_a_stride1; // n
+  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
+  long cf_given_b_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_b_stride1; // n
+  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -1043,21 +1043,21 @@ int heat3d_2_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8))))))), // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_a_stride1, &cf_b_stride0, &cf_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
   return cf_launch(cf_state, cf_leaf, heat3d_2_leaf1, cf_once, cf_sizes, cf_arguments);
 }
 
 int heat3d_2_leaf2_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_a_stride1; // n
-  if (!cf_store(n, cf_a_stride1)) return cf_too_large(cf_state, "cf_a_stride1");
-  long cf_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_b_stride1; // n
-  if (!cf_store(n, cf_b_stride1)) return cf_too_large(cf_state, "cf_b_stride1");
+  long cf_given_a_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_a_stride1; // n
+  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
+  long cf_given_b_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_b_stride1; // n
+  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -1071,21 +1071,21 @@ int heat3d_2_leaf2_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_a_stride1, &cf_b_stride0, &cf_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
   return cf_launch(cf_state, cf_leaf, heat3d_2_leaf2, cf_once, cf_sizes, cf_arguments);
 }
 
 int heat3d_2_leaf3_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_a_stride1; // n
-  if (!cf_store(n, cf_a_stride1)) return cf_too_large(cf_state, "cf_a_stride1");
-  long cf_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_b_stride1; // n
-  if (!cf_store(n, cf_b_stride1)) return cf_too_large(cf_state, "cf_b_stride1");
+  long cf_given_a_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_a_stride1; // n
+  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
+  long cf_given_b_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_b_stride1; // n
+  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -1099,7 +1099,7 @@ int heat3d_2_leaf3_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_a_stride1, &cf_b_stride0, &cf_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
   return cf_launch(cf_state, cf_leaf, heat3d_2_leaf3, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -1107,26 +1107,26 @@ template <int T0, int T1, int T2, int U0, int U1, int U2, int M>
 int heat3d_2_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_a_stride1; // n
-  if (!cf_store(n, cf_a_stride1)) return cf_too_large(cf_state, "cf_a_stride1");
-  long cf_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_b_stride1; // n
-  if (!cf_store(n, cf_b_stride1)) return cf_too_large(cf_state, "cf_b_stride1");
-  int cf_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_y0_limit)) return cf_too_large(cf_state, "cf_y0_limit");
-  int cf_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_y1_limit)) return cf_too_large(cf_state, "cf_y1_limit");
-  int cf_y2_limit; // dim2 * B2 < n - 2 ? dim2 * B2 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(dim2, B2), cf_sub(n, 2))), cf_y2_limit)) return cf_too_large(cf_state, "cf_y2_limit");
+  long cf_given_a_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_a_stride1; // n
+  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
+  long cf_given_b_stride0; // n * n
+  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_b_stride1; // n
+  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
+  int cf_given_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  int cf_given_y2_limit; // dim2 * B2 < n - 2 ? dim2 * B2 : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(dim2, B2), cf_sub(n, 2))), cf_given_y2_limit)) return cf_too_large(cf_state, "cf_given_y2_limit");
   const cf_shape cf_sizes = {
     { cf_mul(cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2)), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(T2, U2)), cf_mul(T2, U2))), 1, 1 }, // blocks, one after the other
     { T2, T1, T0 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_a_stride1, &cf_b_stride0, &cf_b_stride1, &r, &cf_y0_limit, &cf_y1_limit, &cf_y2_limit, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &r, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit, nullptr };
   if (cf_together == 4) {
     static cf_kernel_state cf_vectors_once;
     return cf_launch(cf_state, cf_leaf, heat3d_2_tile<T0, T1, T2, U0, U1, U2, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
@@ -1194,25 +1194,8 @@ int heat3d_2_run(cf_call &cf_state, float *a, float *b, int n, float r, int B0, 
   }
 }
 
-// The host code of heat3d.mf.
-void heat3d_host(cf_call &cf_state, int T, int n, float r, float *a, float *b, int B0, int B1, int B2)
-{
-#line 5 "heat3d.mf"
-
-  int dim0 = (n - 2 + B0 - 1) / B0, dim1 = (n - 2 + B1 - 1) / B1, dim2 = (n - 2 + B2 - 1) / B2;
-
-  for (int t = 0; t < T; t++) {
-    { if (!cf_continues(cf_state, heat3d_1_run(cf_state, a, b, n, r, B0, B1, B2, dim0, dim1, dim2))) return; }
-#line 22 "heat3d.mf"
-
-
-    { if (!cf_continues(cf_state, heat3d_2_run(cf_state, a, b, n, r, B0, B1, B2, dim0, dim1, dim2))) return; }
-#line 37 "heat3d.mf"
-
-  }
-
-#line "heat3d.cu"
-}
+// The host code of heat3d.mf, which stands at the end of this file.
+void heat3d_host(cf_call &cf_state, int T, int n, float r, float *a, float *b, int B0, int B1, int B2);
 
 // Decides about a call, and launches unless that is not asked for.
 int heat3d_call(bool cf_launches, const cf_machine *machine, int T, int n, float r, float *a, float *b, const heat3d_params *params, struct CUstream_st *stream,
@@ -1229,18 +1212,18 @@ int heat3d_call(bool cf_launches, const cf_machine *machine, int T, int n, float
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      heat3d_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      heat3d_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.n != n) {
-      heat3d_defaults(cf_state.machine, n, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+      heat3d_defaults(cf_state.machine, n, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B0 >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
@@ -1303,4 +1286,27 @@ extern "C" int heat3d_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of heat3d.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void heat3d_host(cf_call &cf_state, int T, int n, float r, float *a, float *b, int B0, int B1, int B2)
+{
+#line 5 "heat3d.mf"
+
+  int dim0 = (n - 2 + B0 - 1) / B0, dim1 = (n - 2 + B1 - 1) / B1, dim2 = (n - 2 + B2 - 1) / B2;
+
+  for (int t = 0; t < T; t++) {
+    { if (!cf_continues(cf_state, heat3d_1_run(cf_state, a, b, n, r, B0, B1, B2, dim0, dim1, dim2))) return; }
+#line 22 "heat3d.mf"
+
+
+    { if (!cf_continues(cf_state, heat3d_2_run(cf_state, a, b, n, r, B0, B1, B2, dim0, dim1, dim2))) return; }
+#line 37 "heat3d.mf"
+
+  }
+
+#line "heat3d.cu"
+}
 }

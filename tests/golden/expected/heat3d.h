@@ -63,9 +63,9 @@ static inline int heat3d_1_select(const cf_machine *machine, int n, const heat3d
   if (!(n >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   cf_facts[0] = cf_compare("B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(B0, cf_times(B1, B2)), cf_plus(cf_times(2, cf_times(B0, B1)), cf_plus(cf_times(2, cf_times(B0, B2)), cf_plus(cf_times(2, cf_times(B1, B2)), cf_plus(cf_times(4, B0), cf_plus(cf_times(4, B1), cf_plus(cf_times(4, B2), 8))))))), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))), cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B1))), cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B2))), cf_plus(cf_times(2, cf_times(cf_amount(B1), cf_amount(B2))), cf_plus(cf_times(4, cf_amount(B0)), cf_plus(cf_times(4, cf_amount(B1)), cf_plus(cf_times(4, cf_amount(B2)), 8))))))), CF_AT_MOST, Z_B);
   cf_facts[1] = cf_compare("B0*B1*B2 <= T_B", CF_ROOM,
-                           cf_times(B0, cf_times(B1, B2)), CF_AT_MOST, T_B);
+                           cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))), CF_AT_MOST, T_B);
   cf_facts[2] = cf_compare("34 <= R_B", CF_ROOM,
                            34, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("R_B < 34", CF_SCARCE,
@@ -73,7 +73,7 @@ static inline int heat3d_1_select(const cf_machine *machine, int n, const heat3d
   cf_facts[4] = cf_compare("32 <= R_B", CF_ROOM,
                            32, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("Z_B < B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(B0, cf_times(B1, B2)), cf_plus(cf_times(2, cf_times(B0, B1)), cf_plus(cf_times(2, cf_times(B0, B2)), cf_plus(cf_times(2, cf_times(B1, B2)), cf_plus(cf_times(4, B0), cf_plus(cf_times(4, B1), cf_plus(cf_times(4, B2), 8))))))));
+                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))), cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B1))), cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B2))), cf_plus(cf_times(2, cf_times(cf_amount(B1), cf_amount(B2))), cf_plus(cf_times(4, cf_amount(B0)), cf_plus(cf_times(4, cf_amount(B1)), cf_plus(cf_times(4, cf_amount(B2)), 8))))))));
   cf_facts[6] = cf_compare("37 <= R_B", CF_ROOM,
                            37, CF_AT_MOST, R_B);
   cf_facts[7] = cf_compare("R_B < 37", CF_SCARCE,
@@ -81,7 +81,7 @@ static inline int heat3d_1_select(const cf_machine *machine, int n, const heat3d
   cf_facts[8] = cf_compare("R_B < 32", CF_SCARCE,
                            R_B, CF_LESS, 32);
   cf_facts[9] = cf_compare("T_B < B0*B1*B2", CF_SCARCE,
-                           T_B, CF_LESS, cf_times(B0, cf_times(B1, B2)));
+                           T_B, CF_LESS, cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))));
   return cf_decide(cf_facts, cf_variants, 35, cf_dead_ends, choice);
 }
 
@@ -266,9 +266,9 @@ static inline int heat3d_2_select(const cf_machine *machine, int n, const heat3d
   if (!(n >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   cf_facts[0] = cf_compare("B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(B0, cf_times(B1, B2)), cf_plus(cf_times(2, cf_times(B0, B1)), cf_plus(cf_times(2, cf_times(B0, B2)), cf_plus(cf_times(2, cf_times(B1, B2)), cf_plus(cf_times(4, B0), cf_plus(cf_times(4, B1), cf_plus(cf_times(4, B2), 8))))))), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))), cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B1))), cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B2))), cf_plus(cf_times(2, cf_times(cf_amount(B1), cf_amount(B2))), cf_plus(cf_times(4, cf_amount(B0)), cf_plus(cf_times(4, cf_amount(B1)), cf_plus(cf_times(4, cf_amount(B2)), 8))))))), CF_AT_MOST, Z_B);
   cf_facts[1] = cf_compare("B0*B1*B2 <= T_B", CF_ROOM,
-                           cf_times(B0, cf_times(B1, B2)), CF_AT_MOST, T_B);
+                           cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))), CF_AT_MOST, T_B);
   cf_facts[2] = cf_compare("34 <= R_B", CF_ROOM,
                            34, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("R_B < 34", CF_SCARCE,
@@ -276,7 +276,7 @@ static inline int heat3d_2_select(const cf_machine *machine, int n, const heat3d
   cf_facts[4] = cf_compare("32 <= R_B", CF_ROOM,
                            32, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("Z_B < B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(B0, cf_times(B1, B2)), cf_plus(cf_times(2, cf_times(B0, B1)), cf_plus(cf_times(2, cf_times(B0, B2)), cf_plus(cf_times(2, cf_times(B1, B2)), cf_plus(cf_times(4, B0), cf_plus(cf_times(4, B1), cf_plus(cf_times(4, B2), 8))))))));
+                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))), cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B1))), cf_plus(cf_times(2, cf_times(cf_amount(B0), cf_amount(B2))), cf_plus(cf_times(2, cf_times(cf_amount(B1), cf_amount(B2))), cf_plus(cf_times(4, cf_amount(B0)), cf_plus(cf_times(4, cf_amount(B1)), cf_plus(cf_times(4, cf_amount(B2)), 8))))))));
   cf_facts[6] = cf_compare("37 <= R_B", CF_ROOM,
                            37, CF_AT_MOST, R_B);
   cf_facts[7] = cf_compare("R_B < 37", CF_SCARCE,
@@ -284,7 +284,7 @@ static inline int heat3d_2_select(const cf_machine *machine, int n, const heat3d
   cf_facts[8] = cf_compare("R_B < 32", CF_SCARCE,
                            R_B, CF_LESS, 32);
   cf_facts[9] = cf_compare("T_B < B0*B1*B2", CF_SCARCE,
-                           T_B, CF_LESS, cf_times(B0, cf_times(B1, B2)));
+                           T_B, CF_LESS, cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(B2))));
   return cf_decide(cf_facts, cf_variants, 35, cf_dead_ends, choice);
 }
 

@@ -669,14 +669,14 @@ template <int T0, int U0, int M>
 int jacobi1d_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, int *a, int N, int s, int B, int dim, int t)
 {
   static cf_kernel_state cf_once;
-  int cf_y_limit; // dim * s * B
-  if (!cf_store(cf_limit(cf_mul(cf_mul(dim, s), B)), cf_y_limit)) return cf_too_large(cf_state, "cf_y_limit");
+  int cf_given_y_limit; // dim * s * B
+  if (!cf_store(cf_limit(cf_mul(cf_mul(dim, s), B)), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_mul(cf_mul(dim, s), B), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &N, &t, &cf_y_limit, nullptr };
+  void *cf_arguments[] = { &a, &N, &t, &cf_given_y_limit, nullptr };
   if (cf_together == 4) {
     static cf_kernel_state cf_vectors_once;
     return cf_launch(cf_state, cf_leaf, jacobi1d_tile<T0, U0, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
@@ -692,14 +692,14 @@ template <int T0, int U0, int K, int M>
 int jacobi1d_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, int *a, int N, int s, int B, int dim, int t)
 {
   static cf_kernel_state cf_once;
-  int cf_y_limit; // dim * s * B
-  if (!cf_store(cf_limit(cf_mul(cf_mul(dim, s), B)), cf_y_limit)) return cf_too_large(cf_state, "cf_y_limit");
+  int cf_given_y_limit; // dim * s * B
+  if (!cf_store(cf_limit(cf_mul(cf_mul(dim, s), B)), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_mul(cf_mul(dim, s), B), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     cf_mul(2, cf_mul(T0, U0)), // 2*T0*U0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &N, &t, &cf_y_limit, &cf_sweeps, nullptr };
+  void *cf_arguments[] = { &a, &N, &t, &cf_given_y_limit, &cf_sweeps, nullptr };
   return cf_launch(cf_state, cf_leaf, jacobi1d_time<T0, U0, K, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -759,20 +759,8 @@ int jacobi1d_run(cf_call &cf_state, int *a, int N, int s, int B, int dim, int t,
   }
 }
 
-// The host code of jacobi1d.mf.
-void jacobi1d_host(cf_call &cf_state, int T, int N, int *a, int s, int B)
-{
-#line 5 "jacobi1d.mf"
-
-  int dim = (N-2)/(s*B);
-
-  for (int t = 0; t < T; ++t)
-    { if (!cf_continues(cf_state, jacobi1d_run(cf_state, a, N, s, B, dim, t, T))) return; }
-#line 24 "jacobi1d.mf"
-
-
-#line "jacobi1d.cu"
-}
+// The host code of jacobi1d.mf, which stands at the end of this file.
+void jacobi1d_host(cf_call &cf_state, int T, int N, int *a, int s, int B);
 
 // Decides about a call, and launches unless that is not asked for.
 int jacobi1d_call(bool cf_launches, const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params, struct CUstream_st *stream,
@@ -789,18 +777,18 @@ int jacobi1d_call(bool cf_launches, const cf_machine *machine, int T, int N, int
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      jacobi1d_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      jacobi1d_params cf_params;
       int N;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.N != N) {
-      jacobi1d_defaults(cf_state.machine, N, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.N != N) {
+      jacobi1d_defaults(cf_state.machine, N, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.N = N;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.s >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "s >= 1", 1, cf_chosen.s);
@@ -862,4 +850,22 @@ extern "C" int jacobi1d_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of jacobi1d.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void jacobi1d_host(cf_call &cf_state, int T, int N, int *a, int s, int B)
+{
+#line 5 "jacobi1d.mf"
+
+  int dim = (N-2)/(s*B);
+
+  for (int t = 0; t < T; ++t)
+    { if (!cf_continues(cf_state, jacobi1d_run(cf_state, a, N, s, B, dim, t, T))) return; }
+#line 24 "jacobi1d.mf"
+
+
+#line "jacobi1d.cu"
+}
 }

@@ -61,9 +61,9 @@ static inline int jacobi1d_select(const cf_machine *machine, int N, const jacobi
   if (!(N >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "N >= 0", 0, N);
   cf_facts[0] = cf_compare("B <= T_B", CF_ROOM,
-                           B, CF_AT_MOST, T_B);
+                           cf_amount(B), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("2*s*B + 2 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(2, cf_times(B, s)), 2), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(2, cf_times(cf_amount(B), cf_amount(s))), 2), CF_AT_MOST, Z_B);
   cf_facts[2] = cf_compare("28 <= R_B", CF_ROOM,
                            28, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("R_B < 28", CF_SCARCE,
@@ -71,11 +71,11 @@ static inline int jacobi1d_select(const cf_machine *machine, int N, const jacobi
   cf_facts[4] = cf_compare("14 <= R_B", CF_ROOM,
                            14, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("2*B + 2 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(2, B), 2), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(2, cf_amount(B)), 2), CF_AT_MOST, Z_B);
   cf_facts[6] = cf_compare("Z_B < 2*s*B + 2", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(2, cf_times(B, s)), 2));
+                           Z_B, CF_LESS, cf_plus(cf_times(2, cf_times(cf_amount(B), cf_amount(s))), 2));
   cf_facts[7] = cf_compare("Z_B < 2*B + 2", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(2, B), 2));
+                           Z_B, CF_LESS, cf_plus(cf_times(2, cf_amount(B)), 2));
   cf_facts[8] = cf_compare("17 <= R_B", CF_ROOM,
                            17, CF_AT_MOST, R_B);
   cf_facts[9] = cf_compare("R_B < 14", CF_SCARCE,
@@ -83,7 +83,7 @@ static inline int jacobi1d_select(const cf_machine *machine, int N, const jacobi
   cf_facts[10] = cf_compare("R_B < 17", CF_SCARCE,
                            R_B, CF_LESS, 17);
   cf_facts[11] = cf_compare("T_B < B", CF_SCARCE,
-                           T_B, CF_LESS, B);
+                           T_B, CF_LESS, cf_amount(B));
   return cf_decide(cf_facts, cf_variants, 41, cf_dead_ends, choice);
 }
 

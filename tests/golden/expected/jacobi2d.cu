@@ -935,10 +935,10 @@ namespace {
 int jacobi2d_1_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -952,17 +952,17 @@ int jacobi2d_1_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int
     },
     cf_add(cf_mul(B0, B1), cf_add(cf_mul(2, B0), cf_add(cf_mul(2, B1), 4))), // B0*B1 + 2*B0 + 2*B1 + 4 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_b_stride0, &n, &B0, &B1, &dim0, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &n, &B0, &B1, &dim0, nullptr };
   return cf_launch(cf_state, cf_leaf, jacobi2d_1_leaf0, cf_once, cf_sizes, cf_arguments);
 }
 
 int jacobi2d_1_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -976,7 +976,7 @@ int jacobi2d_1_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_b_stride0, &n, &B0, &B1, &dim0, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &n, &B0, &B1, &dim0, nullptr };
   return cf_launch(cf_state, cf_leaf, jacobi2d_1_leaf1, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -984,20 +984,20 @@ template <int T0, int T1, int U0, int U1, int M>
 int jacobi2d_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  int cf_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_y0_limit)) return cf_too_large(cf_state, "cf_y0_limit");
-  int cf_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_y1_limit)) return cf_too_large(cf_state, "cf_y1_limit");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  int cf_given_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2)), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(T1, U1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_b_stride0, &cf_y0_limit, &cf_y1_limit, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
   if (cf_together == 4) {
     static cf_kernel_state cf_vectors_once;
     return cf_launch(cf_state, cf_leaf, jacobi2d_1_tile<T0, T1, U0, U1, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
@@ -1013,20 +1013,20 @@ template <int T0, int T1, int U0, int U1, int K, int M>
 int jacobi2d_1_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  int cf_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_y0_limit)) return cf_too_large(cf_state, "cf_y0_limit");
-  int cf_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_y1_limit)) return cf_too_large(cf_state, "cf_y1_limit");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  int cf_given_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2)), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)), cf_sub(cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     cf_mul(2, cf_mul(T0, cf_mul(T1, cf_mul(U0, U1)))), // 2*T0*T1*U0*U1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_b_stride0, &cf_y0_limit, &cf_y1_limit, &cf_sweeps, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_sweeps, nullptr };
   return cf_launch(cf_state, cf_leaf, jacobi2d_1_time<T0, T1, U0, U1, K, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -1091,10 +1091,10 @@ int jacobi2d_1_run(cf_call &cf_state, float *a, float *b, int n, int B0, int B1,
 int jacobi2d_2_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -1108,17 +1108,17 @@ int jacobi2d_2_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int
     },
     cf_add(cf_mul(B0, B1), cf_add(cf_mul(2, B0), cf_add(cf_mul(2, B1), 4))), // B0*B1 + 2*B0 + 2*B1 + 4 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_b_stride0, &n, &B0, &B1, &dim0, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &n, &B0, &B1, &dim0, nullptr };
   return cf_launch(cf_state, cf_leaf, jacobi2d_2_leaf0, cf_once, cf_sizes, cf_arguments);
 }
 
 int jacobi2d_2_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -1132,7 +1132,7 @@ int jacobi2d_2_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_b_stride0, &n, &B0, &B1, &dim0, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &n, &B0, &B1, &dim0, nullptr };
   return cf_launch(cf_state, cf_leaf, jacobi2d_2_leaf1, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -1140,20 +1140,20 @@ template <int T0, int T1, int U0, int U1, int M>
 int jacobi2d_2_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  int cf_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_y0_limit)) return cf_too_large(cf_state, "cf_y0_limit");
-  int cf_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_y1_limit)) return cf_too_large(cf_state, "cf_y1_limit");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  int cf_given_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2)), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(T1, U1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_b_stride0, &cf_y0_limit, &cf_y1_limit, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
   if (cf_together == 4) {
     static cf_kernel_state cf_vectors_once;
     return cf_launch(cf_state, cf_leaf, jacobi2d_2_tile<T0, T1, U0, U1, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
@@ -1169,20 +1169,20 @@ template <int T0, int T1, int U0, int U1, int K, int M>
 int jacobi2d_2_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  int cf_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_y0_limit)) return cf_too_large(cf_state, "cf_y0_limit");
-  int cf_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_y1_limit)) return cf_too_large(cf_state, "cf_y1_limit");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  int cf_given_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2)), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)), cf_sub(cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     cf_mul(2, cf_mul(T0, cf_mul(T1, cf_mul(U0, U1)))), // 2*T0*T1*U0*U1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_a_stride0, &cf_b_stride0, &cf_y0_limit, &cf_y1_limit, &cf_sweeps, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_sweeps, nullptr };
   return cf_launch(cf_state, cf_leaf, jacobi2d_2_time<T0, T1, U0, U1, K, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -1244,25 +1244,8 @@ int jacobi2d_2_run(cf_call &cf_state, float *a, float *b, int n, int B0, int B1,
   }
 }
 
-// The host code of jacobi2d.mf.
-void jacobi2d_host(cf_call &cf_state, int T, int n, float *a, float *b, int B0, int B1)
-{
-#line 5 "jacobi2d.mf"
-
-  int dim0 = (n - 2 + B0 - 1) / B0, dim1 = (n - 2 + B1 - 1) / B1;
-
-  for (int t = 0; t < T; t++) {
-    { if (!cf_continues(cf_state, jacobi2d_1_run(cf_state, a, b, n, B0, B1, dim0, dim1, T, t))) return; }
-#line 19 "jacobi2d.mf"
-
-
-    { if (!cf_continues(cf_state, jacobi2d_2_run(cf_state, a, b, n, B0, B1, dim0, dim1, T, t))) return; }
-#line 31 "jacobi2d.mf"
-
-  }
-
-#line "jacobi2d.cu"
-}
+// The host code of jacobi2d.mf, which stands at the end of this file.
+void jacobi2d_host(cf_call &cf_state, int T, int n, float *a, float *b, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
 int jacobi2d_call(bool cf_launches, const cf_machine *machine, int T, int n, float *a, float *b, const jacobi2d_params *params, struct CUstream_st *stream,
@@ -1279,18 +1262,18 @@ int jacobi2d_call(bool cf_launches, const cf_machine *machine, int T, int n, flo
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      jacobi2d_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      jacobi2d_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.n != n) {
-      jacobi2d_defaults(cf_state.machine, n, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+      jacobi2d_defaults(cf_state.machine, n, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B0 >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
@@ -1352,4 +1335,27 @@ extern "C" int jacobi2d_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of jacobi2d.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void jacobi2d_host(cf_call &cf_state, int T, int n, float *a, float *b, int B0, int B1)
+{
+#line 5 "jacobi2d.mf"
+
+  int dim0 = (n - 2 + B0 - 1) / B0, dim1 = (n - 2 + B1 - 1) / B1;
+
+  for (int t = 0; t < T; t++) {
+    { if (!cf_continues(cf_state, jacobi2d_1_run(cf_state, a, b, n, B0, B1, dim0, dim1, T, t))) return; }
+#line 19 "jacobi2d.mf"
+
+
+    { if (!cf_continues(cf_state, jacobi2d_2_run(cf_state, a, b, n, B0, B1, dim0, dim1, T, t))) return; }
+#line 31 "jacobi2d.mf"
+
+  }
+
+#line "jacobi2d.cu"
+}
 }

@@ -57,13 +57,13 @@ static inline int jacobi2d_1_select(const cf_machine *machine, int n, const jaco
   if (!(n >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   cf_facts[0] = cf_compare("B0*B1 + 2*B0 + 2*B1 + 4 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(B0, B1), cf_plus(cf_times(2, B0), cf_plus(cf_times(2, B1), 4))), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B0), cf_amount(B1)), cf_plus(cf_times(2, cf_amount(B0)), cf_plus(cf_times(2, cf_amount(B1)), 4))), CF_AT_MOST, Z_B);
   cf_facts[1] = cf_compare("B0*B1 <= T_B", CF_ROOM,
-                           cf_times(B0, B1), CF_AT_MOST, T_B);
+                           cf_times(cf_amount(B0), cf_amount(B1)), CF_AT_MOST, T_B);
   cf_facts[2] = cf_compare("24 <= R_B", CF_ROOM,
                            24, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("Z_B < B0*B1 + 2*B0 + 2*B1 + 4", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(B0, B1), cf_plus(cf_times(2, B0), cf_plus(cf_times(2, B1), 4))));
+                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_amount(B1)), cf_plus(cf_times(2, cf_amount(B0)), cf_plus(cf_times(2, cf_amount(B1)), 4))));
   cf_facts[4] = cf_compare("22 <= R_B", CF_ROOM,
                            22, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("R_B < 24", CF_SCARCE,
@@ -71,7 +71,7 @@ static inline int jacobi2d_1_select(const cf_machine *machine, int n, const jaco
   cf_facts[6] = cf_compare("R_B < 22", CF_SCARCE,
                            R_B, CF_LESS, 22);
   cf_facts[7] = cf_compare("T_B < B0*B1", CF_SCARCE,
-                           T_B, CF_LESS, cf_times(B0, B1));
+                           T_B, CF_LESS, cf_times(cf_amount(B0), cf_amount(B1)));
   return cf_decide(cf_facts, cf_variants, 23, cf_dead_ends, choice);
 }
 
@@ -266,13 +266,13 @@ static inline int jacobi2d_2_select(const cf_machine *machine, int n, const jaco
   if (!(n >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   cf_facts[0] = cf_compare("B0*B1 + 2*B0 + 2*B1 + 4 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(B0, B1), cf_plus(cf_times(2, B0), cf_plus(cf_times(2, B1), 4))), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B0), cf_amount(B1)), cf_plus(cf_times(2, cf_amount(B0)), cf_plus(cf_times(2, cf_amount(B1)), 4))), CF_AT_MOST, Z_B);
   cf_facts[1] = cf_compare("B0*B1 <= T_B", CF_ROOM,
-                           cf_times(B0, B1), CF_AT_MOST, T_B);
+                           cf_times(cf_amount(B0), cf_amount(B1)), CF_AT_MOST, T_B);
   cf_facts[2] = cf_compare("24 <= R_B", CF_ROOM,
                            24, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("Z_B < B0*B1 + 2*B0 + 2*B1 + 4", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(B0, B1), cf_plus(cf_times(2, B0), cf_plus(cf_times(2, B1), 4))));
+                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_amount(B1)), cf_plus(cf_times(2, cf_amount(B0)), cf_plus(cf_times(2, cf_amount(B1)), 4))));
   cf_facts[4] = cf_compare("22 <= R_B", CF_ROOM,
                            22, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("R_B < 24", CF_SCARCE,
@@ -280,7 +280,7 @@ static inline int jacobi2d_2_select(const cf_machine *machine, int n, const jaco
   cf_facts[6] = cf_compare("R_B < 22", CF_SCARCE,
                            R_B, CF_LESS, 22);
   cf_facts[7] = cf_compare("T_B < B0*B1", CF_SCARCE,
-                           T_B, CF_LESS, cf_times(B0, B1));
+                           T_B, CF_LESS, cf_times(cf_amount(B0), cf_amount(B1)));
   return cf_decide(cf_facts, cf_variants, 23, cf_dead_ends, choice);
 }
 

@@ -75,17 +75,8 @@ int local_run(cf_call &cf_state, const float *x, float *y, int n, int B)
   }
 }
 
-// The host code of local_array.mf.
-void local_host(cf_call &cf_state, int n, const float *x, float *y, int B)
-{
-#line 3 "local_array.mf"
-
-  { if (!cf_continues(cf_state, local_run(cf_state, x, y, n, B))) return; }
-#line 12 "local_array.mf"
-
-
-#line "local_array.cu"
-}
+// The host code of local_array.mf, which stands at the end of this file.
+void local_host(cf_call &cf_state, int n, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
 int local_call(bool cf_launches, const cf_machine *machine, int n, const float *x, float *y, const local_params *params, struct CUstream_st *stream,
@@ -102,18 +93,18 @@ int local_call(bool cf_launches, const cf_machine *machine, int n, const float *
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      local_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      local_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.n != n) {
-      local_defaults(cf_state.machine, n, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+      local_defaults(cf_state.machine, n, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
@@ -169,4 +160,19 @@ extern "C" int local_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of local_array.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void local_host(cf_call &cf_state, int n, const float *x, float *y, int B)
+{
+#line 3 "local_array.mf"
+
+  { if (!cf_continues(cf_state, local_run(cf_state, x, y, n, B))) return; }
+#line 12 "local_array.mf"
+
+
+#line "local_array.cu"
+}
 }

@@ -165,12 +165,12 @@ namespace {
 int matadd_leaf0_run(cf_call &cf_state, int cf_leaf, const int *a, const int *b, int *c, int N, int B0, int B1, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // N
-  if (!cf_store(N, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // N
-  if (!cf_store(N, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_c_stride0; // N
-  if (!cf_store(N, cf_c_stride0)) return cf_too_large(cf_state, "cf_c_stride0");
+  long cf_given_a_stride0; // N
+  if (!cf_store(N, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // N
+  if (!cf_store(N, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_c_stride0; // N
+  if (!cf_store(N, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -184,19 +184,19 @@ int matadd_leaf0_run(cf_call &cf_state, int cf_leaf, const int *a, const int *b,
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_a_stride0, &cf_b_stride0, &cf_c_stride0, &N, &B0, &B1, &dim0, nullptr };
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &B0, &B1, &dim0, nullptr };
   return cf_launch(cf_state, cf_leaf, matadd_leaf0, cf_once, cf_sizes, cf_arguments);
 }
 
 int matadd_leaf1_run(cf_call &cf_state, int cf_leaf, const int *a, const int *b, int *c, int N, int B0, int B1, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // N
-  if (!cf_store(N, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // N
-  if (!cf_store(N, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_c_stride0; // N
-  if (!cf_store(N, cf_c_stride0)) return cf_too_large(cf_state, "cf_c_stride0");
+  long cf_given_a_stride0; // N
+  if (!cf_store(N, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // N
+  if (!cf_store(N, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_c_stride0; // N
+  if (!cf_store(N, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, 2), // dim1 * 2
@@ -210,7 +210,7 @@ int matadd_leaf1_run(cf_call &cf_state, int cf_leaf, const int *a, const int *b,
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_a_stride0, &cf_b_stride0, &cf_c_stride0, &N, &B0, &B1, &dim0, nullptr };
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &B0, &B1, &dim0, nullptr };
   return cf_launch(cf_state, cf_leaf, matadd_leaf1, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -218,22 +218,22 @@ template <int T0, int T1, int U0, int U1, int M>
 int matadd_tile_run(cf_call &cf_state, int cf_leaf, const int *a, const int *b, int *c, int N, int B0, int B1, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // N
-  if (!cf_store(N, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // N
-  if (!cf_store(N, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_c_stride0; // N
-  if (!cf_store(N, cf_c_stride0)) return cf_too_large(cf_state, "cf_c_stride0");
-  int cf_y0_limit; // dim0 * B0 < N ? dim0 * B0 : N
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), N), cf_mul(dim0, B0), N)), cf_y0_limit)) return cf_too_large(cf_state, "cf_y0_limit");
-  int cf_y1_limit; // dim1 * B1 < N / 2 ? dim1 * B1 : N / 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_div(N, 2)), cf_mul(dim1, B1), cf_div(N, 2))), cf_y1_limit)) return cf_too_large(cf_state, "cf_y1_limit");
+  long cf_given_a_stride0; // N
+  if (!cf_store(N, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // N
+  if (!cf_store(N, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_c_stride0; // N
+  if (!cf_store(N, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
+  int cf_given_y0_limit; // dim0 * B0 < N ? dim0 * B0 : N
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), N), cf_mul(dim0, B0), N)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // dim1 * B1 < N / 2 ? dim1 * B1 : N / 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_div(N, 2)), cf_mul(dim1, B1), cf_div(N, 2))), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(dim0, B0), N), cf_mul(dim0, B0), N), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim1, B1), cf_div(N, 2)), cf_mul(dim1, B1), cf_div(N, 2)), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_a_stride0, &cf_b_stride0, &cf_c_stride0, &N, &cf_y0_limit, &cf_y1_limit, nullptr };
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
   return cf_launch(cf_state, cf_leaf, matadd_tile<T0, T1, U0, U1, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -285,19 +285,8 @@ int matadd_run(cf_call &cf_state, const int *a, const int *b, int *c, int N, int
   }
 }
 
-// The host code of matadd.mf.
-void matadd_host(cf_call &cf_state, int N, const int *a, const int *b, int *c, int B0, int B1)
-{
-#line 5 "matadd.mf"
-
-  int dim0 = N/B0, dim1 = N/(2*B1);
-
-  { if (!cf_continues(cf_state, matadd_run(cf_state, a, b, c, N, B0, B1, dim0, dim1))) return; }
-#line 20 "matadd.mf"
-
-
-#line "matadd.cu"
-}
+// The host code of matadd.mf, which stands at the end of this file.
+void matadd_host(cf_call &cf_state, int N, const int *a, const int *b, int *c, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
 int matadd_call(bool cf_launches, const cf_machine *machine, int N, const int *a, const int *b, int *c, const matadd_params *params, struct CUstream_st *stream,
@@ -314,18 +303,18 @@ int matadd_call(bool cf_launches, const cf_machine *machine, int N, const int *a
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      matadd_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      matadd_params cf_params;
       int N;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.N != N) {
-      matadd_defaults(cf_state.machine, N, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.N != N) {
+      matadd_defaults(cf_state.machine, N, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.N = N;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B0 >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
@@ -386,4 +375,21 @@ extern "C" int matadd_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of matadd.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void matadd_host(cf_call &cf_state, int N, const int *a, const int *b, int *c, int B0, int B1)
+{
+#line 5 "matadd.mf"
+
+  int dim0 = N/B0, dim1 = N/(2*B1);
+
+  { if (!cf_continues(cf_state, matadd_run(cf_state, a, b, c, N, B0, B1, dim0, dim1))) return; }
+#line 20 "matadd.mf"
+
+
+#line "matadd.cu"
+}
 }

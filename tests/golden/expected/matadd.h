@@ -54,7 +54,7 @@ static inline int matadd_select(const cf_machine *machine, int N, const matadd_p
   if (!(N >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "N >= 0", 0, N);
   cf_facts[0] = cf_compare("B0*B1 <= T_B", CF_ROOM,
-                           cf_times(B0, B1), CF_AT_MOST, T_B);
+                           cf_times(cf_amount(B0), cf_amount(B1)), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("29 <= R_B", CF_ROOM,
                            29, CF_AT_MOST, R_B);
   cf_facts[2] = cf_compare("R_B < 29", CF_SCARCE,
@@ -64,7 +64,7 @@ static inline int matadd_select(const cf_machine *machine, int N, const matadd_p
   cf_facts[4] = cf_compare("R_B < 19", CF_SCARCE,
                            R_B, CF_LESS, 19);
   cf_facts[5] = cf_compare("T_B < B0*B1", CF_SCARCE,
-                           T_B, CF_LESS, cf_times(B0, B1));
+                           T_B, CF_LESS, cf_times(cf_amount(B0), cf_amount(B1)));
   return cf_decide(cf_facts, cf_variants, 16, cf_dead_ends, choice);
 }
 

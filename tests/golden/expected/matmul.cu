@@ -7,9 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #endif
-#line 4 "matmul.mf"
-#include <assert.h>
-#line "matmul.cu"
 
 <library/prologue.cu>
 
@@ -346,12 +343,12 @@ namespace {
 int matmul_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_c_stride0; // n
-  if (!cf_store(n, cf_c_stride0)) return cf_too_large(cf_state, "cf_c_stride0");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_c_stride0; // n
+  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -365,19 +362,19 @@ int matmul_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, const float
     },
     cf_add(cf_mul(B0, cf_mul(s, ub1)), cf_mul(B0, B0)), // s*B0*ub1 + B0^2 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_a_stride0, &cf_b_stride0, &cf_c_stride0, &n, &B0, &ub1, &s, &dim0, nullptr };
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &s, &dim0, nullptr };
   return cf_launch(cf_state, cf_leaf, matmul_leaf0, cf_once, cf_sizes, cf_arguments);
 }
 
 int matmul_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_c_stride0; // n
-  if (!cf_store(n, cf_c_stride0)) return cf_too_large(cf_state, "cf_c_stride0");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_c_stride0; // n
+  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
@@ -391,19 +388,19 @@ int matmul_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, const float
     },
     cf_add(cf_mul(B0, B0), cf_mul(B0, ub1)), // B0^2 + B0*ub1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_a_stride0, &cf_b_stride0, &cf_c_stride0, &n, &B0, &ub1, &dim0, nullptr };
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, nullptr };
   return cf_launch(cf_state, cf_leaf, matmul_leaf1, cf_once, cf_sizes, cf_arguments);
 }
 
 int matmul_leaf2_run(cf_call &cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_c_stride0; // n
-  if (!cf_store(n, cf_c_stride0)) return cf_too_large(cf_state, "cf_c_stride0");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_c_stride0; // n
+  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
@@ -417,19 +414,19 @@ int matmul_leaf2_run(cf_call &cf_state, int cf_leaf, const float *a, const float
     },
     cf_add(cf_mul(B0, B0), cf_mul(B0, ub1)), // B0^2 + B0*ub1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_a_stride0, &cf_b_stride0, &cf_c_stride0, &n, &B0, &ub1, &dim0, nullptr };
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, nullptr };
   return cf_launch(cf_state, cf_leaf, matmul_leaf2, cf_once, cf_sizes, cf_arguments);
 }
 
 int matmul_leaf4_run(cf_call &cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_c_stride0; // n
-  if (!cf_store(n, cf_c_stride0)) return cf_too_large(cf_state, "cf_c_stride0");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_c_stride0; // n
+  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
@@ -443,7 +440,7 @@ int matmul_leaf4_run(cf_call &cf_state, int cf_leaf, const float *a, const float
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_a_stride0, &cf_b_stride0, &cf_c_stride0, &n, &B0, &ub1, &dim0, nullptr };
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, nullptr };
   return cf_launch(cf_state, cf_leaf, matmul_leaf4, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -451,24 +448,24 @@ template <int T0, int T1, int U0, int U1, int D, int S, int M>
 int matmul_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  long cf_b_stride0; // n
-  if (!cf_store(n, cf_b_stride0)) return cf_too_large(cf_state, "cf_b_stride0");
-  long cf_c_stride0; // n
-  if (!cf_store(n, cf_c_stride0)) return cf_too_large(cf_state, "cf_c_stride0");
-  int cf_y0_limit; // dim0 * B0
-  if (!cf_store(cf_limit(cf_mul(dim0, B0)), cf_y0_limit)) return cf_too_large(cf_state, "cf_y0_limit");
-  int cf_y1_limit; // dim1 * s * ub1
-  if (!cf_store(cf_limit(cf_mul(cf_mul(dim1, s), ub1)), cf_y1_limit)) return cf_too_large(cf_state, "cf_y1_limit");
-  int cf_k_z_limit; // n / B0 * B0
-  if (!cf_store(cf_limit(cf_mul(cf_div(n, B0), B0)), cf_k_z_limit)) return cf_too_large(cf_state, "cf_k_z_limit");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_c_stride0; // n
+  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
+  int cf_given_y0_limit; // dim0 * B0
+  if (!cf_store(cf_limit(cf_mul(dim0, B0)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // dim1 * s * ub1
+  if (!cf_store(cf_limit(cf_mul(cf_mul(dim1, s), ub1)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  int cf_given_k_z_limit; // n / B0 * B0
+  if (!cf_store(cf_limit(cf_mul(cf_div(n, B0), B0)), cf_given_k_z_limit)) return cf_too_large(cf_state, "cf_given_k_z_limit");
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_mul(cf_mul(dim1, s), ub1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(4, cf_mul(D, S)))), // T0*U0*D*S + T1*U1*D*S + 4*D*S words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_a_stride0, &cf_b_stride0, &cf_c_stride0, &cf_y0_limit, &cf_y1_limit, &cf_k_z_limit, nullptr };
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_k_z_limit, nullptr };
   if (cf_together == 4) {
     static cf_kernel_state cf_vectors_once;
     return cf_launch(cf_state, cf_leaf, matmul_tile<T0, T1, U0, U1, D, S, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
@@ -538,22 +535,8 @@ int matmul_run(cf_call &cf_state, const float *a, const float *b, float *c, int 
   }
 }
 
-// The host code of matmul.mf.
-void matmul_host(cf_call &cf_state, int n, const float *a, const float *b, float *c, int B0, int ub1, int s)
-{
-#line 7 "matmul.mf"
-
-  { if (!cf_require(cf_state, cf_le(B0, cf_mul(ub1, s)), "B0 <= ub1 * s", B0, cf_mul(ub1, s))) return; }
-#line 8 "matmul.mf"
-
-  int dim0 = n / B0, dim1 = n / (ub1 * s);
-
-  { if (!cf_continues(cf_state, matmul_run(cf_state, a, b, c, n, B0, ub1, s, dim0, dim1))) return; }
-#line 25 "matmul.mf"
-
-
-#line "matmul.cu"
-}
+// The host code of matmul.mf, which stands at the end of this file.
+void matmul_host(cf_call &cf_state, int n, const float *a, const float *b, float *c, int B0, int ub1, int s);
 
 // Decides about a call, and launches unless that is not asked for.
 int matmul_call(bool cf_launches, const cf_machine *machine, int n, const float *a, const float *b, float *c, const matmul_params *params, struct CUstream_st *stream,
@@ -570,18 +553,18 @@ int matmul_call(bool cf_launches, const cf_machine *machine, int n, const float 
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      matmul_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      matmul_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.n != n) {
-      matmul_defaults(cf_state.machine, n, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+      matmul_defaults(cf_state.machine, n, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B0 >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
@@ -644,4 +627,28 @@ extern "C" int matmul_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of matmul.mf, with what it needs of its file: no macro of it reaches what stands above
+
+#line 4 "matmul.mf"
+#include <assert.h>
+#line "matmul.cu"
+
+namespace {
+void matmul_host(cf_call &cf_state, int n, const float *a, const float *b, float *c, int B0, int ub1, int s)
+{
+#line 7 "matmul.mf"
+
+  { if (!cf_require(cf_state, cf_le(B0, cf_mul(ub1, s)), "B0 <= ub1 * s", B0, cf_mul(ub1, s))) return; }
+#line 8 "matmul.mf"
+
+  int dim0 = n / B0, dim1 = n / (ub1 * s);
+
+  { if (!cf_continues(cf_state, matmul_run(cf_state, a, b, c, n, B0, ub1, s, dim0, dim1))) return; }
+#line 25 "matmul.mf"
+
+
+#line "matmul.cu"
+}
 }

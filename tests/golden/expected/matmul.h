@@ -69,9 +69,9 @@ static inline int matmul_select(const cf_machine *machine, int n, const matmul_p
   cf_status = cf_check(choice, cf_le(B0, cf_mul(ub1, s)), "B0 <= ub1 * s", B0, cf_mul(ub1, s));
   if (cf_status != CF_OK) return cf_status;
   cf_facts[0] = cf_compare("s*B0*ub1 + B0^2 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(B0, cf_times(s, ub1)), cf_times(B0, B0)), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(s), cf_amount(ub1))), cf_times(cf_amount(B0), cf_amount(B0))), CF_AT_MOST, Z_B);
   cf_facts[1] = cf_compare("B0*ub1 <= T_B", CF_ROOM,
-                           cf_times(B0, ub1), CF_AT_MOST, T_B);
+                           cf_times(cf_amount(B0), cf_amount(ub1)), CF_AT_MOST, T_B);
   cf_facts[2] = cf_compare("32 <= R_B", CF_ROOM,
                            32, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("R_B < 32", CF_SCARCE,
@@ -79,15 +79,15 @@ static inline int matmul_select(const cf_machine *machine, int n, const matmul_p
   cf_facts[4] = cf_compare("31 <= R_B", CF_ROOM,
                            31, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("Z_B < s*B0*ub1 + B0^2", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(B0, cf_times(s, ub1)), cf_times(B0, B0)));
+                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(s), cf_amount(ub1))), cf_times(cf_amount(B0), cf_amount(B0))));
   cf_facts[6] = cf_compare("B0^2 + B0*ub1 <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(B0, B0), cf_times(B0, ub1)), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B0), cf_amount(B0)), cf_times(cf_amount(B0), cf_amount(ub1))), CF_AT_MOST, Z_B);
   cf_facts[7] = cf_compare("Z_B < B0^2 + B0*ub1", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(B0, B0), cf_times(B0, ub1)));
+                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_amount(B0)), cf_times(cf_amount(B0), cf_amount(ub1))));
   cf_facts[8] = cf_compare("R_B < 31", CF_SCARCE,
                            R_B, CF_LESS, 31);
   cf_facts[9] = cf_compare("T_B < B0*ub1", CF_SCARCE,
-                           T_B, CF_LESS, cf_times(B0, ub1));
+                           T_B, CF_LESS, cf_times(cf_amount(B0), cf_amount(ub1)));
   return cf_decide(cf_facts, cf_variants, 48, cf_dead_ends, choice);
 }
 

@@ -208,8 +208,8 @@ namespace {
 int matvec_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n, int B, int dim)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim, // dim
@@ -223,15 +223,15 @@ int matvec_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, const float
     },
     cf_add(cf_mul(B, n), n), // n*B + n words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_a_stride0, &m, &n, &B, nullptr };
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &m, &n, &B, nullptr };
   return cf_launch(cf_state, cf_leaf, matvec_leaf0, cf_once, cf_sizes, cf_arguments);
 }
 
 int matvec_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n, int B, int dim)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim, // dim
@@ -245,15 +245,15 @@ int matvec_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, const float
     },
     cf_add(cf_mul(B, n), n), // n*B + n words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_a_stride0, &m, &n, &B, nullptr };
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &m, &n, &B, nullptr };
   return cf_launch(cf_state, cf_leaf, matvec_leaf1, cf_once, cf_sizes, cf_arguments);
 }
 
 int matvec_leaf2_run(cf_call &cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n, int B, int dim)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim, // dim
@@ -267,7 +267,7 @@ int matvec_leaf2_run(cf_call &cf_state, int cf_leaf, const float *a, const float
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_a_stride0, &m, &n, &B, nullptr };
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &m, &n, &B, nullptr };
   return cf_launch(cf_state, cf_leaf, matvec_leaf2, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -275,18 +275,18 @@ template <int T0, int U0, int D, int S, int M>
 int matvec_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *a, const float *x, float *y, int m, int n, int B, int dim)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  int cf_y_1_limit; // dim * B < m ? dim * B : m
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim, B), m), cf_mul(dim, B), m)), cf_y_1_limit)) return cf_too_large(cf_state, "cf_y_1_limit");
-  int cf_j_limit; // n
-  if (!cf_store(cf_limit(n), cf_j_limit)) return cf_too_large(cf_state, "cf_j_limit");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  int cf_given_y_1_limit; // dim * B < m ? dim * B : m
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim, B), m), cf_mul(dim, B), m)), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
+  int cf_given_j_limit; // n
+  if (!cf_store(cf_limit(n), cf_given_j_limit)) return cf_too_large(cf_state, "cf_given_j_limit");
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_if(cf_lt(cf_mul(dim, B), m), cf_mul(dim, B), m), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_mul(D, S)), // T0*U0*D*S + D*S words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_a_stride0, &cf_y_1_limit, &cf_j_limit, nullptr };
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_j_limit, nullptr };
   if (cf_together == 4) {
     static cf_kernel_state cf_vectors_once;
     return cf_launch(cf_state, cf_leaf, matvec_tile<T0, U0, D, S, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
@@ -344,19 +344,8 @@ int matvec_run(cf_call &cf_state, const float *a, const float *x, float *y, int 
   }
 }
 
-// The host code of matvec.mf.
-void matvec_host(cf_call &cf_state, int m, int n, const float *a, const float *x, float *y, int B)
-{
-#line 4 "matvec.mf"
-
-  int dim = (m + B - 1) / B;
-
-  { if (!cf_continues(cf_state, matvec_run(cf_state, a, x, y, m, n, B, dim))) return; }
-#line 18 "matvec.mf"
-
-
-#line "matvec.cu"
-}
+// The host code of matvec.mf, which stands at the end of this file.
+void matvec_host(cf_call &cf_state, int m, int n, const float *a, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
 int matvec_call(bool cf_launches, const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const matvec_params *params, struct CUstream_st *stream,
@@ -373,20 +362,20 @@ int matvec_call(bool cf_launches, const cf_machine *machine, int m, int n, const
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      matvec_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      matvec_params cf_params;
       int m;
       int n;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.m != m || cf_last.n != n) {
-      matvec_defaults(cf_state.machine, m, n, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.m != m || cf_last.n != n) {
+      matvec_defaults(cf_state.machine, m, n, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.m = m;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
@@ -447,4 +436,21 @@ extern "C" int matvec_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of matvec.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void matvec_host(cf_call &cf_state, int m, int n, const float *a, const float *x, float *y, int B)
+{
+#line 4 "matvec.mf"
+
+  int dim = (m + B - 1) / B;
+
+  { if (!cf_continues(cf_state, matvec_run(cf_state, a, x, y, m, n, B, dim))) return; }
+#line 18 "matvec.mf"
+
+
+#line "matvec.cu"
+}
 }

@@ -126,8 +126,8 @@ namespace {
 int pointers_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int m, int n, int B0, int B1)
 {
   static cf_kernel_state cf_once;
-  int cf_i_block_extent; // (m + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(m, B0), 1), B0), cf_i_block_extent)) return cf_too_large(cf_state, "cf_i_block_extent");
+  int cf_given_i_block_extent; // (m + B0 - 1) / B0
+  if (!cf_store(cf_div(cf_sub(cf_add(m, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -141,15 +141,15 @@ int pointers_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, float *b,
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &m, &n, &B0, &B1, &cf_i_block_extent, nullptr };
+  void *cf_arguments[] = { &a, &b, &m, &n, &B0, &B1, &cf_given_i_block_extent, nullptr };
   return cf_launch(cf_state, cf_leaf, pointers_leaf0, cf_once, cf_sizes, cf_arguments);
 }
 
 int pointers_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int m, int n, int B0, int B1)
 {
   static cf_kernel_state cf_once;
-  int cf_i_block_extent; // (m + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(m, B0), 1), B0), cf_i_block_extent)) return cf_too_large(cf_state, "cf_i_block_extent");
+  int cf_given_i_block_extent; // (m + B0 - 1) / B0
+  if (!cf_store(cf_div(cf_sub(cf_add(m, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -163,7 +163,7 @@ int pointers_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, float *b,
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &m, &n, &B0, &B1, &cf_i_block_extent, nullptr };
+  void *cf_arguments[] = { &a, &b, &m, &n, &B0, &B1, &cf_given_i_block_extent, nullptr };
   return cf_launch(cf_state, cf_leaf, pointers_leaf1, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -171,16 +171,16 @@ template <int T0, int T1, int U0, int U1, int M>
 int pointers_tile_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int m, int n, int B0, int B1)
 {
   static cf_kernel_state cf_once;
-  int cf_y0_limit; // (m + B0 - 1) / B0 * B0 < m ? (m + B0 - 1) / B0 * B0 : m
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m)), cf_y0_limit)) return cf_too_large(cf_state, "cf_y0_limit");
-  int cf_y1_limit; // (n + B1 - 1) / B1 * B1 < n ? (n + B1 - 1) / B1 * B1 : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n)), cf_y1_limit)) return cf_too_large(cf_state, "cf_y1_limit");
+  int cf_given_y0_limit; // (m + B0 - 1) / B0 * B0 < m ? (m + B0 - 1) / B0 * B0 : m
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // (n + B1 - 1) / B1 * B1 < n ? (n + B1 - 1) / B1 * B1 : n
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &n, &cf_y0_limit, &cf_y1_limit, nullptr };
+  void *cf_arguments[] = { &a, &b, &n, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
   return cf_launch(cf_state, cf_leaf, pointers_tile<T0, T1, U0, U1, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -232,17 +232,8 @@ int pointers_run(cf_call &cf_state, const float *a, float *b, int m, int n, int 
   }
 }
 
-// The host code of pointers.mf.
-void pointers_host(cf_call &cf_state, int m, int n, const float *a, float *b, int B0, int B1)
-{
-#line 3 "pointers.mf"
-
-  { if (!cf_continues(cf_state, pointers_run(cf_state, a, b, m, n, B0, B1))) return; }
-#line 8 "pointers.mf"
-
-
-#line "pointers.cu"
-}
+// The host code of pointers.mf, which stands at the end of this file.
+void pointers_host(cf_call &cf_state, int m, int n, const float *a, float *b, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
 int pointers_call(bool cf_launches, const cf_machine *machine, int m, int n, const float *a, float *b, const pointers_params *params, struct CUstream_st *stream,
@@ -259,20 +250,20 @@ int pointers_call(bool cf_launches, const cf_machine *machine, int m, int n, con
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      pointers_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      pointers_params cf_params;
       int m;
       int n;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.m != m || cf_last.n != n) {
-      pointers_defaults(cf_state.machine, m, n, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.m != m || cf_last.n != n) {
+      pointers_defaults(cf_state.machine, m, n, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.m = m;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B0 >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
@@ -335,4 +326,19 @@ extern "C" int pointers_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of pointers.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void pointers_host(cf_call &cf_state, int m, int n, const float *a, float *b, int B0, int B1)
+{
+#line 3 "pointers.mf"
+
+  { if (!cf_continues(cf_state, pointers_run(cf_state, a, b, m, n, B0, B1))) return; }
+#line 8 "pointers.mf"
+
+
+#line "pointers.cu"
+}
 }

@@ -52,7 +52,7 @@ static inline int pointers_select(const cf_machine *machine, const pointers_para
   if (!(B1 >= 1))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, B1);
   cf_facts[0] = cf_compare("B0*B1 <= T_B", CF_ROOM,
-                           cf_times(B0, B1), CF_AT_MOST, T_B);
+                           cf_times(cf_amount(B0), cf_amount(B1)), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("14 <= R_B", CF_ROOM,
                            14, CF_AT_MOST, R_B);
   cf_facts[2] = cf_compare("R_B < 14", CF_SCARCE,
@@ -62,7 +62,7 @@ static inline int pointers_select(const cf_machine *machine, const pointers_para
   cf_facts[4] = cf_compare("R_B < 12", CF_SCARCE,
                            R_B, CF_LESS, 12);
   cf_facts[5] = cf_compare("T_B < B0*B1", CF_SCARCE,
-                           T_B, CF_LESS, cf_times(B0, B1));
+                           T_B, CF_LESS, cf_times(cf_amount(B0), cf_amount(B1)));
   return cf_decide(cf_facts, cf_variants, 16, cf_dead_ends, choice);
 }
 

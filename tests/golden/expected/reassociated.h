@@ -56,9 +56,9 @@ static inline int reassociated_select(const cf_machine *machine, int m, int n, c
   if (!(n >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   cf_facts[0] = cf_compare("B <= T_B", CF_ROOM,
-                           B, CF_AT_MOST, T_B);
+                           cf_amount(B), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("n*B + n <= Z_B", CF_ROOM,
-                           cf_plus(cf_times(B, n), n), CF_AT_MOST, Z_B);
+                           cf_plus(cf_times(cf_amount(B), cf_amount(n)), cf_amount(n)), CF_AT_MOST, Z_B);
   cf_facts[2] = cf_compare("29 <= R_B", CF_ROOM,
                            29, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("R_B < 29", CF_SCARCE,
@@ -66,11 +66,11 @@ static inline int reassociated_select(const cf_machine *machine, int m, int n, c
   cf_facts[4] = cf_compare("28 <= R_B", CF_ROOM,
                            28, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("Z_B < n*B + n", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(cf_times(B, n), n));
+                           Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B), cf_amount(n)), cf_amount(n)));
   cf_facts[6] = cf_compare("R_B < 28", CF_SCARCE,
                            R_B, CF_LESS, 28);
   cf_facts[7] = cf_compare("T_B < B", CF_SCARCE,
-                           T_B, CF_LESS, B);
+                           T_B, CF_LESS, cf_amount(B));
   return cf_decide(cf_facts, cf_variants, 29, cf_dead_ends, choice);
 }
 

@@ -135,14 +135,14 @@ template <int T0, int U0, int M>
 int reverse_tile_run(cf_call &cf_state, int cf_leaf, const float *in, float *out, int n, int B, int s, int dim)
 {
   static cf_kernel_state cf_once;
-  int cf_y_limit; // dim * s * B < n ? dim * s * B : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_mul(dim, s), B), n), cf_mul(cf_mul(dim, s), B), n)), cf_y_limit)) return cf_too_large(cf_state, "cf_y_limit");
+  int cf_given_y_limit; // dim * s * B < n ? dim * s * B : n
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_mul(dim, s), B), n), cf_mul(cf_mul(dim, s), B), n)), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_mul(dim, s), B), n), cf_mul(cf_mul(dim, s), B), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &in, &out, &n, &cf_y_limit, nullptr };
+  void *cf_arguments[] = { &in, &out, &n, &cf_given_y_limit, nullptr };
   return cf_launch(cf_state, cf_leaf, reverse_tile<T0, U0, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -193,19 +193,8 @@ int reverse_run(cf_call &cf_state, const float *in, float *out, int n, int B, in
   }
 }
 
-// The host code of reverse.mf.
-void reverse_host(cf_call &cf_state, int n, const float *in, float *out, int B, int s)
-{
-#line 4 "reverse.mf"
-
-  int dim = (n + s * B - 1) / (s * B);
-
-  { if (!cf_continues(cf_state, reverse_run(cf_state, in, out, n, B, s, dim))) return; }
-#line 15 "reverse.mf"
-
-
-#line "reverse.cu"
-}
+// The host code of reverse.mf, which stands at the end of this file.
+void reverse_host(cf_call &cf_state, int n, const float *in, float *out, int B, int s);
 
 // Decides about a call, and launches unless that is not asked for.
 int reverse_call(bool cf_launches, const cf_machine *machine, int n, const float *in, float *out, const reverse_params *params, struct CUstream_st *stream,
@@ -222,18 +211,18 @@ int reverse_call(bool cf_launches, const cf_machine *machine, int n, const float
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      reverse_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      reverse_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.n != n) {
-      reverse_defaults(cf_state.machine, n, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+      reverse_defaults(cf_state.machine, n, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
@@ -294,4 +283,21 @@ extern "C" int reverse_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of reverse.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void reverse_host(cf_call &cf_state, int n, const float *in, float *out, int B, int s)
+{
+#line 4 "reverse.mf"
+
+  int dim = (n + s * B - 1) / (s * B);
+
+  { if (!cf_continues(cf_state, reverse_run(cf_state, in, out, n, B, s, dim))) return; }
+#line 15 "reverse.mf"
+
+
+#line "reverse.cu"
+}
 }

@@ -52,7 +52,7 @@ static inline int reverse_select(const cf_machine *machine, const reverse_params
   if (!(s >= 1))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "s >= 1", 1, s);
   cf_facts[0] = cf_compare("B <= T_B", CF_ROOM,
-                           B, CF_AT_MOST, T_B);
+                           cf_amount(B), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("28 <= R_B", CF_ROOM,
                            28, CF_AT_MOST, R_B);
   cf_facts[2] = cf_compare("R_B < 28", CF_SCARCE,
@@ -62,7 +62,7 @@ static inline int reverse_select(const cf_machine *machine, const reverse_params
   cf_facts[4] = cf_compare("R_B < 12", CF_SCARCE,
                            R_B, CF_LESS, 12);
   cf_facts[5] = cf_compare("T_B < B", CF_SCARCE,
-                           T_B, CF_LESS, B);
+                           T_B, CF_LESS, cf_amount(B));
   return cf_decide(cf_facts, cf_variants, 16, cf_dead_ends, choice);
 }
 

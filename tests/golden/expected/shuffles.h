@@ -65,37 +65,37 @@ static inline int shuffles_select(const cf_machine *machine, int n, const shuffl
   if (!(n >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   cf_facts[0] = cf_compare("B <= T_B", CF_ROOM,
-                           B, CF_AT_MOST, T_B);
+                           cf_amount(B), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("B + 2 <= Z_B", CF_ROOM,
-                           cf_plus(B, 2), CF_AT_MOST, Z_B);
+                           cf_plus(cf_amount(B), 2), CF_AT_MOST, Z_B);
   cf_facts[2] = cf_compare("B*O_W + O_W <= 3*B", CF_SCARCE,
-                           cf_plus(cf_times(B, O_W), O_W), CF_AT_MOST, cf_times(3, B));
+                           cf_plus(cf_times(cf_amount(B), O_W), O_W), CF_AT_MOST, cf_times(3, cf_amount(B)));
   cf_facts[3] = cf_compare("14 <= R_B", CF_ROOM,
                            14, CF_AT_MOST, R_B);
   cf_facts[4] = cf_compare("Z_B < B + 2", CF_SCARCE,
-                           Z_B, CF_LESS, cf_plus(B, 2));
+                           Z_B, CF_LESS, cf_plus(cf_amount(B), 2));
   cf_facts[5] = cf_compare("2*O_W <= 3", CF_SCARCE,
                            cf_times(2, O_W), CF_AT_MOST, 3);
   cf_facts[6] = cf_compare("12 <= R_B", CF_ROOM,
                            12, CF_AT_MOST, R_B);
   cf_facts[7] = cf_compare("33*B*O_W + 31*O_W <= 96*B", CF_SCARCE,
-                           cf_plus(cf_times(33, cf_times(B, O_W)), cf_times(31, O_W)), CF_AT_MOST, cf_times(96, B));
+                           cf_plus(cf_times(33, cf_times(cf_amount(B), O_W)), cf_times(31, O_W)), CF_AT_MOST, cf_times(96, cf_amount(B)));
   cf_facts[8] = cf_compare("3 < 2*O_W", CF_ROOM,
                            3, CF_LESS, cf_times(2, O_W));
   cf_facts[9] = cf_compare("17 <= R_B", CF_ROOM,
                            17, CF_AT_MOST, R_B);
   cf_facts[10] = cf_compare("3*B < B*O_W + O_W", CF_ROOM,
-                           cf_times(3, B), CF_LESS, cf_plus(cf_times(B, O_W), O_W));
+                           cf_times(3, cf_amount(B)), CF_LESS, cf_plus(cf_times(cf_amount(B), O_W), O_W));
   cf_facts[11] = cf_compare("R_B < 14", CF_SCARCE,
                            R_B, CF_LESS, 14);
   cf_facts[12] = cf_compare("R_B < 17", CF_SCARCE,
                            R_B, CF_LESS, 17);
   cf_facts[13] = cf_compare("96*B < 33*B*O_W + 31*O_W", CF_ROOM,
-                           cf_times(96, B), CF_LESS, cf_plus(cf_times(33, cf_times(B, O_W)), cf_times(31, O_W)));
+                           cf_times(96, cf_amount(B)), CF_LESS, cf_plus(cf_times(33, cf_times(cf_amount(B), O_W)), cf_times(31, O_W)));
   cf_facts[14] = cf_compare("R_B < 12", CF_SCARCE,
                            R_B, CF_LESS, 12);
   cf_facts[15] = cf_compare("T_B < B", CF_SCARCE,
-                           T_B, CF_LESS, B);
+                           T_B, CF_LESS, cf_amount(B));
   return cf_decide(cf_facts, cf_variants, 71, cf_dead_ends, choice);
 }
 

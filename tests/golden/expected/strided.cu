@@ -161,14 +161,14 @@ template <int T0, int U0, int M>
 int strided_tile_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int B, int s, int dim)
 {
   static cf_kernel_state cf_once;
-  int cf_y_1_limit; // dim * s * B
-  if (!cf_store(cf_limit(cf_mul(cf_mul(dim, s), B)), cf_y_1_limit)) return cf_too_large(cf_state, "cf_y_1_limit");
+  int cf_given_y_1_limit; // dim * s * B
+  if (!cf_store(cf_limit(cf_mul(cf_mul(dim, s), B)), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_mul(cf_mul(dim, s), B), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &cf_y_1_limit, nullptr };
+  void *cf_arguments[] = { &x, &y, &cf_given_y_1_limit, nullptr };
   return cf_launch(cf_state, cf_leaf, strided_tile<T0, U0, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -221,18 +221,8 @@ int strided_run(cf_call &cf_state, const float *x, float *y, int n, int B, int s
   }
 }
 
-// The host code of strided.mf.
-void strided_host(cf_call &cf_state, int n, const float *x, float *y, int B, int s)
-{
-#line 3 "strided.mf"
-
-  int dim = n / (s * B);
-  { if (!cf_continues(cf_state, strided_run(cf_state, x, y, n, B, s, dim))) return; }
-#line 10 "strided.mf"
-
-
-#line "strided.cu"
-}
+// The host code of strided.mf, which stands at the end of this file.
+void strided_host(cf_call &cf_state, int n, const float *x, float *y, int B, int s);
 
 // Decides about a call, and launches unless that is not asked for.
 int strided_call(bool cf_launches, const cf_machine *machine, int n, const float *x, float *y, const strided_params *params, struct CUstream_st *stream,
@@ -249,18 +239,18 @@ int strided_call(bool cf_launches, const cf_machine *machine, int n, const float
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      strided_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      strided_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.n != n) {
-      strided_defaults(cf_state.machine, n, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+      strided_defaults(cf_state.machine, n, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
@@ -321,4 +311,20 @@ extern "C" int strided_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of strided.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void strided_host(cf_call &cf_state, int n, const float *x, float *y, int B, int s)
+{
+#line 3 "strided.mf"
+
+  int dim = n / (s * B);
+  { if (!cf_continues(cf_state, strided_run(cf_state, x, y, n, B, s, dim))) return; }
+#line 10 "strided.mf"
+
+
+#line "strided.cu"
+}
 }

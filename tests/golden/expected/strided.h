@@ -55,7 +55,7 @@ static inline int strided_select(const cf_machine *machine, int n, const strided
   if (!(n >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   cf_facts[0] = cf_compare("B <= T_B", CF_ROOM,
-                           B, CF_AT_MOST, T_B);
+                           cf_amount(B), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("29 <= R_B", CF_ROOM,
                            29, CF_AT_MOST, R_B);
   cf_facts[2] = cf_compare("R_B < 29", CF_SCARCE,
@@ -69,7 +69,7 @@ static inline int strided_select(const cf_machine *machine, int n, const strided
   cf_facts[6] = cf_compare("R_B < 12", CF_SCARCE,
                            R_B, CF_LESS, 12);
   cf_facts[7] = cf_compare("T_B < B", CF_SCARCE,
-                           T_B, CF_LESS, B);
+                           T_B, CF_LESS, cf_amount(B));
   return cf_decide(cf_facts, cf_variants, 21, cf_dead_ends, choice);
 }
 

@@ -498,14 +498,14 @@ template <int T0, int U0, int M>
 int sweeps_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n, int B)
 {
   static cf_kernel_state cf_once;
-  int cf_y_limit; // (n - 2 + B - 1) / B * B < n - 2 ? (n - 2 + B - 1) / B * B : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2))), cf_y_limit)) return cf_too_large(cf_state, "cf_y_limit");
+  int cf_given_y_limit; // (n - 2 + B - 1) / B * B < n - 2 ? (n - 2 + B - 1) / B * B : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2))), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_y_limit, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, nullptr };
   if (cf_together == 4) {
     static cf_kernel_state cf_vectors_once;
     return cf_launch(cf_state, cf_leaf, sweeps_1_tile<T0, U0, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
@@ -521,14 +521,14 @@ template <int T0, int U0, int K, int M>
 int sweeps_1_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, float *a, float *b, int n, int B)
 {
   static cf_kernel_state cf_once;
-  int cf_y_limit; // (n - 2 + B - 1) / B * B < n - 2 ? (n - 2 + B - 1) / B * B : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2))), cf_y_limit)) return cf_too_large(cf_state, "cf_y_limit");
+  int cf_given_y_limit; // (n - 2 + B - 1) / B * B < n - 2 ? (n - 2 + B - 1) / B * B : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2))), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     cf_mul(2, cf_mul(T0, U0)), // 2*T0*U0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_y_limit, &cf_sweeps, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, &cf_sweeps, nullptr };
   return cf_launch(cf_state, cf_leaf, sweeps_1_time<T0, U0, K, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -607,14 +607,14 @@ template <int T0, int U0, int M>
 int sweeps_2_tile_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, int B)
 {
   static cf_kernel_state cf_once;
-  int cf_y_limit; // (n - 2 + B - 1) / B * B < n - 2 ? (n - 2 + B - 1) / B * B : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2))), cf_y_limit)) return cf_too_large(cf_state, "cf_y_limit");
+  int cf_given_y_limit; // (n - 2 + B - 1) / B * B < n - 2 ? (n - 2 + B - 1) / B * B : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2))), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_y_limit, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, nullptr };
   return cf_launch(cf_state, cf_leaf, sweeps_2_tile<T0, U0, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -622,14 +622,14 @@ template <int T0, int U0, int K, int M>
 int sweeps_2_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, float *a, float *b, int n, int B)
 {
   static cf_kernel_state cf_once;
-  int cf_y_limit; // (n - 2 + B - 1) / B * B < n - 2 ? (n - 2 + B - 1) / B * B : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2))), cf_y_limit)) return cf_too_large(cf_state, "cf_y_limit");
+  int cf_given_y_limit; // (n - 2 + B - 1) / B * B < n - 2 ? (n - 2 + B - 1) / B * B : n - 2
+  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2))), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     cf_mul(2, cf_mul(T0, U0)), // 2*T0*U0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_y_limit, &cf_sweeps, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, &cf_sweeps, nullptr };
   return cf_launch(cf_state, cf_leaf, sweeps_2_time<T0, U0, K, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -683,22 +683,8 @@ int sweeps_2_run(cf_call &cf_state, float *a, float *b, int n, int B, int T, int
   }
 }
 
-// The host code of sweeps.mf.
-void sweeps_host(cf_call &cf_state, int T, int n, float *a, float *b, int B)
-{
-#line 3 "sweeps.mf"
-
-  for (int t = 0; t < T; t++) {
-    { if (!cf_continues(cf_state, sweeps_1_run(cf_state, a, b, n, B, T, t))) return; }
-#line 8 "sweeps.mf"
-
-    { if (!cf_continues(cf_state, sweeps_2_run(cf_state, a, b, n, B, T, t))) return; }
-#line 12 "sweeps.mf"
-
-  }
-
-#line "sweeps.cu"
-}
+// The host code of sweeps.mf, which stands at the end of this file.
+void sweeps_host(cf_call &cf_state, int T, int n, float *a, float *b, int B);
 
 // Decides about a call, and launches unless that is not asked for.
 int sweeps_call(bool cf_launches, const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params, struct CUstream_st *stream,
@@ -715,18 +701,18 @@ int sweeps_call(bool cf_launches, const cf_machine *machine, int T, int n, float
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      sweeps_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      sweeps_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.n != n) {
-      sweeps_defaults(cf_state.machine, n, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+      sweeps_defaults(cf_state.machine, n, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
@@ -786,4 +772,24 @@ extern "C" int sweeps_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of sweeps.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void sweeps_host(cf_call &cf_state, int T, int n, float *a, float *b, int B)
+{
+#line 3 "sweeps.mf"
+
+  for (int t = 0; t < T; t++) {
+    { if (!cf_continues(cf_state, sweeps_1_run(cf_state, a, b, n, B, T, t))) return; }
+#line 8 "sweeps.mf"
+
+    { if (!cf_continues(cf_state, sweeps_2_run(cf_state, a, b, n, B, T, t))) return; }
+#line 12 "sweeps.mf"
+
+  }
+
+#line "sweeps.cu"
+}
 }

@@ -170,8 +170,8 @@ namespace {
 int transpose_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, float *c, int N, int B0, int B1, int s, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // N
-  if (!cf_store(N, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
+  long cf_given_a_stride0; // N
+  if (!cf_store(N, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -185,15 +185,15 @@ int transpose_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, float *c
     },
     cf_mul(B0, cf_mul(B1, s)), // s*B0*B1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &c, &cf_a_stride0, &N, &B0, &B1, &s, &dim0, nullptr };
+  void *cf_arguments[] = { &a, &c, &cf_given_a_stride0, &N, &B0, &B1, &s, &dim0, nullptr };
   return cf_launch(cf_state, cf_leaf, transpose_leaf0, cf_once, cf_sizes, cf_arguments);
 }
 
 int transpose_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, float *c, int N, int B0, int B1, int s, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // N
-  if (!cf_store(N, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
+  long cf_given_a_stride0; // N
+  if (!cf_store(N, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
@@ -207,15 +207,15 @@ int transpose_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, float *c
     },
     cf_mul(B0, B1), // B0*B1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &c, &cf_a_stride0, &N, &B0, &B1, &dim0, nullptr };
+  void *cf_arguments[] = { &a, &c, &cf_given_a_stride0, &N, &B0, &B1, &dim0, nullptr };
   return cf_launch(cf_state, cf_leaf, transpose_leaf1, cf_once, cf_sizes, cf_arguments);
 }
 
 int transpose_leaf3_run(cf_call &cf_state, int cf_leaf, const float *a, float *c, int N, int B0, int B1, int s, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // N
-  if (!cf_store(N, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
+  long cf_given_a_stride0; // N
+  if (!cf_store(N, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
@@ -229,7 +229,7 @@ int transpose_leaf3_run(cf_call &cf_state, int cf_leaf, const float *a, float *c
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &c, &cf_a_stride0, &N, &B0, &B1, &dim0, nullptr };
+  void *cf_arguments[] = { &a, &c, &cf_given_a_stride0, &N, &B0, &B1, &dim0, nullptr };
   return cf_launch(cf_state, cf_leaf, transpose_leaf3, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -237,18 +237,18 @@ template <int T0, int T1, int U0, int U1, int M>
 int transpose_tile_run(cf_call &cf_state, int cf_leaf, const float *a, float *c, int N, int B0, int B1, int s, int dim0, int dim1)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // N
-  if (!cf_store(N, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
-  int cf_y0_limit; // dim0 * B0
-  if (!cf_store(cf_limit(cf_mul(dim0, B0)), cf_y0_limit)) return cf_too_large(cf_state, "cf_y0_limit");
-  int cf_y1_limit; // dim1 * s * B1
-  if (!cf_store(cf_limit(cf_mul(cf_mul(dim1, s), B1)), cf_y1_limit)) return cf_too_large(cf_state, "cf_y1_limit");
+  long cf_given_a_stride0; // N
+  if (!cf_store(N, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  int cf_given_y0_limit; // dim0 * B0
+  if (!cf_store(cf_limit(cf_mul(dim0, B0)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // dim1 * s * B1
+  if (!cf_store(cf_limit(cf_mul(cf_mul(dim1, s), B1)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_mul(cf_mul(dim1, s), B1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     cf_add(cf_mul(T0, cf_mul(T1, cf_mul(U0, U1))), cf_mul(T1, U1)), // T0*T1*U0*U1 + T1*U1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &c, &cf_a_stride0, &N, &cf_y0_limit, &cf_y1_limit, nullptr };
+  void *cf_arguments[] = { &a, &c, &cf_given_a_stride0, &N, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
   return cf_launch(cf_state, cf_leaf, transpose_tile<T0, T1, U0, U1, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -303,19 +303,8 @@ int transpose_run(cf_call &cf_state, const float *a, float *c, int N, int B0, in
   }
 }
 
-// The host code of transpose.mf.
-void transpose_host(cf_call &cf_state, int N, const float *a, float *c, int B0, int B1, int s)
-{
-#line 5 "transpose.mf"
-
-  int dim0 = N / B0, dim1 = N / (s * B1);
-
-  { if (!cf_continues(cf_state, transpose_run(cf_state, a, c, N, B0, B1, s, dim0, dim1))) return; }
-#line 18 "transpose.mf"
-
-
-#line "transpose.cu"
-}
+// The host code of transpose.mf, which stands at the end of this file.
+void transpose_host(cf_call &cf_state, int N, const float *a, float *c, int B0, int B1, int s);
 
 // Decides about a call, and launches unless that is not asked for.
 int transpose_call(bool cf_launches, const cf_machine *machine, int N, const float *a, float *c, const transpose_params *params, struct CUstream_st *stream,
@@ -332,18 +321,18 @@ int transpose_call(bool cf_launches, const cf_machine *machine, int N, const flo
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      transpose_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      transpose_params cf_params;
       int N;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.N != N) {
-      transpose_defaults(cf_state.machine, N, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.N != N) {
+      transpose_defaults(cf_state.machine, N, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.N = N;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B0 >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
@@ -406,4 +395,21 @@ extern "C" int transpose_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of transpose.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void transpose_host(cf_call &cf_state, int N, const float *a, float *c, int B0, int B1, int s)
+{
+#line 5 "transpose.mf"
+
+  int dim0 = N / B0, dim1 = N / (s * B1);
+
+  { if (!cf_continues(cf_state, transpose_run(cf_state, a, c, N, B0, B1, s, dim0, dim1))) return; }
+#line 18 "transpose.mf"
+
+
+#line "transpose.cu"
+}
 }

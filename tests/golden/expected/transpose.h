@@ -65,9 +65,9 @@ static inline int transpose_select(const cf_machine *machine, int N, const trans
   if (!(N >= 0))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "N >= 0", 0, N);
   cf_facts[0] = cf_compare("B0*B1 <= T_B", CF_ROOM,
-                           cf_times(B0, B1), CF_AT_MOST, T_B);
+                           cf_times(cf_amount(B0), cf_amount(B1)), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("s*B0*B1 <= Z_B", CF_ROOM,
-                           cf_times(B0, cf_times(B1, s)), CF_AT_MOST, Z_B);
+                           cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(s))), CF_AT_MOST, Z_B);
   cf_facts[2] = cf_compare("31 <= R_B", CF_ROOM,
                            31, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("R_B < 31", CF_SCARCE,
@@ -75,11 +75,11 @@ static inline int transpose_select(const cf_machine *machine, int N, const trans
   cf_facts[4] = cf_compare("22 <= R_B", CF_ROOM,
                            22, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("B0*B1 <= Z_B", CF_ROOM,
-                           cf_times(B0, B1), CF_AT_MOST, Z_B);
+                           cf_times(cf_amount(B0), cf_amount(B1)), CF_AT_MOST, Z_B);
   cf_facts[6] = cf_compare("Z_B < s*B0*B1", CF_SCARCE,
-                           Z_B, CF_LESS, cf_times(B0, cf_times(B1, s)));
+                           Z_B, CF_LESS, cf_times(cf_amount(B0), cf_times(cf_amount(B1), cf_amount(s))));
   cf_facts[7] = cf_compare("Z_B < B0*B1", CF_SCARCE,
-                           Z_B, CF_LESS, cf_times(B0, B1));
+                           Z_B, CF_LESS, cf_times(cf_amount(B0), cf_amount(B1)));
   cf_facts[8] = cf_compare("14 <= R_B", CF_ROOM,
                            14, CF_AT_MOST, R_B);
   cf_facts[9] = cf_compare("R_B < 22", CF_SCARCE,
@@ -87,7 +87,7 @@ static inline int transpose_select(const cf_machine *machine, int N, const trans
   cf_facts[10] = cf_compare("R_B < 14", CF_SCARCE,
                            R_B, CF_LESS, 14);
   cf_facts[11] = cf_compare("T_B < B0*B1", CF_SCARCE,
-                           T_B, CF_LESS, cf_times(B0, B1));
+                           T_B, CF_LESS, cf_times(cf_amount(B0), cf_amount(B1)));
   return cf_decide(cf_facts, cf_variants, 41, cf_dead_ends, choice);
 }
 

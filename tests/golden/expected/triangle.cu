@@ -43,8 +43,8 @@ namespace {
 int triangle_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, const float *x, float *y, int n, int B)
 {
   static cf_kernel_state cf_once;
-  long cf_a_stride0; // n
-  if (!cf_store(n, cf_a_stride0)) return cf_too_large(cf_state, "cf_a_stride0");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B), 1), B), // (n + B - 1) / B
@@ -58,7 +58,7 @@ int triangle_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, const flo
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_a_stride0, &n, &B, nullptr };
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &n, &B, nullptr };
   return cf_launch(cf_state, cf_leaf, triangle_leaf0, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -78,17 +78,8 @@ int triangle_run(cf_call &cf_state, const float *a, const float *x, float *y, in
   }
 }
 
-// The host code of triangle.mf.
-void triangle_host(cf_call &cf_state, int n, const float *a, const float *x, float *y, int B)
-{
-#line 3 "triangle.mf"
-
-  { if (!cf_continues(cf_state, triangle_run(cf_state, a, x, y, n, B))) return; }
-#line 11 "triangle.mf"
-
-
-#line "triangle.cu"
-}
+// The host code of triangle.mf, which stands at the end of this file.
+void triangle_host(cf_call &cf_state, int n, const float *a, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
 int triangle_call(bool cf_launches, const cf_machine *machine, int n, const float *a, const float *x, float *y, const triangle_params *params, struct CUstream_st *stream,
@@ -105,18 +96,18 @@ int triangle_call(bool cf_launches, const cf_machine *machine, int n, const floa
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
     static thread_local struct {
-      bool known;
-      cf_machine machine;
-      triangle_params params;
+      bool cf_known;
+      cf_machine cf_limits;
+      triangle_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.known || std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0 || cf_last.n != n) {
-      triangle_defaults(cf_state.machine, n, &cf_last.params);
-      cf_last.known = true;
-      cf_last.machine = *cf_state.machine;
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+      triangle_defaults(cf_state.machine, n, &cf_last.cf_params);
+      cf_last.cf_known = true;
+      cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.params;
+    cf_chosen = cf_last.cf_params;
   }
   if (!(cf_chosen.B >= 1))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
@@ -172,4 +163,19 @@ extern "C" int triangle_machine(int device, cf_machine *machine)
   if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
+}
+
+// ---- the host code of triangle.mf, with what it needs of its file: no macro of it reaches what stands above
+
+namespace {
+void triangle_host(cf_call &cf_state, int n, const float *a, const float *x, float *y, int B)
+{
+#line 3 "triangle.mf"
+
+  { if (!cf_continues(cf_state, triangle_run(cf_state, a, x, y, n, B))) return; }
+#line 11 "triangle.mf"
+
+
+#line "triangle.cu"
+}
 }
