@@ -1,0 +1,1 @@
+"""Random `.mf` programs over the whole language: a seed in, text out."""
