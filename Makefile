@@ -5,9 +5,11 @@ PY := $(VENV)/bin/python
 RUNS := $(VENV)/.installed
 STAMP := $(VENV)/.installed-for-developers
 WORKERS ?= 2
+MINUTES ?= 60
+SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format nvcc gpu-prepare gpu-test gpu-bench bench selection sizes assembly bench-trees quotients bank agreement clean
+.PHONY: help demo test test-all lint format fuzz nvcc gpu-prepare gpu-test gpu-bench bench selection sizes assembly bench-trees quotients bank agreement clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -37,6 +39,10 @@ lint: $(STAMP)  ## style, format and types
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m pyright
+
+# Ends with an error at a finding; what was found is in build/fuzz.
+fuzz: $(STAMP)  ## random programs and random PTX for MINUTES (60), from SEED (1), on WORKERS (2)
+	$(PY) -m tests.fuzz.programs --minutes $(MINUTES) --seed $(SEED) --workers $(WORKERS)
 
 format: $(STAMP)  ## rewrite the sources in the one format
 	$(PY) -m ruff check --fix .

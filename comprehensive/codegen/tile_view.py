@@ -151,6 +151,8 @@ def _product(factors: Sequence[str]) -> str:
 
 
 def _sum(terms: Sequence[str]) -> str:
+    if not terms:
+        return "0"  # a region that touches no data moves nothing
     return terms[0] if len(terms) == 1 else f"cf_plus({terms[0]}, {_sum(terms[1:])})"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import random
 import shutil
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -74,7 +75,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a worker does: programs ``seed:first``, ``seed:first + stride``... until the time or their number is over."""
+    """What a worker does: programs ``seed:first``, ``seed:first + stride``... until time or number are used up."""
 
     seed: int
     first: int
@@ -109,7 +110,9 @@ def work(plan: Plan) -> Tally:
         tools = prepare(scratch)
         number = plan.first
         _warm_up(scratch, tools)
-        while (plan.programs is None or tally.programs < plan.programs) and time.monotonic() - begun < plan.seconds:
+        while (
+            plan.programs is None or tally.programs < plan.programs
+        ) and time.monotonic() - begun < plan.seconds:
             seed = f"{plan.seed}:{number}"
             generated = generate(seed, plan.without)
             thorough = random.Random(f"thorough {seed}").random() < plan.thorough
@@ -119,6 +122,7 @@ def work(plan: Plan) -> Tally:
                 if finding.key not in tally.findings:
                     written = _write(plan, finding, generated.text, seed, scratch, tools, thorough=thorough)
                     tally.findings[finding.key] = (finding, written)
+                    print(f"finding {finding.key}: {written}", file=sys.stderr, flush=True)
             number += plan.stride
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -148,21 +152,20 @@ def tried(text: str, seed: str, scratch: Path, tools: Tools, depth: Depth) -> Ex
 
 def _warm_up(scratch: Path, tools: Tools) -> None:
     """Everything that is read or built once is read or built here, so that forked tasks find it."""
-    from tests.fuzz.oracle import examine as try_here
-
     folder = Path(tempfile.mkdtemp(dir=scratch))
     path = folder / "warm.mf"
     path.write_text(
         "void f(int n, const float x[n], float y[n], int B)\n"
         "{ meta_schedule block(B) { meta_for (int i = 0; i < n; i++) y[i] = x[i]; } }\n"
     )
-    try_here(path, "warm", folder, tools, Depth(points=1), lambda _: None)
+    examine(path, "warm", folder, tools, Depth(points=1), lambda _: None)
 
 
 def _write(
     plan: Plan, finding: Finding, text: str, seed: str, scratch: Path, tools: Tools, *, thorough: bool
 ) -> str:
     """The reproducer of a finding, shrunk, with how to repeat it; the name of its file."""
+
     def holds(candidate: str) -> bool:
         again = tried(candidate, seed, scratch, tools, Depth(thorough=thorough))
         return any(f.key == finding.key for f in again.findings)

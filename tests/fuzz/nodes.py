@@ -108,7 +108,13 @@ def _needs_space(last: str, token: str) -> bool:
     if token in ("[", "]", ")", ",", ";", "++", "--") or last in ("(", "[", "", "!", "~"):
         return False
     if token == "(":
-        return not (last[-1].isalnum() or last[-1] == "_") or last in ("for", "if", "while", "meta_for", "return")
+        return not (last[-1].isalnum() or last[-1] == "_") or last in (
+            "for",
+            "if",
+            "while",
+            "meta_for",
+            "return",
+        )
     return True
 
 

@@ -14,11 +14,13 @@ Points at which C leaves the serial program undefined are passed over.
 
 from __future__ import annotations
 
+import random
 import re
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,6 @@ from comprehensive.generate import outputs
 from comprehensive.loops.interpreter import UndefinedBehaviour, c_value
 from comprehensive.loops.ir import Role
 from comprehensive.machine.device import load_device
-
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary
 from comprehensive.runtime.guarded import Edge, GuardedProcess
 from comprehensive.runtime.serial import SerialBuildError, SerialLibrary
@@ -40,12 +41,14 @@ from comprehensive.soundness.interpreted import result
 from comprehensive.soundness.machines import machine_for, serves_all
 from comprehensive.soundness.sampling import all_scalars
 from tests.fuzz import points
+from tests.fuzz.grammar.expressions import LIBRARY
 from tests.fuzz.kernels import DoesNotCompileError, Tools, build_kernels, header_errors
-from tests.fuzz.nodes import UnbalancedError, parse
+from tests.fuzz.nodes import UnbalancedError, parse, tokens_of
 from tests.fuzz.points import Purpose
 from tests.fuzz.recorder import NotCError, Recorder, Recording, Status
 from tests.fuzz.recorder import build as build_recorder
 from tests.fuzz.repeated import differs_in_another_process
+from tests.fuzz.selection import expected_choices
 from tests.fuzz.signature import Function
 
 OPTIONS = Options(registers="estimate")
@@ -54,6 +57,7 @@ REFUSED_POINTS = 60
 """Points at which a conflict is looked for that the tool says there is."""
 INTERPRETED = 20_000
 """Accesses of a run that the reference interpreter repeats."""
+APPROXIMATE = frozenset(name for names in LIBRARY.values() for name in names)
 MAX_BLOCK_THREADS = 1024
 DOUBTS = frozenset({"CF0411"})
 """Warnings with which the tool leaves it to the user whether iterations are independent."""
@@ -266,11 +270,15 @@ class _Runner:
                 self.found.counts["points passed over: conflict, doubted"] += 1
                 continue
             exact = {k: v[: recording.sizes[k]] for k, v in data.items()}
-            if not self._defined(arguments, exact, recording):
+            interpreted = self._interpreted(arguments, exact, recording)
+            if interpreted is None:
+                self.found.counts["points passed over: interpreter"] += 1
                 continue
             self.found.counts["points"] += 1
-            if not self._point(arguments, exact, number, reached):
+            if not self._point(arguments, exact, number, reached, interpreted):
                 return
+            if depth.thorough or number == 0:
+                self._chosen(arguments, exact, number)
         self.found.counts["leaves and tiles reached"] += len(reached)
         self.found.counts["leaves and tiles"] += sum(len(r.numbers) for r in self.plan.regions)
 
@@ -285,24 +293,63 @@ class _Runner:
                 found[p.name] = "step"
         return found
 
-    def _defined(self, arguments: Mapping[str, Any], data: Mapping[str, Any], recording: Recording) -> bool:
-        """Whether the reference interpreter finds every region defined; it may say so of small runs only.
+    def _interpreted(
+        self, arguments: Mapping[str, Any], data: Mapping[str, Any], recording: Recording
+    ) -> Mapping[str, Any] | None:
+        """The arrays after a run of the reference interpreter, where the function is one region and nothing else.
 
-        Where the whole function is one region, its arrays must be those of the serial C.
+        None where it finds a region undefined; it is asked about small runs only.
         """
         if recording.accesses > INTERPRETED:
-            return True
+            return {}
         self.stage(f"interpreting at {arguments}")
+        after: Mapping[str, Any] | None = {}
         for region in self.plan.regions:
-            shaped = {a.name: data[a.name] for a in region.nest.arrays}
             try:
-                if result(region.nest, arguments, shaped, 1) is None:
-                    self.found.counts["points passed over: interpreter"] += 1
-                    return False
+                after = result(region.nest, arguments, {a.name: data[a.name] for a in region.nest.arrays}, 1)
             except (UndefinedBehaviour, ValueError):
-                self.found.counts["points passed over: interpreter"] += 1
-                return False
-        return True
+                return None
+            if after is None:
+                return None
+        return after if self._is_straight and not self._is_approximate else {}
+
+    @cached_property
+    def _is_straight(self) -> bool:
+        """Whether the function is one region behind declarations."""
+        items = self.recorder.functions[self.plan.function.name].body.items
+        return len(self.plan.regions) == 1 and not {"for", "while", "do", "if", "assert"} & set(
+            n for n in items if isinstance(n, str)
+        )
+
+    @cached_property
+    def _is_approximate(self) -> bool:
+        """Whether functions are called that every library may round in its own way."""
+        body = self.recorder.functions[self.plan.function.name].body
+        return bool(APPROXIMATE & set(tokens_of(body.items)))
+
+    def _chosen(self, arguments: Mapping[str, Any], data: Mapping[str, Any], number: int) -> None:
+        """Whether the launcher takes the leaf that ``explain`` says."""
+        if not self._is_straight:
+            return
+        host = interface(self.plan)
+        program = {a.name: int(arguments[a.name]) for a in host.program}
+        others = {a.name: arguments[a.name] for a in host.arguments if not a.pointer}
+        leaves = [c for c in self._cases(arguments, program, host.tile) if c.kind == "leaf"]
+        rng = random.Random(f"{self.seed}/{number}/machines")
+        machines = [c.machine for c in leaves]
+        for wanted in expected_choices(self.compilation, self.plan, arguments, machines, rng):
+            told = f"choosing at {dict(arguments)}, machine {wanted.machine}"
+            self.stage(told)
+            self.found.counts["choices compared with explain"] += 1
+            given = leaves[0].parameters
+            name = self.plan.function.name
+            ran = self.process.kernels(self.kernels, name, {**others, **data}, given, machine=wanted.machine)
+            assert ran.outcome is not None
+            took = ran.outcome.leaf if ran.outcome.status == 0 else None
+            if took != wanted.leaf and took != -1:
+                words = f"explain says {wanted.leaf}, the launcher takes {took} ({ran.outcome.constraint}): {told}"
+                self._wrong("choice", "explain and launcher", words)
+                return
 
     def _point(
         self,
@@ -310,6 +357,7 @@ class _Runner:
         data: Mapping[str, Any],
         number: int,
         reached: set[tuple[int, int]],
+        interpreted: Mapping[str, Any],
     ) -> bool:
         """Whether all leaves and tiles are right at a point."""
         plan, name = self.plan, self.plan.function.name
@@ -319,10 +367,17 @@ class _Runner:
         if serial.faults:
             self._wrong("recorder", "", f"the serial program {serial.faults[0]} at {arguments}")
             return False
+        if interpreted:
+            self.found.counts["points interpreted"] += 1
+            wrong = first_difference({k: serial.arrays[k] for k in interpreted}, interpreted)
+            if wrong is not None:
+                self._wrong("interpreter", "", f"the interpreter: {wrong} at {arguments}, data {number}")
+                return False
         host = interface(plan)
         others = {a.name: arguments[a.name] for a in host.arguments if not a.pointer}
         program = {a.name: int(arguments[a.name]) for a in host.program}
-        for case in self._cases(arguments, program, host.tile):
+        cases = self._cases(arguments, program, host.tile)
+        for case in cases:
             told = f"{case.name} at {dict(arguments)}, machine {case.machine}, {edge.value}, data {number}"
             self.stage(told)
             try:
@@ -361,7 +416,9 @@ class _Runner:
     def _wrong(self, kind: str, signature: str, detail: str) -> None:
         self.found.findings.append(Finding(kind, signature, detail))
 
-    def _cases(self, arguments: Mapping[str, Any], program: Mapping[str, int], tile: str | None) -> list[_Case]:
+    def _cases(
+        self, arguments: Mapping[str, Any], program: Mapping[str, int], tile: str | None
+    ) -> list[_Case]:
         """What can run at a point: each leaf on a machine that leads to it, each tile that fits, and the
         launcher's own choice."""
         plan, trees = self.plan, self.compilation.trees
@@ -384,7 +441,9 @@ class _Runner:
                 kind = region.kind_of(number)
                 if tiling is not None:
                     tiles, sizes = tiling
-                    if all(a.holds({**load_device("sm_90").parameters(), **sizes}) for a in tiles.system.atoms):
+                    if all(
+                        a.holds({**load_device("sm_90").parameters(), **sizes}) for a in tiles.system.atoms
+                    ):
                         chosen = {**program, tile or "": region.tile_of(number)}
                         name = f"{region.name} {kind} {region.tile_of(number)}"
                         cases.append(_Case(kind, name, (r, number), {}, chosen))
@@ -408,5 +467,3 @@ class _Case:
     number: tuple[int, int]
     machine: Mapping[str, int]
     parameters: Mapping[str, int]
-
-

@@ -1,4 +1,6 @@
-"""Random programs against everything that the tool says and emits: ``python -m tests.fuzz.programs --minutes 10 --seed 1``.
+"""Random programs against everything that the tool says and emits.
+
+Run as ``python -m tests.fuzz.programs --minutes 10 --seed 1``.
 
 Prints what ran and what was found; exits 1 on a finding.  ``README.md`` of this folder says what is tried and how to
 repeat a finding.
@@ -26,7 +28,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", default="1", help="the number of the run; of --replay what the file says")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--findings", type=Path, default=Path("build/fuzz"), help="where reproducers go")
-    parser.add_argument("--without", default="", help="constructs to leave out, by name, with commas between them")
+    parser.add_argument(
+        "--without", default="", help="constructs to leave out, by name, with commas between them"
+    )
     parser.add_argument("--replay", type=Path, help="try this file instead")
     parser.add_argument("--thorough", action="store_true", help="with --replay: try everything")
     given = parser.parse_args(arguments)
@@ -36,7 +40,9 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown := without - set(CONSTRUCTS):
         parser.error(f"no such construct: {', '.join(sorted(unknown))}; there are {', '.join(CONSTRUCTS)}")
     plans = [
-        Plan(int(given.seed), first, given.workers, given.minutes * 60, given.programs, given.findings, without)
+        Plan(
+            int(given.seed), first, given.workers, given.minutes * 60, given.programs, given.findings, without
+        )
         for first in range(given.workers)
     ]
     tally = run(plans)
@@ -58,7 +64,9 @@ def _replay(path: Path, seed: str, *, thorough: bool) -> int:
 def report(tally: Tally) -> str:
     """What ran, for people."""
     rate = 60 * tally.programs / max(tally.seconds, 1e-9)
-    lines = [f"{tally.programs} programs in {tally.seconds:.0f} s, {rate:.1f} a minute: {_inline(tally.outcomes)}"]
+    lines = [
+        f"{tally.programs} programs in {tally.seconds:.0f} s, {rate:.1f} a minute: {_inline(tally.outcomes)}"
+    ]
     lines.append(f"refused for: {_inline(tally.refused) or 'nothing'}")
     lines.append(f"warned of: {_inline(tally.warned) or 'nothing'}")
     lines.append(_table(tally.counts))

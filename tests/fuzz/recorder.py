@@ -1,4 +1,4 @@
-"""What a serial program touches, by running it: ranges of elements, conflicts of parallel iterations, undefined behaviour.
+"""What a serial program touches, by running it: elements, conflicts of parallel iterations, undefined behaviour.
 
 In: the text of a `.mf` file.  Out: a :class:`Recorder`; its `record` runs a function on concrete arguments and data
 and returns a :class:`Recording`.  The text is rewritten so that every reference and every turn of a parallel loop is
@@ -159,7 +159,16 @@ def build(nodes: Sequence[Node], work: Path, compiler: Compiler) -> Recorder:
     work.mkdir(parents=True, exist_ok=True)
     source, target = work / "recording.c", work / "librecording.so"
     source.write_text(_recording_text(nodes, found), encoding="utf-8")
-    command = [*compiler.command, *_FLAGS, "-I", str(Path(__file__).parent), str(source), "-o", str(target), "-lm"]
+    command = [
+        *compiler.command,
+        *_FLAGS,
+        "-I",
+        str(Path(__file__).parent),
+        str(source),
+        "-o",
+        str(target),
+        "-lm",
+    ]
     # The handlers of the sanitizer are in recorder.h; its library is not wanted.
     command.insert(-1, "-nodefaultlibs")
     command.append("-lc")
@@ -256,7 +265,12 @@ class _Rewriter:
                 text.append(f"for ({self._header(header, level, grid)})")
                 text.append(self.nest(items[at + 2 : end], level + 1, grid))
                 at = end
-            elif isinstance(node, str) and node in self.data and at + 1 < len(items) and is_group(items[at + 1], "["):
+            elif (
+                isinstance(node, str)
+                and node in self.data
+                and at + 1 < len(items)
+                and is_group(items[at + 1], "[")
+            ):
                 behind = at + 1
                 while behind < len(items) and is_group(items[behind], "["):
                     behind += 1
@@ -301,7 +315,7 @@ def _grid_levels(items: Sequence[Node]) -> int:
     The iterations of a perfect nest are independent of each other, whether they end up in a block or in several.
     """
     levels = 0
-    while items and items[0] == "meta_for":
+    while items and items[0] == "meta_for" and statement_end(items, 0) == len(items):
         levels += 1
         items = items[2:]
         if len(items) == 1 and isinstance(items[0], Group) and items[0].opening == "{":

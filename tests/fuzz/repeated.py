@@ -16,7 +16,17 @@ SEED = "12345"
 
 def differs_in_another_process(path: Path, texts: Mapping[str, str], out: Path) -> str | None:
     """Runs ``gen`` and compares every file that it writes."""
-    command = [sys.executable, "-m", "comprehensive", "gen", str(path), "-o", str(out), "--registers", "estimate"]
+    command = [
+        sys.executable,
+        "-m",
+        "comprehensive",
+        "gen",
+        str(path),
+        "-o",
+        str(out),
+        "--registers",
+        "estimate",
+    ]
     environment = {**os.environ, "PYTHONHASHSEED": SEED}
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, env=environment)
     if done.returncode != 0:

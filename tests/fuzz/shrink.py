@@ -20,8 +20,10 @@ from tests.fuzz.nodes import Group, Node, is_group, parse, split, statement_end,
 
 Test = Callable[[str], bool]
 _NUMBER = re.compile(r"\d[\w.]*\Z")
-_BINARY = frozenset("+ - * / % & | ^ && || < <= > >= == != << >>".split())
-_ASSIGN = frozenset("= += -= *= /= %= &= |= ^= <<= >>=".split())
+_BINARY = frozenset(
+    ["+", "-", "*", "/", "%", "&", "|", "^", "&&", "||", "<", "<=", ">", ">=", "==", "!=", "<<", ">>"]
+)
+_ASSIGN = frozenset(["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="])
 
 
 def shrink(text: str, holds: Test, seconds: float) -> str:
@@ -158,7 +160,12 @@ def _operands(items: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
         yield items[0].items
     if len(items) >= 2 and is_group(items[0], "("):
         yield items[1:]  # a cast
-    if len(items) == 2 and isinstance(items[0], str) and isinstance(items[1], Group) and items[1].opening == "(":
+    if (
+        len(items) == 2
+        and isinstance(items[0], str)
+        and isinstance(items[1], Group)
+        and items[1].opening == "("
+    ):
         yield from split(items[1].items, ",")
     if len(items) > 1 and items[-1] != ";":
         yield ("1",)

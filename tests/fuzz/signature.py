@@ -9,7 +9,7 @@ from comprehensive.metafork.ast import ScalarType
 from comprehensive.metafork.literals import scalar_type
 from tests.fuzz.nodes import Group, Node, is_group, split, text_of, tokens_of
 
-_TYPE_WORDS = frozenset("int unsigned signed long char float double".split())
+_TYPE_WORDS = frozenset(["int", "unsigned", "signed", "long", "char", "float", "double"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _parameter(part: tuple[Node, ...]) -> Parameter:
     if rows:
         (row,) = rows
         assert isinstance(row, Group)
-        name = [w for w in tokens_of(row.items) if w not in ("*", "const", "restrict")][0]
+        name = next(w for w in tokens_of(row.items) if w not in ("*", "const", "restrict"))
         return Parameter(name, kind, True, ("", *extents), text_of(part))
     name = words[-1]
     if name in _TYPE_WORDS:

@@ -133,6 +133,9 @@ void f(int n, float y[n], int B)
 }
 int main(void) { float y[4] = { 0 }; f(4, y, 2); return 0; }
 """,
+    "a region that touches no data": (
+        "void f(int n, int B) { meta_schedule block(B) { meta_for (int i = 0; i < n; i++) { int v = i; } } }"
+    ),
     "a quotient in a subscript": simple(
         "int n, float x[n], float y[n]",
         "int p = i*B + u; if (p < n / 2) y[p] = x[p] + x[p + n / 2];",

@@ -115,7 +115,13 @@ class Expressions:
         c, d = draw.pick(scope.iterators), draw.pick(scope.iterators)
         low = f"({c.name} + {-c.low})" if c.low < 0 else c.name
         other = f"({d.name} + {-d.low})" if d.low < 0 else d.name
-        forms = [f"{low} / 2", f"({low} + 1) % {draw.number(2, 7)}", f"{low} & 7", f"{low} * {other}", f"{low} + {other}"]
+        forms = [
+            f"{low} / 2",
+            f"({low} + 1) % {draw.number(2, 7)}",
+            f"{low} & 7",
+            f"{low} * {other}",
+            f"{low} + {other}",
+        ]
         forms += [f"{low} * {low}", f"{low} >> 1", f"3*{low} + {draw.number(0, 2)}"]
         if c.above <= 0:
             forms.append(f"{c.size} - 1 - {c.name}")
@@ -125,7 +131,11 @@ class Expressions:
         return draw.pick(forms)
 
     def _index_arrays(self, scope: Scope) -> list[Array]:
-        return [a for a in scope.arrays if a.is_integer and not a.written and a.type in ("int", "unsigned", "unsigned char")]
+        return [
+            a
+            for a in scope.arrays
+            if a.is_integer and not a.written and a.type in ("int", "unsigned", "unsigned char")
+        ]
 
     def reference(self, array: Array, scope: Scope, *, plain: bool = False) -> str:
         """An element of an array; with ``plain`` without a further array in its subscripts."""

@@ -5,6 +5,7 @@ In: coordinates, their bounds and the names of block sizes.  Out: the text of th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -41,7 +42,9 @@ class Cut:
 Body = Callable[[], list[str]]
 
 
-def region(draw: Draw, names: Names, ranges: Sequence[Range], cut: Cut, cached: Sequence[str], body: Body) -> list[str]:
+def region(
+    draw: Draw, names: Names, ranges: Sequence[Range], cut: Cut, cached: Sequence[str], body: Body
+) -> list[str]:
     """``meta_schedule ... { loops { body } }``"""
     cache = f" cache({', '.join(cached)})" if cached else ""
     if cut.clause:
@@ -50,6 +53,23 @@ def region(draw: Draw, names: Names, ranges: Sequence[Range], cut: Cut, cached: 
         return [f"meta_schedule block({blocks}){cache} {{", *_plain(draw, ranges, body()), "}"]
     draw.used.add("hand-cut")
     return [f"meta_schedule{cache} {{", *_cut(draw, names, ranges, cut, body), "}"]
+
+
+def direct(
+    draw: Draw, ranges: Sequence[Range], inner: Sequence[Coordinate], cached: Sequence[str], body: list[str]
+) -> list[str]:
+    """A perfect nest: blocks along ``ranges``, threads along ``inner``."""
+    draw.used.add("direct nest")
+    loops = [f"meta_for (int {r.name} = {r.low}; {r.name} < {r.upper}; {r.name}++)" for r in ranges]
+    loops += [f"meta_for (int {c.name} = 0; {c.name} < {c.size}; {c.name}++)" for c in inner]
+    return [
+        f"meta_schedule{f' cache({chr(44).join(cached)})' if cached else ''} {{",
+        *loops,
+        "{",
+        *body,
+        "}",
+        "}",
+    ]
 
 
 def _plain(draw: Draw, ranges: Sequence[Range], body: list[str]) -> list[str]:
@@ -114,16 +134,23 @@ def _cut(draw: Draw, names: Names, ranges: Sequence[Range], cut: Cut, body: Body
         outside = [*inner, *threads, "{", *definitions, *guarded(), "}", "}"]
         return [*grids, "{", *outside, "}"]
     if not inner and draw.on("band loops", 0.15):
-        return [*grids, "{", *_bands(draw, names, threads, definitions, guarded), "}"]
+        return [*grids, "{", *_bands(draw, names, grids[0], threads, definitions, guarded), "}"]
     closing = ["}"] if inner else []
     return [*grids, *threads, "{", *inner, *definitions, *guarded(), *closing, "}"]
 
 
 def _bands(
-    draw: Draw, names: Names, threads: list[str], definitions: list[str], guarded: Body
+    draw: Draw, names: Names, grid: str, threads: list[str], definitions: list[str], guarded: Body
 ) -> list[str]:
     """One or two bands, in a serial loop or a condition that all threads of a block agree on."""
     band = [*threads, "{", *definitions, *guarded(), "}"]
+    if draw.on("uniform scalar", 0.4):
+        origin = names.new("origin", "at")
+        uniform = re.match(r"meta_for \(int (\w+)", grid)
+        assert uniform is not None
+        condition = draw.pick([f"{uniform[1]} % 2 == 0", f"{uniform[1]} > 0", f"{origin} >= 1"])
+        start = [f"int {origin} = {uniform[1]} * 2;"]
+        return [*start, f"if ({condition}) {{", *band, "}"] if draw.chance(0.5) else [*start, *band]
     kind = draw.number(0, 2)
     if kind == 0:
         return [*band, *threads, "{", *definitions, *guarded(), "}"]

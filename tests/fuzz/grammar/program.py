@@ -15,7 +15,7 @@ from functools import partial
 
 from tests.fuzz.grammar.draw import Draw
 from tests.fuzz.grammar.expressions import Expressions
-from tests.fuzz.grammar.nests import Cut, Range, region
+from tests.fuzz.grammar.nests import Cut, Range, direct, region
 from tests.fuzz.grammar.scope import INTEGERS, Array, Coordinate, Extent, Names, Scope
 from tests.fuzz.grammar.statements import Statements, written
 
@@ -72,8 +72,11 @@ class _Program:
             (self._product, 0.14 if draw.on("product", 1.0) else 0.0),
             (self._sweeps, 0.12 if draw.on("sweeps", 1.0) else 0.0),
             (self._plain, 0.12),
+            (self._meeting, 0.05 if draw.on("bands that meet", 1.0) else 0.0),
+            (self._tiled_product, 0.04 if draw.on("tiled product", 1.0) else 0.0),
+            (self._direct, 0.05 if draw.on("direct nest", 1.0) else 0.0),
         ]
-        draw.used -= {"product", "sweeps"}
+        draw.used -= {"product", "sweeps", "bands that meet", "tiled product", "direct nest"}
         self._scalars()
         make = draw.random.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
         host = make()
@@ -84,7 +87,13 @@ class _Program:
     def _commented(self, lines: list[str]) -> list[str]:
         if not self.draw.on("comments", 0.15):
             return lines
-        comments = ["/* meta_for (int i = 0; i < n; i++) { */", "// a[i] = 0; }", "/**/", "// meta_schedule {", "/* ' */"]
+        comments = [
+            "/* meta_for (int i = 0; i < n; i++) { */",
+            "// a[i] = 0; }",
+            "/**/",
+            "// meta_schedule {",
+            "/* ' */",
+        ]
         at = self.draw.number(1, len(lines) - 1)
         return [*lines[:at], self.draw.pick(comments), *lines[at:]]
 
@@ -103,7 +112,10 @@ class _Program:
 
     def _parameters(self) -> list[str]:
         draw = self.draw
-        sizes = [f"int {name}" for name in self.sizes]
+        kinds = [
+            draw.pick(["long", "unsigned"]) if draw.on("size types", 0.06) else "int" for _ in self.sizes
+        ]
+        sizes = [f"{kind} {name}" for kind, name in zip(kinds, self.sizes, strict=True)]
         blocks = [f"int {name}" for name in self.blocks]
         others = list(self.extra)
         if self.steps is not None:
@@ -249,7 +261,10 @@ class _Program:
                 lines = [f"if ({size} {draw.pick(['>', '>=', '!='])} {draw.number(1, 3)}) {{", *lines, "}"]
             regions += lines
         if in_loop:
-            header = draw.pick([f"for (int {turn} = 0; {turn} < {self.turns}; {turn}++)"] * 3 + [f"for (int {turn} = {self.turns}; {turn} > 0; {turn}--)"])
+            header = draw.pick(
+                [f"for (int {turn} = 0; {turn} < {self.turns}; {turn}++)"] * 3
+                + [f"for (int {turn} = {self.turns}; {turn} > 0; {turn}--)"]
+            )
             regions = [f"{header} {{", *regions, "}"]
         return [*host, *regions]
 
@@ -259,7 +274,13 @@ class _Program:
         size = draw.pick(self.sizes)
         if draw.on("host scalars", 0.35):
             name = self.names.new("h", "width", "half")
-            forms = [f"{size} + 2", f"{size} * 2", f"({size} + 1)/2", f"{size} % 3", f"{size} > 3 ? {size} : 3"]
+            forms = [
+                f"{size} + 2",
+                f"{size} * 2",
+                f"({size} + 1)/2",
+                f"{size} % 3",
+                f"{size} > 3 ? {size} : 3",
+            ]
             kind = draw.pick(["int", "int", "int", "const int", "long", "unsigned"])
             lines.append(f"{kind} {name} = {draw.pick(forms)};")
             self.integers.append(name)
@@ -267,7 +288,7 @@ class _Program:
             name = self.names.new("gamma", "scaled")
             lines.append(f"float {name} = {self.floats[0]} * 0.5f + 1.0f;")
             self.floats.append(name)
-        if draw.on("assert", 0.12):
+        if draw.on("assert", 0.2):
             block = draw.pick(self.blocks)
             forms = [f"{size} >= 2", f"{size} > 0", f"{block} <= 64", f"{block} >= 2", f"{size} % 2 == 0"]
             lines.append(f"assert({draw.pick(forms)});")
@@ -304,13 +325,17 @@ class _Program:
             digits = (c.name, k) if draw.chance(0.5) else (k, c.name)
             if self.rank == 1 and factors:
                 digits = (k,)
-            if factors and len(digits) == 2 and draw.on("alias of a product", 0.15):
+            if factors and len(digits) == 2 and draw.on("alias of a product", 0.4):
                 factors.append(f"{self.arrays[0].name}[{digits[0]}][{digits[1]}]")
                 continue
             extents = tuple(Extent(c.size if d == c.name else along, draw.pick([0, 0, 0, 1])) for d in digits)
             pointer = draw.on("linearised", 0.15)
             self.arrays = (*self.arrays, Array(name, kind, extents, pointer=pointer))
-            subscript = f"[{self.expressions.row(list(digits), extents)}]" if pointer else "".join(f"[{d}]" for d in digits)
+            subscript = (
+                f"[{self.expressions.row(list(digits), extents)}]"
+                if pointer
+                else "".join(f"[{d}]" for d in digits)
+            )
             factors.append(f"{name}{subscript}")
         home = self._output(coordinates)
         array = replace(home[0], type=kind)
@@ -326,7 +351,9 @@ class _Program:
             body = [f"{target} = 0;", *body] if draw.chance(0.3) else body
         else:
             total = self.names.new("s", "sum")
-            last = draw.pick([f"{target} = {total};", f"{target} += {total};", f"{target} = 2 * {total} + {target};"])
+            last = draw.pick(
+                [f"{target} = {total};", f"{target} += {total};", f"{target} = 2 * {total} + {target};"]
+            )
             body = [f"{kind} {total} = 0;", f"{header} {total} += {term};", last]
         return self._region(ranges, lambda: body)
 
@@ -346,7 +373,11 @@ class _Program:
         extents = tuple(Extent(size, 0) for _ in coordinates)
         names = [self.names.new("a", "u"), self.names.new("b", "v")]
         grids = [Array(name, kind, extents, pointer=self.rank == 1 and draw.chance(0.2)) for name in names]
-        others = (Array(self.names.new("c", "w"), self._type(), extents, pointer=False),) if draw.chance(0.3) else ()
+        others = (
+            (Array(self.names.new("c", "w"), self._type(), extents, pointer=False),)
+            if draw.chance(0.3)
+            else ()
+        )
         self.arrays = (*grids, *others)
         self.ever_written |= set(names)
 
@@ -377,6 +408,93 @@ class _Program:
             regions = [*first, *second]
         relation = draw.pick([f"{turn} = 0; {turn} < {self.turns}", f"{turn} = 1; {turn} <= {self.turns}"])
         return [f"for (int {relation}; {turn}++) {{", *regions, "}"]
+
+    def _meeting(self) -> list[str]:
+        """Two bands of threads; the second one reads what others have written in the first one."""
+        draw = self.draw
+        draw.used |= {"bands that meet", "hand-cut"}
+        self.blocks = self.blocks[:1]
+        size, block, name = self.sizes[0], self.blocks[0], self.iterators[0]
+        kind = self._type()
+        extent = (Extent(size, 0),)
+        between, target = (
+            Array(self.names.new(n), kind, extent, pointer=draw.chance(0.4)) for n in ("y", "out")
+        )
+        source = self._input()
+        self.arrays = (source, between, target)
+        self.ever_written = {between.name, target.name}
+        coordinate = Coordinate(name, 0, size, 0)
+        grid, th, turn = self.names.new("b"), self.names.new("u"), self.names.new("turn")
+        first = self._scope((coordinate,), ((between, ((name,),)),), (source,))
+        second = self._scope((coordinate,), ((target, ((name,),)),), (source,))
+        other = draw.pick([f"({block} - 1 - {th})", f"({th} + 1) % {block}", f"{th} / 2", "0"])
+        operator = draw.pick(["=", "+=", "-="])
+        met = f"{target.name}[{name}] {operator} {between.name}[{grid}*{block} + {other}];"
+        threads = f"meta_for (int {th} = 0; {th} < {block}; {th}++) {{"
+        define = f"int {name} = {grid}*{block} + {th};"
+        bands = [threads, define, *self.statements.simple(first), "}"]
+        bands += [threads, define, met, *(self.statements.simple(second) if draw.chance(0.4) else []), "}"]
+        if draw.chance(0.5):
+            bands = [f"for (int {turn} = 0; {turn} < {draw.number(1, 3)}; {turn}++) {{", *bands, "}"]
+        cached = self._cached(bands)
+        cache = f" cache({', '.join(cached)})" if cached else ""
+        loop = f"meta_for (int {grid} = 0; {grid} < {size} / {block}; {grid}++) {{"
+        return [f"meta_schedule{cache} {{", loop, *bands, "}", "}"]
+
+    def _tiled_product(self) -> list[str]:
+        """A product of matrices in tiles, each thread several columns apart, on grids that are rounded down."""
+        draw = self.draw
+        draw.used |= {"tiled product", "hand-cut", "floor grid"}
+        size = self.sizes[0]
+        B0, B1 = "B0", "B1"
+        self.steps = steps = self._renamed("gs")
+        self.blocks = [B0, B1]
+        kind = self._type()
+        extents = (Extent(size, 0), Extent(size, 0))
+        a, b, c = (Array(self.names.new(n), kind, extents, pointer=False) for n in ("a", "b", "c"))
+        self.arrays = (a, b, c)
+        self.ever_written = {c.name}
+        x, y, k, v, u, z, w, p, q = (
+            self.names.new(n) for n in ("bi", "bj", "kk", "v", "u", "z", "w", "p", "q")
+        )
+        left = draw.pick([f"{a.name}[{p}][{B0}*{k} + {z}]", f"{a.name}[{B0}*{k} + {z}][{p}]"])
+        right = draw.pick(
+            [f"{b.name}[{B0}*{k} + {z}][{q} + {w}*{B1}]", f"{b.name}[{q} + {w}*{B1}][{B0}*{k} + {z}]"]
+        )
+        lines = [
+            f"meta_for (int {x} = 0; {x} < {size} / {B0}; {x}++)",
+            f"meta_for (int {y} = 0; {y} < {size} / ({B1}*{steps}); {y}++)",
+            f"for (int {k} = 0; {k} < {size} / {B0}; {k}++)",
+            f"meta_for (int {v} = 0; {v} < {B0}; {v}++)",
+            f"meta_for (int {u} = 0; {u} < {B1}; {u}++) {{",
+            f"int {p} = {x}*{B0} + {v};",
+            f"int {q} = {y}*{B1}*{steps} + {u};",
+            f"for (int {z} = 0; {z} < {B0}; {z}++)",
+            f"for (int {w} = 0; {w} < {steps}; {w}++)",
+            f"{c.name}[{p}][{q} + {w}*{B1}] += {left} * {right};",
+            "}",
+        ]
+        cached = self._cached(lines)
+        return [f"meta_schedule{f' cache({chr(44).join(cached)})' if cached else ''} {{", *lines, "}"]
+
+    def _direct(self) -> list[str]:
+        """A perfect nest of as many loops of the grid as of the block."""
+        draw = self.draw
+        self.rank = min(self.rank, 2)
+        self.blocks, self.iterators = self.blocks[: self.rank], self.iterators[: self.rank]
+        ranges, coordinates = self._coordinates(simple=True)
+        inner = tuple(Coordinate(self.names.new("u", "v"), 0, block, 0) for block in self.blocks)
+        self.arrays = tuple(self._input() for _ in range(draw.pick([1, 2])))
+        home = self._output((*coordinates, *inner))
+        readable = self.arrays
+        self.arrays = (*self.arrays, home[0])
+        self.ever_written.add(home[0].name)
+        scope = self._scope((*coordinates, *inner), (home,), readable)
+        body = self.statements.body(scope, 1)
+        # Declared extents may name the sizes of blocks, which come first then.
+        self.sizes += [block for block in self.blocks if not home[0].pointer]
+        self.blocks = [block for block in self.blocks if home[0].pointer]
+        return direct(draw, ranges, inner, self._cached(body), body)
 
     def _near(self, array: Array, coordinates: tuple[Coordinate, ...]) -> str:
         draw = self.draw

@@ -94,7 +94,12 @@ class Statements:
             kind = "int"
         name = self.names.new("v", "w", "tmp", "old")
         const = draw.chance(0.15)
-        line = f"{'const ' if const else ''}{kind} {name} = {self.value(kind, scope, 2)};"
+        head = f"{'const ' if const else ''}{kind}"
+        if draw.chance(0.12):
+            other = self.names.new("v", "w")
+            line = f"{head} {other} = {self.value(kind, scope, 1)}, {name} = {self.value(kind, scope, 1)};"
+            return [line], scope.with_local(Local(name, kind, fixed=const), Local(other, kind, fixed=const))
+        line = f"{head} {name} = {self.value(kind, scope, 2)};"
         return [line], scope.with_local(Local(name, kind, fixed=const))
 
     def _change(self, local: Local, scope: Scope) -> list[str]:
@@ -142,7 +147,7 @@ class Statements:
         name = self.names.new("z", "k", "l")
         header, coordinate = self._header(name, scope)
         lines: list[str] = []
-        if draw.on("for without type", 0.1):
+        if draw.on("for without type", 0.2):
             lines.append(f"int {name};")
             header = header.replace(f"int {name}", name, 1)
         if draw.chance(0.5):  # a sum
@@ -184,7 +189,9 @@ class Statements:
             c = draw.pick(scope.coordinates)
             form = draw.number(0, 3)
             if form == 0:
-                return f"for (int {name} = 0; {name} < {c.name}; {name}++)", Coordinate(name, 0, c.size, c.above)
+                return f"for (int {name} = 0; {name} < {c.name}; {name}++)", Coordinate(
+                    name, 0, c.size, c.above
+                )
             if form == 1:
                 header = f"for (int {name} = 0; {name} <= {c.name}; {name}++)"
                 return header, Coordinate(name, 0, c.size, c.above)
@@ -196,17 +203,23 @@ class Statements:
         if draw.on("downward", 0.15):
             form = draw.number(0, 2)
             if form == 0:
-                return f"for (int {name} = {bound} - 1; {name} >= 0; {name}--)", Coordinate(name, 0, size, above)
+                return f"for (int {name} = {bound} - 1; {name} >= 0; {name}--)", Coordinate(
+                    name, 0, size, above
+                )
             if form == 1:
                 header = f"for (int {name} = {bound}; {name} > 0; {name} -= 1)"
                 return header, Coordinate(name, 1, size, above + 1)
             header = f"for (int {name} = {bound} - 1; {name} >= 1; {name} = {name} - 2)"
             return header, Coordinate(name, 1, size, above)
         if draw.on("strided", 0.25):
-            step = draw.pick(["2", "3", "4", *scope.integers[:1]]) if draw.chance(0.2) else draw.pick(["2", "3"])
+            step = (
+                draw.pick(["2", "3", "4", *scope.integers[:1]]) if draw.chance(0.2) else draw.pick(["2", "3"])
+            )
             advance = draw.pick([f"{name} += {step}", f"{name} = {name} + {step}"])
             low = draw.number(0, 1)
-            return f"for (int {name} = {low}; {name} < {bound}; {advance})", Coordinate(name, low, size, above)
+            return f"for (int {name} = {low}; {name} < {bound}; {advance})", Coordinate(
+                name, low, size, above
+            )
         low = draw.pick([0, 0, 0, 1, 2])
         kind = draw.pick(["int", "int", "int", "int", "unsigned", "long"]) if draw.chance(0.3) else "int"
         relation = draw.pick(["<", "<", "<", "<="]) if kind == "int" else "<"
@@ -235,7 +248,13 @@ class Statements:
         name = self.names.new("d", "turns")
         inner = replace(scope, in_loop=True)
         body = self.body(inner, depth - 1)
-        return [f"int {name} = {self.draw.number(0, 4)};", "do {", *body, f"{name}--;", f"}} while ({name} > 0);"]
+        return [
+            f"int {name} = {self.draw.number(0, 4)};",
+            "do {",
+            *body,
+            f"{name}--;",
+            f"}} while ({name} > 0);",
+        ]
 
     def simple(self, scope: Scope) -> list[str]:
         """One assignment, without control: what register tiles are made for."""
