@@ -182,6 +182,7 @@ def _refused(diagnostics: Sequence[Diagnostic], recorder: Recorder, seed: str, f
     if not wanted or any(d.code not in reasons for d in wanted):
         return
     witnesses = [_witness(d) for d in wanted]
+    undefined = False
     for function in recorder.functions.values():
         for number in range(REFUSED_POINTS):
             drawn = points.arguments(function.parameters, {}, f"{seed}/refused", number)
@@ -193,9 +194,13 @@ def _refused(diagnostics: Sequence[Diagnostic], recorder: Recorder, seed: str, f
             found.counts["points of refused programs"] += 1
             reasons["CF0401"] |= recording.conflict is not None
             reasons["CF0402"] |= recording.status in (Status.SUBSCRIPT, Status.OUTSIDE)
+            undefined |= bool(fixed) and recording.status is Status.UNDEFINED
             if reasons["CF0401"] or reasons["CF0402"]:
                 found.counts[f"refusals confirmed: {' '.join(sorted({d.code for d in wanted}))}"] += 1
                 return
+    if undefined:  # the witness is a call that means nothing for another reason, too
+        found.counts["refusals by a witness that is undefined"] += 1
+        return
     codes = sorted({d.code for d in wanted})
     told = "\n".join(f"{d.code}: {d.message}; " + "; ".join(n.message for n in d.notes) for d in wanted)
     found.findings.append(Finding("refused without reason", " ".join(codes), told))

@@ -254,7 +254,7 @@ class _Program:
             self.arrays = (*self.arrays, *(a for a, _ in homes))
             self.ever_written |= {a.name for a, _ in homes}
             scope = self._scope(coordinates, tuple(homes), readable)
-            depth = draw.pick([0, 1, 1, 2, 2])
+            depth = draw.pick([0, 1, 2, 2, 2])
             lines = self._region(ranges, partial(self.statements.body, scope, depth))
             if draw.on("host if", 0.08):
                 size = draw.pick(self.sizes)

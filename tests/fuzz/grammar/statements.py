@@ -26,7 +26,7 @@ class Statements:
     def body(self, scope: Scope, depth: int) -> list[str]:
         """One to four statements, at least one of which writes."""
         lines: list[str] = []
-        for _ in range(self.draw.pick([1, 1, 2, 2, 3])):
+        for _ in range(self.draw.pick([1, 2, 2, 3, 4])):
             more, scope = self.statement(scope, depth)
             lines += more
         return [*lines, *self.assignment(scope)] if self.draw.chance(0.5) or not lines else lines
