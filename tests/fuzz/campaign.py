@@ -24,7 +24,7 @@ from tests.fuzz.shrink import shrink
 
 TIMEOUT_S = 400.0
 CPU_S = 120
-SHRINK_S = 150.0
+SHRINK_S = 60.0
 THOROUGH = 0.06
 """The share of the programs on which everything is tried."""
 

@@ -22,7 +22,7 @@ from tests.fuzz.recorder import NotCError, Recording, Status
 from tests.fuzz.recorder import build as build_recorder
 from tests.fuzz.shrink import shrink
 
-PROGRAMS = 10
+PROGRAMS = 8
 WITHOUT = frozenset[str]()
 
 
