@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.fuzz.grammar.program import Generated, generate
-from tests.fuzz.isolated import Lost, isolated
+from tests.fuzz.isolated import Lost, TaskError, isolated
 from tests.fuzz.kernels import Tools, prepare
 from tests.fuzz.oracle import Depth, Examination, Finding, examine
 from tests.fuzz.shrink import shrink
@@ -146,6 +146,10 @@ def tried(text: str, seed: str, scratch: Path, tools: Tools, depth: Depth) -> Ex
             finding = Finding("lost", signature, f"{result.how} after {result.seconds:.0f} s: {result.stage}")
             return Examination("failed", findings=[finding])
         return result
+    except TaskError as error:
+        # A mistake of this fuzzer, which is to be mended as well, and ends nothing.
+        last = str(error).strip().splitlines()[-1]
+        return Examination("failed", findings=[Finding("fuzzer", last[:120], str(error))])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

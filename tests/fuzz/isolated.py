@@ -35,8 +35,12 @@ class Lost:
     seconds: float
 
 
+class TaskError(Exception):
+    """The task raised an exception; carries its traceback."""
+
+
 def isolated(task: Callable[[Callable[[str], None]], Result], timeout_s: float, cpu_s: int) -> Result | Lost:
-    """Runs the task in a child of this process, which may use so much time."""
+    """Runs the task in a child of this process, which may use so much time. TaskError."""
     reading, writing = os.pipe()
     begun = time.monotonic()
     child = os.fork()
@@ -59,7 +63,7 @@ def isolated(task: Callable[[Callable[[str], None]], Result], timeout_s: float, 
                 continue
             os.waitpid(child, 0)
             if kind == "error":
-                raise RuntimeError(f"the fuzzer itself failed at '{stage}':\n{value}")
+                raise TaskError(f"the task failed at '{stage}':\n{value}")
             return value
     finally:
         os.close(reading)

@@ -29,7 +29,7 @@ from comprehensive.codegen.plan import FunctionPlan
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs
-from comprehensive.loops.interpreter import UndefinedBehaviour, c_value
+from comprehensive.loops.interpreter import EndlessLoopError, UndefinedBehaviour, c_value
 from comprehensive.loops.ir import Role
 from comprehensive.machine.device import load_device
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary
@@ -305,14 +305,14 @@ class _Runner:
 
         None where it finds a region undefined; it is asked about small runs only.
         """
-        if recording.accesses > INTERPRETED:
-            return {}
+        if recording.accesses > INTERPRETED or (recording.accesses == 0 and not self._is_straight):
+            return {}  # a region that the host never reaches may be of any size
         self.stage(f"interpreting at {arguments}")
         after: Mapping[str, Any] | None = {}
         for region in self.plan.regions:
             try:
                 after = result(region.nest, arguments, {a.name: data[a.name] for a in region.nest.arrays}, 1)
-            except (UndefinedBehaviour, ValueError):
+            except (UndefinedBehaviour, EndlessLoopError, ValueError):
                 return None
             if after is None:
                 return None
