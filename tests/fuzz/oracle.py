@@ -413,8 +413,10 @@ class _Runner:
                 self._wrong("out of bounds", f"{word}, {case.kind}", f"{ran.faults[0]}: {told}")
                 return False
             if ran.outcome.status != 0:
-                if case.kind == "choice" and not all(region.tilings for region in plan.regions):
-                    continue  # a leaf would have to run, and this device need not have room for it
+                if case.kind != "leaf" and any(
+                    len(r.numbers) - len(r.leaves) < case.tile for r in plan.regions
+                ):
+                    continue  # a leaf would have to run there, and this device need not have room for it
                 refused = f"{ran.outcome.constraint} ({ran.outcome.needed}, {ran.outcome.available})"
                 words = re.sub(r"\d+", "N", ran.outcome.message)[:80]
                 self._wrong("refused", f"{case.kind} {words}", f"{refused} {ran.outcome.message}: {told}")
@@ -463,7 +465,7 @@ class _Runner:
                     ):
                         chosen = {**program, tile or "": region.tile_of(number)}
                         name = f"{region.name} {kind} {region.tile_of(number)}"
-                        cases.append(_Case(kind, name, (r, number), {}, chosen))
+                        cases.append(_Case(kind, name, (r, number), {}, chosen, region.tile_of(number)))
                     continue
                 if threads > MAX_BLOCK_THREADS:
                     continue
@@ -484,3 +486,5 @@ class _Case:
     number: tuple[int, int]
     machine: Mapping[str, int]
     parameters: Mapping[str, int]
+    tile: int = 1
+    """The number of tiles that a region must have for none of its leaves to run."""
