@@ -127,7 +127,7 @@ def examine(
         found.findings.append(Finding("exception", _place(error), traceback.format_exc(limit=-12)))
         return found
     found.warnings = _codes(compilation.diagnostics, Severity.WARNING)
-    found.counts["programs with sums in another order"] += compilation.reassociated
+    found.counts["programs with sums in another order"] += int(compilation.reassociated)
     stage("build")
     try:
         serial = build_serial(compilation.program, work / "serial", compiler=tools.c)

@@ -2,15 +2,18 @@
 
    cf_stop ends the run: an element outside the buffers, a subscript outside its declared dimension, undefined
    behaviour of C (the handlers of -fsanitize=undefined), an assert, too many accesses. A conflict is noted: two
-   parallel iterations that touch one element, one of them writing, with no barrier between them. */
+   parallel iterations that touch one element with no barrier between them, unless both read or both do the same kind
+   of atomic update. */
 #include <setjmp.h>
 #include <stdint.h>
 
 enum { CF_DONE, CF_OUTSIDE, CF_SUBSCRIPT, CF_UNDEFINED, CF_ASSERT, CF_TOO_LONG };
 
+enum { CF_READS = 1, CF_WRITES = 2, CF_ADDS = 4, CF_ANDS = 8, CF_ORS = 16, CF_XORS = 32 };
+
 typedef struct {
   int64_t region, grid, band, thread;
-  char many_grids, written, many_threads, written_in_band;
+  char many_grids, done, many_threads, done_in_band; /* what was done: a bit each */
 } cf_shadow;
 
 typedef struct {
@@ -69,7 +72,10 @@ static void cf_assert(int condition)
   if (!condition) cf_stop(CF_ASSERT);
 }
 
-static const volatile void *cf_touch(int number, const volatile void *element, int writes)
+/* A read, or one kind of atomic update, is nothing that iterations could not do in any order. */
+static int cf_alone(int done) { return done != CF_WRITES && (done & (done - 1)) == 0; }
+
+static const volatile void *cf_touch(int number, const volatile void *element, int does)
 {
   cf_array *array = &cf_arrays[number];
   const int64_t bytes = (int64_t)((intptr_t)element - (intptr_t)array->base);
@@ -86,13 +92,14 @@ static const volatile void *cf_touch(int number, const volatile void *element, i
   }
   if (s->grid != cf_grid) s->many_grids = 1;
   s->grid = cf_grid;
-  s->written |= (char)writes;
-  if (s->band != cf_band_number) s->many_threads = s->written_in_band = 0;
+  s->done |= (char)does;
+  if (s->band != cf_band_number) s->many_threads = s->done_in_band = 0;
   else if (s->thread != cf_thread) s->many_threads = 1;
   s->band = cf_band_number;
   s->thread = cf_thread;
-  s->written_in_band |= (char)writes;
-  if (cf_found->array < 0 && ((s->many_grids && s->written) || (s->many_threads && s->written_in_band))) {
+  s->done_in_band |= (char)does;
+  if (cf_found->array < 0 &&
+      ((s->many_grids && !cf_alone(s->done)) || (s->many_threads && !cf_alone(s->done_in_band)))) {
     cf_found->array = number;
     cf_found->element = at;
     cf_found->region = cf_region_number;
@@ -100,8 +107,8 @@ static const volatile void *cf_touch(int number, const volatile void *element, i
   return element;
 }
 
-#define CF_READ(number, element) (*(const __typeof__(element) *)cf_touch(number, &(element), 0))
-#define CF_WRITE(number, element) (*(__typeof__(element) *)cf_touch(number, &(element), 1))
+#define CF_READ(number, element) (*(const __typeof__(element) *)cf_touch(number, &(element), CF_READS))
+#define CF_DOES(number, element, does) (*(__typeof__(element) *)cf_touch(number, &(element), does))
 
 /* Undefined behaviour that the compiler sees to. */
 void __ubsan_handle_add_overflow() { cf_stop(CF_UNDEFINED); }

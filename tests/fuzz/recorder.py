@@ -5,7 +5,7 @@ and returns a :class:`Recording`.  The text is rewritten so that every reference
 told to ``recorder.h``, and compiled as C::
 
     meta_for (int i = 0; i < n; i++)   -->   for (int i = 0; (i < n) && cf_turn(0); i++)
-      y[i] += x[i - 1];                         CF_WRITE(1, y[i]) += CF_READ(0, x[i - 1]);
+      y[i] += x[i - 1];                         CF_DOES(1, y[i], CF_WRITES) += CF_READ(0, x[i - 1]);
 
 It shares no code with the front end and the legality test, which it is an oracle for.
 """
@@ -37,6 +37,10 @@ _FLAGS = (
     "-fsanitize=signed-integer-overflow,shift,integer-divide-by-zero,float-cast-overflow",
 )
 _ASSIGNMENTS = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
+_ATOMIC = {
+    **dict.fromkeys(("+=", "-=", "++", "--"), "CF_ADDS"),
+    **{"&=": "CF_ANDS", "|=": "CF_ORS", "^=": "CF_XORS"},
+}
 
 
 class NotCError(Exception):
@@ -276,20 +280,23 @@ class _Rewriter:
                     behind += 1
                 before = items[at - 1] if at > 0 else ""
                 after = items[behind] if behind < len(items) else ""
-                writes = after in (*_ASSIGNMENTS, "++", "--") or before in ("++", "--")
-                text.append(self._reference(node, items[at + 1 : behind], level, grid, writes=writes))
+                done = before if before in ("++", "--") else after
+                does = None if done not in (*_ASSIGNMENTS, "++", "--") else "CF_WRITES"
+                if does and "meta_atomic" in (before, items[at - 2] if at > 1 else ""):
+                    does = _ATOMIC.get(str(done), does)
+                text.append(self._reference(node, items[at + 1 : behind], level, grid, does))
                 at = behind
             elif isinstance(node, Group):
                 inner = self.nest(node.items, level, grid)
                 text.append({"(": f"({inner})", "[": f"[{inner}]", "{": f"{{ {inner} }}"}[node.opening])
                 at += 1
             else:
-                text.append(node)
+                text += [] if node == "meta_atomic" else [node]
                 at += 1
         return " ".join(text)
 
     def _reference(
-        self, name: str, subscripts: Sequence[Node], level: int, grid: int, *, writes: bool
+        self, name: str, subscripts: Sequence[Node], level: int, grid: int, does: str | None
     ) -> str:
         dims = self.data[name].dims or ("",)
         parts: list[str] = []
@@ -298,8 +305,8 @@ class _Rewriter:
             inner = self.nest(subscript.items, level, grid)
             extent = dims[k] if k < len(dims) else ""
             parts.append(f"[cf_subscript({inner}, {extent})]" if extent else f"[{inner}]")
-        kind = "CF_WRITE" if writes else "CF_READ"
-        return f"{kind}({self.numbers[name]}, {name}{''.join(parts)})"
+        element = f"{self.numbers[name]}, {name}{''.join(parts)}"
+        return f"CF_READ({element})" if does is None else f"CF_DOES({element}, {does})"
 
     def _header(self, header: Group, level: int, grid: int) -> str:
         first, condition, step = (self.nest(part, level, grid) for part in split(header.items, ";"))

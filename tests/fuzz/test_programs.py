@@ -88,6 +88,11 @@ def test_the_recorder_finds_what_is_touched(tmp_path: Path) -> None:
         ("y[i + 1] = y[i];", True),
         ("y[x[i]] = i;", True),
         ("if (x[i] > 0) y[0] = i;", False),
+        ("meta_atomic y[x[i]] += i;", False),
+        ("meta_atomic ++y[i / 2]; meta_atomic y[0] -= 2;", False),
+        ("meta_atomic y[0] += i; if (i == 1) y[0] = 1;", True),
+        ("meta_atomic y[0] += i; if (i == 1) meta_atomic y[0] ^= 1;", True),
+        ("meta_atomic y[0] += 1; y[i + 1] = y[0];", True),
     ],
 )
 def test_the_recorder_finds_conflicts(tmp_path: Path, body: str, conflicts: bool) -> None:
