@@ -20,14 +20,16 @@ class Range:
     coordinate: Coordinate
     upper: str
     block: str
+    begin: str | None = None
+    """Text that is no less than the lower bound of the coordinate, where that is not the bound itself."""
 
     @property
     def name(self) -> str:
         return self.coordinate.name
 
     @property
-    def low(self) -> int:
-        return self.coordinate.low
+    def low(self) -> str:
+        return str(self.coordinate.low) if self.begin is None else self.begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +105,13 @@ def _cut(draw: Draw, names: Names, ranges: Sequence[Range], cut: Cut, body: Body
             if draw.on("strided parallel", 0.08):
                 grids[-1] = f"meta_for (int {bk} = {count}; {bk} >= 1; {bk}--)"
                 block = f"({bk} - 1)"
+            elif draw.on("strided parallel", 0.04):
+                grids[-1] = grids[-1].replace("int", draw.pick(["unsigned", "long"]), 1)
             guards.append(f"{r.name} < {r.upper}")
         threads.append(f"meta_for (int {th} = 0; {th} < {r.block}; {th}++)")
         if draw.on("strided parallel", 0.06):
             threads[-1] = f"meta_for (int {th} = {r.block} - 1; {th} >= 0; {th}--)"
-        start = f"{r.low} + " if r.low else ""
+        start = f"{r.low} + " if r.low != "0" else ""
         if stepped is None:
             definitions.append(f"int {r.name} = {start}{block}*{r.block} + {th};")
         else:
@@ -146,7 +150,7 @@ def _bands(
     band = [*threads, "{", *definitions, *guarded(), "}"]
     if draw.on("uniform scalar", 0.4):
         origin = names.new("origin", "at")
-        uniform = re.match(r"meta_for \(int (\w+)", grid)
+        uniform = re.match(r"meta_for \(\w+ (\w+)", grid)
         assert uniform is not None
         condition = draw.pick([f"{uniform[1]} % 2 == 0", f"{uniform[1]} > 0", f"{origin} >= 1"])
         start = [f"int {origin} = {uniform[1]} * 2;"]

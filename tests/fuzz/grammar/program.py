@@ -237,36 +237,47 @@ class _Program:
         self.arrays = tuple(self._input() for _ in range(draw.pick([1, 2, 2, 3])))
         host: list[str] = self._host_scalars()
         count = draw.pick([2, 2, 3]) if draw.on("two regions", 0.35) else 1
-        in_loop = draw.on("host loop", 0.3)
-        turn = self.names.new("step_t", "t0_") if draw.chance(0.1) else "t"
-        if in_loop:
+        turn, counts_up = None, draw.chance(0.75)
+        if draw.on("host loop", 0.3):
+            turn = self.names.new("step_t", "t0_") if draw.chance(0.1) else "t"
             self.turns = self._renamed("T")
             self.integers.append(turn)
         regions: list[str] = []
         for k in range(count):
             if k and draw.on("host scalars", 0.2):
                 regions += self._host_scalars()
-            ranges, coordinates = self._coordinates()
-            homes = [self._output(coordinates)]
-            if draw.chance(0.15):
-                homes.append(self._output(coordinates))
-            readable = self.arrays
-            self.arrays = (*self.arrays, *(a for a, _ in homes))
-            self.ever_written |= {a.name for a, _ in homes}
-            scope = self._scope(coordinates, tuple(homes), readable)
-            depth = draw.pick([0, 1, 2, 2, 2])
-            lines = self._region(ranges, partial(self.statements.body, scope, depth))
+            lines = self._any_region(turn if counts_up else None)
             if draw.on("host if", 0.08):
                 size = draw.pick(self.sizes)
                 lines = [f"if ({size} {draw.pick(['>', '>=', '!='])} {draw.number(1, 3)}) {{", *lines, "}"]
+                if draw.on("host else", 0.5):
+                    lines += ["else {", *self._any_region(None), "}"]
             regions += lines
-        if in_loop:
-            header = draw.pick(
-                [f"for (int {turn} = 0; {turn} < {self.turns}; {turn}++)"] * 3
-                + [f"for (int {turn} = {self.turns}; {turn} > 0; {turn}--)"]
+        if turn is not None:
+            up, down = (
+                f"{turn} = 0; {turn} < {self.turns}; {turn}++",
+                f"{turn} = {self.turns}; {turn} > 0; {turn}--",
             )
-            regions = [f"{header} {{", *regions, "}"]
+            regions = [f"for (int {up if counts_up else down}) {{", *regions, "}"]
         return [*host, *regions]
+
+    def _any_region(self, turn: str | None) -> list[str]:
+        """A region of any body; ``turn`` is an iterator of the host that counts up from 0."""
+        draw = self.draw
+        ranges, coordinates = self._coordinates()
+        if turn is not None and draw.on("moving range", 0.15):
+            first = replace(ranges[0].coordinate, low=0)
+            ranges[0] = replace(ranges[0], coordinate=first, begin=draw.pick([turn, f"{turn} + 1"]))
+            coordinates = (first, *coordinates[1:])
+        homes = [self._output(coordinates)]
+        if draw.chance(0.15):
+            homes.append(self._output(coordinates))
+        readable = self.arrays
+        self.arrays = (*self.arrays, *(a for a, _ in homes))
+        self.ever_written |= {a.name for a, _ in homes}
+        scope = self._scope(coordinates, tuple(homes), readable)
+        depth = draw.pick([0, 1, 2, 2, 2])
+        return self._region(ranges, partial(self.statements.body, scope, depth))
 
     def _host_scalars(self) -> list[str]:
         draw = self.draw
