@@ -267,7 +267,7 @@ class _Program:
         ranges, coordinates = self._coordinates()
         if turn is not None and draw.on("moving range", 0.15):
             first = replace(ranges[0].coordinate, low=0)
-            ranges[0] = replace(ranges[0], coordinate=first, begin=draw.pick([turn, f"{turn} + 1"]))
+            ranges[0] = replace(ranges[0], coordinate=first, begin=draw.pick([turn, f"({turn} + 1)"]))
             coordinates = (first, *coordinates[1:])
         homes = [self._output(coordinates)]
         if draw.chance(0.15):
