@@ -417,6 +417,8 @@ class _Runner:
                     len(r.numbers) - len(r.leaves) < case.tile for r in plan.regions
                 ):
                     continue  # a leaf would have to run there, and this device need not have room for it
+                if case.kind == "leaf" and ran.outcome.constraint == "bytes of shared memory":
+                    continue  # the machine that was made up for the leaf has more than the device
                 refused = f"{ran.outcome.constraint} ({ran.outcome.needed}, {ran.outcome.available})"
                 words = re.sub(r"\d+", "N", ran.outcome.message)[:80]
                 self._wrong("refused", f"{case.kind} {words}", f"{refused} {ran.outcome.message}: {told}")
