@@ -62,6 +62,10 @@ INTERPRETED = 20_000
 """Accesses of a run that the reference interpreter repeats."""
 APPROXIMATE = frozenset(name for names in LIBRARY.values() for name in names)
 MAX_BLOCK_THREADS = 1024
+CONFLICTS = frozenset({"CF0401", "CF0404"})
+"""Errors that say that iterations are in conflict."""
+SUBSCRIPTS = frozenset({"CF0402"})
+"""Errors that say that an array is left."""
 DOUBTS = frozenset({"CF0411"})
 """Warnings with which the tool leaves it to the user whether iterations are independent."""
 
@@ -186,9 +190,9 @@ def _first_error(words: str) -> tuple[str, str]:
 
 def _refused(diagnostics: Sequence[Diagnostic], recorder: Recorder, seed: str, found: Examination) -> None:
     """What is refused for a conflict has one, and what is refused for a subscript leaves its array."""
-    reasons = {"CF0401": False, "CF0402": False}
     wanted = [d for d in diagnostics if d.severity is Severity.ERROR]
-    if not wanted or any(d.code not in reasons for d in wanted):
+    codes = {d.code for d in wanted}
+    if not codes or codes - CONFLICTS - SUBSCRIPTS:
         return
     witnesses = [_witness(d) for d in wanted]
     undefined = False
@@ -201,18 +205,16 @@ def _refused(diagnostics: Sequence[Diagnostic], recorder: Recorder, seed: str, f
             if recording is None:
                 continue
             found.counts["points of refused programs"] += 1
-            reasons["CF0401"] |= recording.conflict is not None
-            reasons["CF0402"] |= recording.status in (Status.SUBSCRIPT, Status.OUTSIDE)
             undefined |= bool(fixed) and recording.status is Status.UNDEFINED
-            if reasons["CF0401"] or reasons["CF0402"]:
-                found.counts[f"refusals confirmed: {' '.join(sorted({d.code for d in wanted}))}"] += 1
+            left = recording.status in (Status.SUBSCRIPT, Status.OUTSIDE)
+            if (codes & CONFLICTS and recording.conflict is not None) or (codes & SUBSCRIPTS and left):
+                found.counts[f"refusals confirmed: {' '.join(sorted(codes))}"] += 1
                 return
     if undefined:  # the witness is a call that means nothing for another reason, too
         found.counts["refusals by a witness that is undefined"] += 1
         return
-    codes = sorted({d.code for d in wanted})
     told = "\n".join(f"{d.code}: {d.message}; " + "; ".join(n.message for n in d.notes) for d in wanted)
-    found.findings.append(Finding("refused without reason", " ".join(codes), told))
+    found.findings.append(Finding("refused without reason", " ".join(sorted(codes)), told))
 
 
 def _witness(diagnostic: Diagnostic) -> dict[str, int]:

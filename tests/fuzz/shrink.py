@@ -132,7 +132,7 @@ def _instead(statement: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
     elif first == "do":
         yield _opened(statement[1:-3])
     else:
-        if first == "const":
+        if first in ("const", "meta_atomic"):
             yield statement[1:]
         at = next((k for k, n in enumerate(statement) if n in _ASSIGN), None)
         if at is not None:

@@ -17,6 +17,7 @@ CONSTRUCTS: dict[str, str] = {
     "assert": "conditions of the host before a region",
     "assignment operators": "+= -= *= /= and for integers %= &= |= ^= <<= >>=",
     "bands that meet": "threads that read after a barrier what other threads of the block have written",
+    "atomic": "atomic updates of elements that iterations share",
     "band loops": "serial loops and conditions between grid and threads, several bands of threads",
     "block clause": "plain meta_for with block(...)",
     "break": "break and continue in serial loops",

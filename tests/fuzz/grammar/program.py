@@ -19,6 +19,8 @@ from tests.fuzz.grammar.nests import Cut, Range, direct, region
 from tests.fuzz.grammar.scope import INTEGERS, Array, Coordinate, Extent, Names, Scope
 from tests.fuzz.grammar.statements import Statements, written
 
+ATOMIC = (("+=", "-=", "++", "--"), ("+=",), ("&=",), ("|=",), ("^=",))
+"""Operators of one kind."""
 HEADERS = "#include <assert.h>\n#include <math.h>\n#include <stdlib.h>\n"
 
 
@@ -189,6 +191,18 @@ class _Program:
         form = draw.pick(["open", "rows"]) if draw.on("row pointer", 0.15) else "dims"
         return Array(name, kind, extents, pointer=False, form=form), (tuple(digits),)
 
+    def _shared(self) -> Array:
+        """An array that iterations update atomically."""
+        draw = self.draw
+        extent = Extent("", draw.pick([4, 8, 16])) if draw.chance(0.6) else Extent(draw.pick(self.sizes), 1)
+        kind = draw.pick(["int", "int", "unsigned", "long"])
+        array = Array(
+            self.names.new("h", "bins"), kind, (extent,), pointer=bool(extent.size) and draw.chance(0.5)
+        )
+        self.arrays = (*self.arrays, array)
+        self.ever_written.add(array.name)
+        return array
+
     def _scope(
         self,
         coordinates: tuple[Coordinate, ...],
@@ -276,6 +290,8 @@ class _Program:
         self.arrays = (*self.arrays, *(a for a, _ in homes))
         self.ever_written |= {a.name for a, _ in homes}
         scope = self._scope(coordinates, tuple(homes), readable)
+        if draw.on("atomic", 0.2):
+            scope = replace(scope, shared=((self._shared(), draw.pick(ATOMIC)),))
         depth = draw.pick([0, 1, 2, 2, 2])
         return self._region(ranges, partial(self.statements.body, scope, depth))
 

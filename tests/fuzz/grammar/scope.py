@@ -185,6 +185,8 @@ class Scope:
     floats: tuple[str, ...] = ()
     arrays: tuple[Array, ...] = ()
     home: tuple[tuple[Array, tuple[str, ...]], ...] = ()
+    shared: tuple[tuple[Array, tuple[str, ...]], ...] = ()
+    """Arrays that iterations update atomically, with the operators of their kind."""
     in_loop: bool = False
 
     @property

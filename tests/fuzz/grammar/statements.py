@@ -51,6 +51,8 @@ class Statements:
             return ["{", *self.body(scope, depth - 1), "}"], scope
         if kind == 10 and (locals := [v for v in scope.locals if not v.length and not v.fixed]):
             return self._change(draw.pick(locals), scope), scope
+        if kind >= 9 and scope.shared and draw.chance(0.8):
+            return [self.atomic(scope)], scope
         if kind == 11 and draw.chance(0.1):
             return [";"], scope
         return self.assignment(scope), scope
@@ -75,6 +77,22 @@ class Statements:
             elif operator in ("|=", "&=", "^="):
                 value = self.expressions.integer(scope, 2)
         return [f"{target} {operator} {value};"]
+
+    def atomic(self, scope: Scope) -> str:
+        """An update of an element that other iterations update, too."""
+        draw = self.draw
+        array, operators = draw.pick(scope.shared)
+        if not array.pointer and not array.extents[0].size and draw.chance(0.6):
+            # A length that is a power of two.
+            place = f"({self.expressions.integer(scope, 1)}) & {array.extents[0].pad - 1}"
+        else:
+            (place,) = self.expressions.subscripts(array, scope)
+        target, operator = f"{array.name}[{place}]", draw.pick(operators)
+        if operator in ("++", "--"):
+            return (
+                f"meta_atomic {target}{operator};" if draw.chance(0.7) else f"meta_atomic {operator}{target};"
+            )
+        return f"meta_atomic {target} {operator} {self.expressions.integer(scope, 1)};"
 
     def value(self, kind: str, scope: Scope, depth: int) -> str:
         """An expression for a target of a type; now and then of the other sort."""
