@@ -9,7 +9,7 @@ MINUTES ?= 60
 SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint format fuzz nvcc gpu-prepare gpu-test gpu-bench bench selection sizes assembly bench-trees quotients bank agreement clean
+.PHONY: help demo test test-all lint format fuzz fuzz-programs fuzz-ptx nvcc gpu-prepare gpu-test gpu-bench bench selection sizes assembly bench-trees quotients bank agreement clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -40,9 +40,12 @@ lint: $(STAMP)  ## style, format and types
 	$(PY) -m ruff format --check .
 	$(PY) -m pyright
 
-# Ends with an error at a finding; what was found is in build/fuzz.
-fuzz: $(STAMP)  ## random programs and random PTX for MINUTES (60), from SEED (1), on WORKERS (2)
-	$(PY) -m tests.fuzz.programs --minutes $(MINUTES) --seed $(SEED) --workers $(WORKERS)
+# Both at once; ends with an error at a finding. What was found is in build/fuzz.
+fuzz: $(STAMP) nvcc  ## random programs and random PTX for MINUTES (60), from SEED (1)
+	$(MAKE) --jobs 2 --keep-going --output-sync=target fuzz-programs fuzz-ptx
+
+fuzz-programs fuzz-ptx:
+	$(PY) -m tests.fuzz.$(@:fuzz-%=%) --minutes $(MINUTES) --seed $(SEED)
 
 format: $(STAMP)  ## rewrite the sources in the one format
 	$(PY) -m ruff check --fix .

@@ -7,17 +7,14 @@ In: a seed.  Out: a :class:`Generated`, with the text and the constructs that ar
 
 from __future__ import annotations
 
-import itertools
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
 from tests.fuzz.grammar.draw import Draw
-from tests.fuzz.grammar.expressions import Expressions
-from tests.fuzz.grammar.nests import Cut, Range, direct, region
-from tests.fuzz.grammar.scope import INTEGERS, Array, Coordinate, Extent, Names, Scope
-from tests.fuzz.grammar.statements import Statements, written
+from tests.fuzz.grammar.nests import Range, direct, region
+from tests.fuzz.grammar.pieces import Pieces
+from tests.fuzz.grammar.scope import INTEGERS, Array, Coordinate, Extent
 
 ATOMIC = (("+=", "-=", "++", "--"), ("+=",), ("&=",), ("|=",), ("^=",))
 """Operators of one kind."""
@@ -39,33 +36,8 @@ def generate(seed: str, without: frozenset[str] = frozenset()) -> Generated:
     return Generated(text, frozenset(program.draw.used))
 
 
-class _Program:
-    def __init__(self, draw: Draw) -> None:
-        self.draw = draw
-        self.names = Names(draw, {"f", "int", "i", "j", "l", "n", "m", "B0", "B1", "B2", "T", "gs", "t"})
-        self.expressions = Expressions(draw)
-        self.statements = Statements(draw, self.names, self.expressions)
-        self.sizes = [self._renamed("n")]
-        if draw.chance(0.5):
-            self.sizes.append(self._renamed("m"))
-        three = draw.on("three coordinates", 0.2)
-        self.rank = 3 if three else draw.pick([1, 1, 2, 2])
-        self.blocks = [self._renamed(f"B{k}") for k in range(self.rank)]
-        self.iterators = [self._renamed(name) for name in ("i", "j", "l")[: self.rank]]
-        self.integers: list[str] = []
-        self.floats: list[str] = []
-        self.extra: list[str] = []  # further scalar parameters
-        self.turns: str | None = None
-        self.arrays: tuple[Array, ...] = ()
-        self.steps: str | None = None
-        self.ever_written: set[str] = set()
-
-    def _renamed(self, name: str) -> str:
-        if not self.draw.on("odd names", 0.12):
-            return name
-        return self.names.new(name + "_")
-
-    # --- the function
+class _Program(Pieces):
+    """The shapes of functions."""
 
     def text(self) -> str:
         draw = self.draw
@@ -79,10 +51,10 @@ class _Program:
             (self._direct, 0.05 if draw.on("direct nest", 1.0) else 0.0),
         ]
         draw.used -= {"product", "sweeps", "bands that meet", "tiled product", "direct nest"}
-        self._scalars()
+        self.scalars()
         make = draw.random.choices([s for s, _ in shapes], [w for _, w in shapes])[0]
         host = make()
-        parameters = self._parameters()
+        parameters = self.parameters()
         lines = [f"void f({', '.join(parameters)})", "{", *host, "}"]
         return HEADERS + "\n".join(self._commented(_indented(lines))) + "\n"
 
@@ -99,167 +71,21 @@ class _Program:
         at = self.draw.number(1, len(lines) - 1)
         return [*lines[:at], self.draw.pick(comments), *lines[at:]]
 
-    def _scalars(self) -> None:
-        draw = self.draw
-        if draw.chance(0.5):
-            name = self.names.new("alpha", "beta")
-            kind = "double" if draw.on("double", 0.25) else "float"
-            self.extra.append(f"{kind} {name}")
-            self.floats.append(name)
-        if draw.chance(0.3):
-            name = self.names.new("q", "r")
-            kind = draw.pick(["int", "int", "long", "unsigned"])
-            self.extra.append(f"{kind} {name}")
-            self.integers.append(name)
-
-    def _parameters(self) -> list[str]:
-        draw = self.draw
-        kinds = [
-            draw.pick(["long", "unsigned"]) if draw.on("size types", 0.06) else "int" for _ in self.sizes
-        ]
-        sizes = [f"{kind} {name}" for kind, name in zip(kinds, self.sizes, strict=True)]
-        blocks = [f"int {name}" for name in self.blocks]
-        others = list(self.extra)
-        if self.steps is not None:
-            blocks.append(f"int {self.steps}")
-        if self.turns is not None:
-            others.append(f"int {self.turns}")
-        data = [a.parameter(const=a.name not in self.ever_written and draw.chance(0.7)) for a in self.arrays]
-        if draw.on("order of parameters", 0.4):
-            rest = [*blocks, *others, *data]
-            draw.random.shuffle(rest)
-            return [*sizes, *rest]
-        return [*sizes, *others, *data, *blocks]
-
-    # --- pieces
-
-    def _coordinates(self, *, simple: bool = False) -> tuple[list[Range], tuple[Coordinate, ...]]:
-        draw = self.draw
-        ranges: list[Range] = []
-        for name, block in zip(self.iterators, self.blocks, strict=True):
-            size = draw.pick(self.sizes)
-            low = 0 if simple or draw.chance(0.6) else draw.number(1, 2)
-            above = 0 if simple or draw.chance(0.6) else draw.number(-2, 1)
-            upper = Extent(size, above).text
-            if not simple and draw.chance(0.05):
-                upper, above = f"{size}/2", 0
-            ranges.append(Range(Coordinate(name, low, size, above), upper, block))
-        return ranges, tuple(r.coordinate for r in ranges)
-
-    def _type(self) -> str:
-        draw = self.draw
-        if draw.on("integer data", 0.3):
-            return draw.pick(INTEGERS)
-        return "double" if draw.on("double", 0.2) else "float"
-
-    def _input(self) -> Array:
-        draw = self.draw
-        name, kind = self.names.new("a", "b", "c", "x", "w"), self._type()
-        if draw.on("data subscript", 0.08):
-            kind = "int"
-        rank = draw.pick([1, 2, 2, 3] if self.rank == 3 else [1, 1, 2, 2])
-        if draw.on("constant dims", 0.08):
-            return Array(name, kind, (Extent("", draw.pick([4, 7, 8, 16])),), pointer=False)
-        extents = tuple(Extent(draw.pick(self.sizes), draw.pick([0, 0, 0, 1, 2, 3])) for _ in range(rank))
-        if draw.on("linearised", 0.45):
-            return Array(name, kind, extents, pointer=True, base=draw.pick([0, 0, 2, 3, 40]))
-        form = draw.pick(["open", "rows"]) if draw.on("row pointer", 0.2) else "dims"
-        return Array(name, kind, extents, pointer=False, form=form)
-
-    def _output(self, coordinates: tuple[Coordinate, ...]) -> tuple[Array, tuple[tuple[str, ...], ...]]:
-        """An array with the elements of it that an iteration owns."""
-        draw = self.draw
-        name, kind = self.names.new("y", "out", "d", "c"), self._type()
-        order = list(coordinates)
-        draw.random.shuffle(order) if draw.chance(0.25) else None
-        pads = [max(0, c.above) + draw.pick([0, 0, 0, 1, 2]) for c in order]
-        extents = tuple(Extent(c.size, pad) for c, pad in zip(order, pads, strict=True))
-        digits: list[str] = []
-        for c, pad in zip(order, pads, strict=True):
-            lowest, highest = -c.low, pad - c.above
-            shift = draw.number(max(lowest, -2), min(highest, 2)) if draw.chance(0.25) else 0
-            shift = min(max(shift, lowest), highest)
-            digits.append(c.name if shift == 0 else f"{c.name} {'+' if shift > 0 else '-'} {abs(shift)}")
-        if draw.on("linearised", 0.4):
-            base = draw.pick([0, 0, 1, 7])
-            text = self.expressions.row(digits, extents)
-            if draw.chance(0.08):
-                both = (f"2*({text}) + {base}", f"2*({text}) + {base + 1}")
-                return Array(name, kind, extents, pointer=True, base=base), ((both[0],), (both[1],))
-            subscript = f"{text} + {base}" if base else text
-            return Array(name, kind, extents, pointer=True, base=base), ((subscript,),)
-        form = draw.pick(["open", "rows"]) if draw.on("row pointer", 0.15) else "dims"
-        return Array(name, kind, extents, pointer=False, form=form), (tuple(digits),)
-
-    def _shared(self) -> Array:
-        """An array that iterations update atomically."""
-        draw = self.draw
-        extent = Extent("", draw.pick([4, 8, 16])) if draw.chance(0.6) else Extent(draw.pick(self.sizes), 1)
-        kind = draw.pick(["int", "int", "unsigned", "long"])
-        array = Array(
-            self.names.new("h", "bins"), kind, (extent,), pointer=bool(extent.size) and draw.chance(0.5)
-        )
-        self.arrays = (*self.arrays, array)
-        self.ever_written.add(array.name)
-        return array
-
-    def _scope(
-        self,
-        coordinates: tuple[Coordinate, ...],
-        homes: tuple[tuple[Array, tuple[tuple[str, ...], ...]], ...],
-        readable: tuple[Array, ...],
-    ) -> Scope:
-        names = frozenset(array.name for array, _ in homes)
-        home = tuple((replace(a, written=True), s) for a, subscripts in homes for s in subscripts)
-        return Scope(
-            coordinates,
-            sizes=tuple(self.sizes),
-            integers=tuple(self.integers),
-            floats=tuple(self.floats),
-            arrays=written((*readable, *(a for a, _ in homes)), names),
-            home=home,
-        )
-
-    def _cached(self, body: list[str]) -> list[str]:
-        """Names for a cache clause: some of the arrays that the body refers to."""
-        words = set(re.findall(r"[A-Za-z_]\w*(?=\[)", "\n".join(body)))
-        names = [a.name for a in self.arrays if a.name in words]
-        if not names or not self.draw.on("cache", 0.4):
-            return []
-        return self.draw.random.sample(names, self.draw.number(1, len(names)))
-
-    def _region(self, ranges: list[Range], body: Callable[[], list[str]]) -> list[str]:
-        """Where a body is written twice, both are drawn; the clause names what is in the first."""
-        first = body()
-        bodies = itertools.chain([first], iter(body, None))
-        return region(self.draw, self.names, ranges, self._cut(), self._cached(first), lambda: next(bodies))
-
-    def _cut(self) -> Cut:
-        draw = self.draw
-        if draw.on("block clause", 0.5):
-            return Cut(clause=True, steps=None, whole=False)
-        steps = None
-        if draw.on("granularity", 0.3):
-            self.steps = steps = self.steps or self._renamed("gs")
-        return Cut(clause=False, steps=steps, whole=draw.on("floor grid", 0.15))
-
-    # --- shapes of functions
-
     def _any_regions(self) -> list[str]:
         """Regions of any bodies, one after the other, in loops and conditions of the host."""
         draw = self.draw
-        self.arrays = tuple(self._input() for _ in range(draw.pick([1, 2, 2, 3])))
-        host: list[str] = self._host_scalars()
+        self.arrays = tuple(self.source() for _ in range(draw.pick([1, 2, 2, 3])))
+        host: list[str] = self.host_scalars()
         count = draw.pick([2, 2, 3]) if draw.on("two regions", 0.35) else 1
         turn, counts_up = None, draw.chance(0.75)
         if draw.on("host loop", 0.3):
             turn = self.names.new("step_t", "t0_") if draw.chance(0.1) else "t"
-            self.turns = self._renamed("T")
+            self.turns = self.renamed("T")
             self.integers.append(turn)
         regions: list[str] = []
         for k in range(count):
             if k and draw.on("host scalars", 0.2):
-                regions += self._host_scalars()
+                regions += self.host_scalars()
             lines = self._any_region(turn if counts_up else None)
             if draw.on("host if", 0.08):
                 size = draw.pick(self.sizes)
@@ -278,62 +104,36 @@ class _Program:
     def _any_region(self, turn: str | None) -> list[str]:
         """A region of any body; ``turn`` is an iterator of the host that counts up from 0."""
         draw = self.draw
-        ranges, coordinates = self._coordinates()
+        ranges, coordinates = self.coordinates()
         if turn is not None and draw.on("moving range", 0.15):
             first = replace(ranges[0].coordinate, low=0)
             ranges[0] = replace(ranges[0], coordinate=first, begin=draw.pick([turn, f"({turn} + 1)"]))
             coordinates = (first, *coordinates[1:])
-        homes = [self._output(coordinates)]
+        homes = [self.output(coordinates)]
         if draw.chance(0.15):
-            homes.append(self._output(coordinates))
+            homes.append(self.output(coordinates))
         readable = self.arrays
         self.arrays = (*self.arrays, *(a for a, _ in homes))
         self.ever_written |= {a.name for a, _ in homes}
-        scope = self._scope(coordinates, tuple(homes), readable)
+        scope = self.scope(coordinates, tuple(homes), readable)
         if draw.on("atomic", 0.2):
-            scope = replace(scope, shared=((self._shared(), draw.pick(ATOMIC)),))
+            scope = replace(scope, shared=((self.shared(), draw.pick(ATOMIC)),))
         depth = draw.pick([0, 1, 2, 2, 2])
-        return self._region(ranges, partial(self.statements.body, scope, depth))
-
-    def _host_scalars(self) -> list[str]:
-        draw = self.draw
-        lines: list[str] = []
-        size = draw.pick(self.sizes)
-        if draw.on("host scalars", 0.35):
-            name = self.names.new("h", "width", "half")
-            forms = [
-                f"{size} + 2",
-                f"{size} * 2",
-                f"({size} + 1)/2",
-                f"{size} % 3",
-                f"{size} > 3 ? {size} : 3",
-            ]
-            kind = draw.pick(["int", "int", "int", "const int", "long", "unsigned"])
-            lines.append(f"{kind} {name} = {draw.pick(forms)};")
-            self.integers.append(name)
-        if self.floats and draw.on("host scalars", 0.15):
-            name = self.names.new("gamma", "scaled")
-            lines.append(f"float {name} = {self.floats[0]} * 0.5f + 1.0f;")
-            self.floats.append(name)
-        if draw.on("assert", 0.2):
-            block = draw.pick(self.blocks)
-            forms = [f"{size} >= 2", f"{size} > 0", f"{block} <= 64", f"{block} >= 2", f"{size} % 2 == 0"]
-            lines.append(f"assert({draw.pick(forms)});")
-        return lines
+        return self.region(ranges, partial(self.statements.body, scope, depth))
 
     def _plain(self) -> list[str]:
         """One assignment to every point, by what is near it."""
         draw = self.draw
-        ranges, coordinates = self._coordinates(simple=draw.chance(0.6))
-        self.arrays = tuple(self._input() for _ in range(draw.pick([1, 1, 2])))
-        home = self._output(coordinates)
+        ranges, coordinates = self.coordinates(simple=draw.chance(0.6))
+        self.arrays = tuple(self.source() for _ in range(draw.pick([1, 1, 2])))
+        home = self.output(coordinates)
         readable = self.arrays
         self.arrays = (*self.arrays, home[0])
         self.ever_written.add(home[0].name)
-        scope = self._scope(coordinates, (home,), readable)
-        lines = self._region(ranges, partial(self.statements.simple, scope))
+        scope = self.scope(coordinates, (home,), readable)
+        lines = self.region(ranges, partial(self.statements.simple, scope))
         if draw.on("host loop", 0.15):
-            self.turns = self._renamed("T")
+            self.turns = self.renamed("T")
             return [f"for (int t = 0; t < {self.turns}; t++) {{", *lines, "}"]
         return lines
 
@@ -343,9 +143,9 @@ class _Program:
         draw.used.add("product")
         self.rank = min(self.rank, 2)
         self.blocks, self.iterators = self.blocks[: self.rank], self.iterators[: self.rank]
-        ranges, coordinates = self._coordinates(simple=True)
+        ranges, coordinates = self.coordinates(simple=True)
         along, k = draw.pick(self.sizes), self.names.new("k", "z")
-        kind = self._type()
+        kind = self.element_type()
         factors: list[str] = []
         for c in (coordinates * 2)[:2] if self.rank == 1 else coordinates:
             name = self.names.new("a", "b")
@@ -364,7 +164,7 @@ class _Program:
                 else "".join(f"[{d}]" for d in digits)
             )
             factors.append(f"{name}{subscript}")
-        home = self._output(coordinates)
+        home = self.output(coordinates)
         array = replace(home[0], type=kind)
         self.arrays = (*self.arrays, array)
         self.ever_written.add(array.name)
@@ -382,13 +182,13 @@ class _Program:
                 [f"{target} = {total};", f"{target} += {total};", f"{target} = 2 * {total} + {target};"]
             )
             body = [f"{kind} {total} = 0;", f"{header} {total} += {term};", last]
-        return self._region(ranges, lambda: body)
+        return self.region(ranges, lambda: body)
 
     def _sweeps(self) -> list[str]:
         """A loop of the host that sweeps between two grids."""
         draw = self.draw
         draw.used |= {"sweeps", "double buffering", "host loop"}
-        self.turns = self._renamed("T")
+        self.turns = self.renamed("T")
         self.rank = min(self.rank, 2)
         self.blocks, self.iterators = self.blocks[: self.rank], self.iterators[: self.rank]
         low, above = draw.number(0, 2), -draw.number(0, 2)
@@ -396,12 +196,12 @@ class _Program:
         coordinates = tuple(Coordinate(name, low, size, above) for name in self.iterators)
         upper = Extent(size, above).text
         ranges = [Range(c, upper, b) for c, b in zip(coordinates, self.blocks, strict=True)]
-        kind = self._type()
+        kind = self.element_type()
         extents = tuple(Extent(size, 0) for _ in coordinates)
         names = [self.names.new("a", "u"), self.names.new("b", "v")]
         grids = [Array(name, kind, extents, pointer=self.rank == 1 and draw.chance(0.2)) for name in names]
         others = (
-            (Array(self.names.new("c", "w"), self._type(), extents, pointer=False),)
+            (Array(self.names.new("c", "w"), self.element_type(), extents, pointer=False),)
             if draw.chance(0.3)
             else ()
         )
@@ -411,9 +211,9 @@ class _Program:
         def sweep(source: Array, target: Array) -> list[str]:
             place = tuple(c.name for c in coordinates)
             factors = ["", "2 * ", "-"] if kind in INTEGERS else ["", "0.25f * ", "2 * ", "-"]
-            terms = [draw.pick(factors) + self._near(source, coordinates) for _ in range(draw.number(1, 5))]
+            terms = [draw.pick(factors) + self.near(source, coordinates) for _ in range(draw.number(1, 5))]
             if others and draw.chance(0.5):
-                terms.append(self._near(others[0], coordinates))
+                terms.append(self.near(others[0], coordinates))
             if kind not in INTEGERS and self.floats and draw.chance(0.3):
                 terms.append(self.floats[0])
             value = terms[0]
@@ -426,11 +226,11 @@ class _Program:
         turn = "t"
         if draw.chance(0.3):
             both = [f"if ({turn} % 2)", *sweep(grids[1], grids[0]), "else", *sweep(grids[0], grids[1])]
-            regions = self._region(ranges, lambda: both)
+            regions = self.region(ranges, lambda: both)
         else:
-            cut = self._cut()
+            cut = self.cut()
             there, back = sweep(grids[0], grids[1]), sweep(grids[1], grids[0])
-            first = region(draw, self.names, ranges, cut, self._cached(there), lambda: there)
+            first = region(draw, self.names, ranges, cut, self.cached(there), lambda: there)
             second = region(draw, self.names, ranges, cut, [], lambda: back)
             regions = [*first, *second]
         relation = draw.pick([f"{turn} = 0; {turn} < {self.turns}", f"{turn} = 1; {turn} <= {self.turns}"])
@@ -442,18 +242,18 @@ class _Program:
         draw.used |= {"bands that meet", "hand-cut"}
         self.blocks = self.blocks[:1]
         size, block, name = self.sizes[0], self.blocks[0], self.iterators[0]
-        kind = self._type()
+        kind = self.element_type()
         extent = (Extent(size, 0),)
         between, target = (
             Array(self.names.new(n), kind, extent, pointer=draw.chance(0.4)) for n in ("y", "out")
         )
-        source = self._input()
+        source = self.source()
         self.arrays = (source, between, target)
         self.ever_written = {between.name, target.name}
         coordinate = Coordinate(name, 0, size, 0)
         grid, th, turn = self.names.new("b"), self.names.new("u"), self.names.new("turn")
-        first = self._scope((coordinate,), ((between, ((name,),)),), (source,))
-        second = self._scope((coordinate,), ((target, ((name,),)),), (source,))
+        first = self.scope((coordinate,), ((between, ((name,),)),), (source,))
+        second = self.scope((coordinate,), ((target, ((name,),)),), (source,))
         other = draw.pick([f"({block} - 1 - {th})", f"({th} + 1) % {block}", f"{th} / 2", "0"])
         operator = draw.pick(["=", "+=", "-="])
         met = f"{target.name}[{name}] {operator} {between.name}[{grid}*{block} + {other}];"
@@ -463,7 +263,7 @@ class _Program:
         bands += [threads, define, met, *(self.statements.simple(second) if draw.chance(0.4) else []), "}"]
         if draw.chance(0.5):
             bands = [f"for (int {turn} = 0; {turn} < {draw.number(1, 3)}; {turn}++) {{", *bands, "}"]
-        cached = self._cached(bands)
+        cached = self.cached(bands)
         cache = f" cache({', '.join(cached)})" if cached else ""
         loop = f"meta_for (int {grid} = 0; {grid} < {size} / {block}; {grid}++) {{"
         return [f"meta_schedule{cache} {{", loop, *bands, "}", "}"]
@@ -474,9 +274,9 @@ class _Program:
         draw.used |= {"tiled product", "hand-cut", "floor grid"}
         size = self.sizes[0]
         B0, B1 = "B0", "B1"
-        self.steps = steps = self._renamed("gs")
+        self.steps = steps = self.renamed("gs")
         self.blocks = [B0, B1]
-        kind = self._type()
+        kind = self.element_type()
         extents = (Extent(size, 0), Extent(size, 0))
         a, b, c = (Array(self.names.new(n), kind, extents, pointer=False) for n in ("a", "b", "c"))
         self.arrays = (a, b, c)
@@ -501,7 +301,7 @@ class _Program:
             f"{c.name}[{p}][{q} + {w}*{B1}] += {left} * {right};",
             "}",
         ]
-        cached = self._cached(lines)
+        cached = self.cached(lines)
         return [f"meta_schedule{f' cache({chr(44).join(cached)})' if cached else ''} {{", *lines, "}"]
 
     def _direct(self) -> list[str]:
@@ -509,27 +309,19 @@ class _Program:
         draw = self.draw
         self.rank = min(self.rank, 2)
         self.blocks, self.iterators = self.blocks[: self.rank], self.iterators[: self.rank]
-        ranges, coordinates = self._coordinates(simple=True)
+        ranges, coordinates = self.coordinates(simple=True)
         inner = tuple(Coordinate(self.names.new("u", "v"), 0, block, 0) for block in self.blocks)
-        self.arrays = tuple(self._input() for _ in range(draw.pick([1, 2])))
-        home = self._output((*coordinates, *inner))
+        self.arrays = tuple(self.source() for _ in range(draw.pick([1, 2])))
+        home = self.output((*coordinates, *inner))
         readable = self.arrays
         self.arrays = (*self.arrays, home[0])
         self.ever_written.add(home[0].name)
-        scope = self._scope((*coordinates, *inner), (home,), readable)
+        scope = self.scope((*coordinates, *inner), (home,), readable)
         body = self.statements.body(scope, 1)
         # Declared extents may name the sizes of blocks, which come first then.
         self.sizes += [block for block in self.blocks if not home[0].pointer]
         self.blocks = [block for block in self.blocks if home[0].pointer]
-        return direct(draw, ranges, inner, self._cached(body), body)
-
-    def _near(self, array: Array, coordinates: tuple[Coordinate, ...]) -> str:
-        draw = self.draw
-        shifts = [draw.number(-c.low, -c.above) if draw.chance(0.6) else 0 for c in coordinates]
-        return array.name + "".join(
-            f"[{c.name}{'' if s == 0 else f' {chr(43) if s > 0 else chr(45)} {abs(s)}'}]"
-            for c, s in zip(coordinates, shifts, strict=True)
-        )
+        return direct(draw, ranges, inner, self.cached(body), body)
 
 
 def _indented(lines: list[str]) -> list[str]:
