@@ -53,7 +53,7 @@ from tests.fuzz.selection import expected_choices
 from tests.fuzz.signature import Function
 
 OPTIONS = Options(registers="estimate")
-REASSOCIATED = 0.08
+REASSOCIATED = 0.2
 """The share of the programs whose sums may be added up in another order."""
 POINTS = 10
 REFUSED_POINTS = 60
