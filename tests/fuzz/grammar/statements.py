@@ -11,6 +11,8 @@ from tests.fuzz.grammar.draw import Draw
 from tests.fuzz.grammar.expressions import Expressions
 from tests.fuzz.grammar.scope import FLOATS, INTEGERS, Array, Coordinate, Local, Names, Scope
 
+DECLARES = ("const ", *(f"{kind} " for kind in (*INTEGERS, *FLOATS)))
+"""With which declarations begin; none is the body of a loop by itself."""
 FLOAT_OPERATORS = ("+=", "-=", "*=", "/=")
 INTEGER_OPERATORS = ("+=", "-=", "*=", "|=", "&=", "^=")
 
@@ -184,7 +186,7 @@ class Statements:
             return lines, outer
         inner = scope.with_serial(coordinate)
         body = self._inside_loop(inner, depth)
-        if len(body) == 1 and draw.chance(0.5):
+        if len(body) == 1 and not body[0].startswith(DECLARES) and draw.chance(0.5):
             return [*lines, header, f"  {body[0]}"], scope
         return [*lines, f"{header} {{", *body, "}"], scope
 
