@@ -62,6 +62,8 @@ def space_of_literal(literal: Immediate) -> Space:
 def space_of_result(instruction: Instruction, spaces: Sequence[Space], address_bits: int = 64) -> Space:
     """``spaces`` are as the operands of the instruction; those that are not read are not looked at."""
     code, operands = instruction.opcode, instruction.operands
+    if not code.accepts(len(operands)):
+        return Space.ANY
     match code.base:
         case "cvta":
             named = (space for m in code.modifiers if (space := space_named(m)) is not None)

@@ -137,6 +137,9 @@ def test_an_address_points_where_it_comes_from(body: str, expected: Space):
         "sub.s64 %rd1, %rd3, %rd2;\nshr.s64 %rd1, %rd1, 2;\nmad.lo.s64 %rd1, %rd1, 4, %rd2;",
         "add.rn.f64 %rd1, %rd2, 0d0000000000000000;",
         "unheard.of.u64 %rd1, %rd2;",
+        "add.s64 %rd1, %rd2;",
+        "selp.b64 %rd1;",
+        "mov.u64 %rd1;",
     ],
 )
 def test_what_may_hide_an_address_may_point_anywhere(body: str):
