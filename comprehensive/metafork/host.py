@@ -160,6 +160,8 @@ class _Reader:
         self._conditionals = 0
         """How many ``#if`` are open."""
         self._extents = Extents(tokens, closings)
+        self._first_exit = _first_exit(tokens, closings)
+        """Where host code may first leave the function on its own."""
         self._scopes = [_Scope("brace")]
         self._refused: Expr | None = None
         """The condition of the ``if`` to which an ``else`` that comes next belongs."""
@@ -458,13 +460,7 @@ class _Reader:
         """Whether a region here runs whenever its loops turn: nothing else governs it, and nothing before it leaves."""
         if self._conditionals or any(scope.kind != "brace" and scope.loop is None for scope in self._scopes):
             return False
-        inside = [range(first, last + 1) for first, last in self._closings.items()]
-        before = [k for k in range(position) if not any(k in region for region in inside)]
-        return not any(self._may_leave(k) for k in before)
-
-    def _may_leave(self, position: int) -> bool:
-        word, after = self._tokens[position], self._tokens[position + 1]
-        return word.text in _LEAVING or (word.text.isupper() and after.type == "LPAR")
+        return position <= self._first_exit
 
     def _governing(self) -> tuple[HostLoop, ...]:
         """The loops around a region here, if nothing else decides how often it runs."""
@@ -478,6 +474,23 @@ class _Reader:
                 return ()
             hidden |= {item.name for item in scope.items if not isinstance(item, Precondition | Fact)}
         return tuple(loops)
+
+
+def _first_exit(tokens: Sequence[Token], closings: dict[int, int]) -> int:
+    """The position of the first word outside of regions that may leave a function; the end where there is none."""
+    position = 0
+    while position < len(tokens):
+        if position in closings:
+            position = closings[position]
+        elif tokens[position].text in _LEAVING or _may_be_macro_call(tokens, position):
+            return position
+        position += 1
+    return position
+
+
+def _may_be_macro_call(tokens: Sequence[Token], position: int) -> bool:
+    is_called = position + 1 < len(tokens) and tokens[position + 1].type == "LPAR"
+    return is_called and tokens[position].text.isupper()
 
 
 def _opened(directive: str) -> int:
