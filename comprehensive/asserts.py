@@ -171,14 +171,22 @@ def _asserts(function: Function, region: MetaSchedule, nest: Nest) -> Asserts:
         if not isinstance(part, HostAssert):
             continue
         words, line = f"assert({' '.join(assert_words(part).split())})", part.span.position[0]
-        condition = part.condition
-        if condition is not None and any(condition is p for p in nest.preconditions):
+        condition = _precondition(part, nest)
+        if condition is not None:
             read = over_arguments(nest, condition)
             if is_wide(read, {s.name: s.type for s in nest.scalars}):
                 checked.append(Assert(words, line, read, nest))
                 continue
         unchecked.append(f"{words}, line {line}")
     return Asserts(tuple(checked), tuple(unchecked))
+
+
+def _precondition(part: HostAssert, nest: Nest) -> Expr | None:
+    """The condition as the nest has it, with its conversions written out; None where the nest does not know it."""
+    if part.condition is None:
+        return None
+    span = part.condition.span
+    return next((p for p in nest.preconditions if p.span == span), None)
 
 
 def not_checked(notes: Iterable[str]) -> list[str]:
