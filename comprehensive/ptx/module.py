@@ -149,8 +149,9 @@ class Module:
 
     @property
     def sm(self) -> int:
-        """Ten times the compute capability: 90 for ``sm_90a``."""
-        return int(re.sub(r"\D", "", self.target[0]))
+        """Ten times the compute capability: 90 for ``sm_90a``, and 0 for what is no name of a target."""
+        found = re.match(r"(?:sm|compute)_(\d{2,4})[a-z]?\Z", self.target[0])
+        return int(found[1]) if found is not None else 0
 
     def with_version(self, version: tuple[int, int]) -> Module:
         items = tuple(

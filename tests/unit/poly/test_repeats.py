@@ -100,8 +100,8 @@ def test_reading_and_writing_where_data_says_is_an_error_with_two_iterations(bod
     found = [d for d in sink.diagnostics if d.code == "CF0404"]
     assert len(found) == 1, sink.diagnostics
     one, other, values = (note.message for note in found[0].notes)
-    assert "i_block = " in one
-    assert "i_block = " in other
+    assert "at i = " in one
+    assert "at i = " in other
     assert "n = " in values
     assert "meta_atomic" in (found[0].help or "")
 
