@@ -32,7 +32,7 @@ from comprehensive.generate import outputs
 from comprehensive.loops.interpreter import EndlessLoopError, UndefinedBehaviour, c_value
 from comprehensive.loops.ir import Role
 from comprehensive.machine.device import load_device
-from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary
+from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary, Outcome
 from comprehensive.runtime.guarded import Edge, GuardedProcess
 from comprehensive.runtime.serial import SerialBuildError, SerialLibrary
 from comprehensive.runtime.serial import build as build_serial
@@ -68,6 +68,11 @@ SUBSCRIPTS = frozenset({"CF0402"})
 """Errors that say that an array is left."""
 DOUBTS = frozenset({"CF0411"})
 """Warnings with which the tool leaves it to the user whether iterations are independent."""
+
+
+def _lacks_shared_memory(outcome: Outcome) -> bool:
+    """Whether the device on which kernels run here has too little for what the machine asked about would admit."""
+    return outcome.constraint == "bytes of shared memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +366,8 @@ class _Runner:
             name = self.plan.function.name
             ran = self.process.kernels(self.kernels, name, {**others, **data}, given, machine=wanted.machine)
             assert ran.outcome is not None
+            if _lacks_shared_memory(ran.outcome):
+                continue  # the machine asked about has more than the device of this process
             took = ran.outcome.leaf if ran.outcome.status == 0 else None
             if took != wanted.leaf and took != -1:
                 words = f"explain says {wanted.leaf}, the launcher takes {took} ({ran.outcome.constraint}): {told}"
@@ -419,7 +426,7 @@ class _Runner:
                     len(r.numbers) - len(r.leaves) < case.tile for r in plan.regions
                 ):
                     continue  # a leaf would have to run there, and this device need not have room for it
-                if case.kind == "leaf" and ran.outcome.constraint == "bytes of shared memory":
+                if case.kind == "leaf" and _lacks_shared_memory(ran.outcome):
                     continue  # the machine that was made up for the leaf has more than the device
                 refused = f"{ran.outcome.constraint} ({ran.outcome.needed}, {ran.outcome.available})"
                 words = re.sub(r"\d+", "N", ran.outcome.message)[:80]
