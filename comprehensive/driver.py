@@ -26,6 +26,7 @@ from comprehensive.counters.registers import PtxasRegisters, Registers
 from comprehensive.diagnostics import CompileError, Diagnostic, DiagnosticSink, Severity, SourceFile
 from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest, Variant
+from comprehensive.loops.normalize import normalize
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.loops.rewrite import all_names
 from comprehensive.loops.verify import verify
@@ -107,6 +108,7 @@ def compile_file(path: Path, options: Options) -> Compilation:
         verify(nest)
         check(nest, sink, reassociate=options.reassociate)
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
+    nests = tuple(map(normalize, nests))  # however it is written -> normal form
     trees = tuple(grow(nest, options) for nest in nests)  # loop nest -> decision tree (Algorithms 1 and 2)
     for nest, tree in zip(nests, trees, strict=True):
         warn_of_hopeless(nest, tree, sink)

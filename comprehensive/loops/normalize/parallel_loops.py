@@ -26,7 +26,7 @@ class Normalized:
     value: Expr | None
 
 
-def normalize(loop: MetaFor, iterator: str, types: Mapping[str, ScalarType]) -> Normalized | None:
+def counted_from_zero(loop: MetaFor, iterator: str, types: Mapping[str, ScalarType]) -> Normalized | None:
     """The header counted from 0, for an iterator called ``iterator``; None if it steps away from its bound.
 
     ``types`` are those of the names that the header reads.  A step that is not a literal is taken for positive,
