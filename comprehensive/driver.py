@@ -252,6 +252,7 @@ def tile_plan(name: str, tile: Tree[Variant] | NotApplicable, first: int) -> Til
         lambda instance: step_length(kernel, cut, instance.sizes),
         cut.sweeps,
         cut.reassociated,
+        cut.conditions,
     )
 
 

@@ -10,7 +10,7 @@ as in ``c[y0][y1] += ...``, are no pieces: they are held in registers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from comprehensive.codegen.frame import ONE, ZERO
@@ -72,7 +72,7 @@ def operands_of(
     nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...], loop: For
 ) -> tuple[dict[str, Index], dict[str, Piece]]:
     """The elements that the loop assigns, and the pieces that it reads, by array."""
-    data = {a.name for a in nest.arrays}
+    data = {a.name: a.pointer for a in nest.arrays}  # which the program calls so
     held: dict[str, Index] = {}
     for statement in statements_in(loop.body):
         if isinstance(statement, Assign) and isinstance(statement.target, Index):
@@ -82,14 +82,14 @@ def operands_of(
     for reference in _references(loop.body, data):
         known = held.get(reference.array) or found.setdefault(reference.array, reference)
         if known != reference:
-            raise _NoPieceError(f"the loop reads different elements of '{reference.array}'")
+            raise _NoPieceError(f"the loop reads different elements of '{data[reference.array]}'")
     for name, reference in held.items():
         if loop.iterator in names_read(reference):
-            raise _NoPieceError(f"the loop assigns other elements of '{name}' in each step")
+            raise _NoPieceError(f"the loop assigns other elements of '{data[name]}' in each step")
     around = tuple(s for s in body if s is not loop)
     for reference in _references(around, data):
         if reference.array in held and reference != held[reference.array]:
-            raise _NoPieceError(f"'{reference.array}' is used in the loop and beside it")
+            raise _NoPieceError(f"'{data[reference.array]}' is used in the loop and beside it")
     written = {
         s.target.array for s in statements_in(around) if isinstance(s, Assign) and isinstance(s.target, Index)
     }
@@ -99,38 +99,38 @@ def operands_of(
         read = [e for s in reference.subscripts for e in subexpressions(s)]
         names = {e.identifier for e in read if isinstance(e, Name)}
         if any(isinstance(e, Index) for e in read) or not names <= known:
-            raise _NoPieceError(f"a subscript of '{name}' is computed by the point or read from data")
+            raise _NoPieceError(f"a subscript of '{data[name]}' is computed by the point or read from data")
     parts = [part for x in expressions_in(loop.body) for part in conditional_parts(x)]
     conditional = {e.array for part in parts for e in subexpressions(part) if isinstance(e, Index)} & set(
         found
     )
     if conditional:
-        raise _NoPieceError(f"'{min(conditional)}' is read under a condition")
+        raise _NoPieceError(f"'{data[min(conditional)]}' is read under a condition")
     for name, reference in found.items():
         if name in written:
-            raise _NoPieceError(f"'{name}' is read in the loop and assigned beside it")
+            raise _NoPieceError(f"'{data[name]}' is read in the loop and assigned beside it")
         if loop.iterator in names_read(reference):
-            pieces[name] = _piece(reference, variables)
+            pieces[name] = _piece(reference, data[name], variables)
         elif set(variables) & names_read(reference):
-            raise _NoPieceError(f"the element of '{name}' is the same in all steps")
+            raise _NoPieceError(f"the element of '{data[name]}' is the same in all steps")
     if not pieces:
         raise _NoPieceError("the loop reads nothing that changes from step to step")
     return held, pieces
 
 
-def _references(body: tuple[Stmt, ...], data: set[str]) -> list[Index]:
+def _references(body: tuple[Stmt, ...], data: Container[str]) -> list[Index]:
     """References to data, targets included."""
     found = [e for x in expressions_in(body) for e in subexpressions(x) if isinstance(e, Index)]
     found += [s.target for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)]
     return [e for e in found if e.array in data]
 
 
-def _piece(reference: Index, variables: Sequence[str]) -> Piece:
-    axes = [_axis(reference.array, subscript, variables) for subscript in reference.subscripts]
+def _piece(reference: Index, called: str, variables: Sequence[str]) -> Piece:
+    axes = [_axis(called, subscript, variables) for subscript in reference.subscripts]
     if len(axes) == 2:
         return Piece(reference.array, axes[0], axes[1], None)
     if len(axes) != 1:
-        raise _NoPieceError(f"'{reference.array}' has more than two dimensions")
+        raise _NoPieceError(f"'{called}' has more than two dimensions")
     return Piece(reference.array, Axis(None, ZERO), axes[0], ONE)
 
 

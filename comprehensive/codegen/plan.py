@@ -15,7 +15,7 @@ from comprehensive.codegen.kernel import Kernel
 from comprehensive.loops.access import atomically_updated
 from comprehensive.loops.ir import Coordinate, Nest, Sweeps
 from comprehensive.machine.cost import TileWork
-from comprehensive.metafork.ast import Function
+from comprehensive.metafork.ast import Expr, Function
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,8 @@ class TilePlan:
     sweeps: Sweeps | None = None
     reassociated: bool = False
     """Whether sums are added up in another order than that of the source."""
+    conditions: tuple[Expr, ...] = ()
+    """Over scalars of the region; the kernel runs only where all of them hold."""
 
     @property
     def kind(self) -> str:

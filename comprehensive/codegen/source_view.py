@@ -372,7 +372,7 @@ def _available(region: RegionPlan, host: Interface) -> tuple[Argument, ...]:
     nests = (region.nest, *(tile.nest for tile in region.tilings))
     scalars = {s.name: s for each in nests for s in each.scalars if s.role is not Role.TILE}
     return tuple(
-        [pointers[name] for name in dict.fromkeys(a.name for each in nests for a in each.arrays)]
+        [pointers[name] for name in dict.fromkeys(a.pointer for each in nests for a in each.arrays)]
         + [Argument(s.name, s.type) for s in scalars.values()]
     )
 
@@ -420,7 +420,7 @@ def _multiples(kernel: Kernel, nest: Nest, count: int) -> str:
         numbers = [stride.value for stride in strides if stride is not None]
         numbers += [wide(number, types) for number in alignment.multiples]
         conditions |= dict.fromkeys(
-            [f"cf_begins({name})", *(f"{number} % {elements} == 0" for number in numbers)]
+            [f"cf_begins({nest.array(name).pointer})", *(f"{number} % {elements} == 0" for number in numbers)]
         )
     return " && ".join(conditions)
 
@@ -435,7 +435,9 @@ def _launch(
     for parameter in kernel.parameters:
         value = _computed(parameter, kernel, nest, types)
         if value is None:
-            addresses.append("cf_sweeps" if parameter.source is Source.SWEEPS else parameter.of)
+            is_data = parameter.source is Source.ARRAY
+            of = nest.array(parameter.of).pointer if is_data else parameter.of
+            addresses.append("cf_sweeps" if parameter.source is Source.SWEEPS else of)
         else:
             local = Local(parameter.type.value, f"cf_given_{parameter.name}", value)
             computed.append(local)

@@ -125,8 +125,8 @@ def _instance(
     kernel, sizes = plan.kernel, plan.sizes(instance)
     types = {s.name: s.type for s in plan.nest.scalars}
     names = [limits[limit] for _, limit in kernel.limits]
-    conditions = () if plan.sweeps is None else (guard(c, types).condition for c in plan.sweeps.conditions)
-    countable = (f"cf_limit({name}) != CF_UNDEFINED" for name in names)
+    conditions = (guard(c, types).condition for c in plan.conditions)
+    countable = (f"cf_limit({name}) != CF_UNDEFINED" for name in dict.fromkeys(names))
     return InstanceCost(
         number,
         c_comment(", ".join(f"{name} = {size}" for name, size in sizes.items())),

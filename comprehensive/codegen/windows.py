@@ -116,7 +116,7 @@ def _windows(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...]) -> Windows 
     floating = all(not a.type.is_integer for a in arrays) and all(not t.is_integer for t in scalars)
     # A point that is not there could divide by 0, which ends the program on a CPU.
     divides = any(map(_divides, statements_in(straight)))
-    may_be_cut = all(a.rank > 1 for a in arrays) and floating and not divides
+    may_be_cut = all(a.rank > 1 and a.whole_rows for a in arrays) and floating and not divides
     return Windows(straight, steps, tuple(windows), places, alignments, may_be_cut)
 
 

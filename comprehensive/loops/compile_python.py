@@ -21,6 +21,7 @@ from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.loops import arithmetic
 from comprehensive.loops.access import assigned_names, names_read
 from comprehensive.loops.arithmetic import FUNCTIONS, LIMIT, MASK, SpanTable
+from comprehensive.loops.ir import Array
 from comprehensive.loops.types import common_type, promote, type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -123,7 +124,7 @@ class ExprCompiler:
     writer: Writer
     types: Mapping[str, ScalarType]
     local: frozenset[str] = frozenset()
-    data: frozenset[str] = frozenset()
+    data: Mapping[str, Array] = field(default_factory=dict[str, Array])
 
     def value(self, expr: Expr, to: ScalarType | None = None) -> Code:
         """The value of an expression, converted to a type if one is given."""
@@ -182,6 +183,8 @@ class ExprCompiler:
     def place(self, index: Index) -> Code:
         """The flat position of an element, every subscript checked against its extent."""
         array, depth, text = index.array, 0, ""
+        if array not in self.local and array in self.data and not self.data[array].whole_rows:
+            return self._place_in_view(index)
         for dimension, subscript in enumerate(index.subscripts):
             code = self.value(subscript)
             extent = f"d_{array}_{dimension}"
@@ -191,6 +194,17 @@ class ExprCompiler:
             text = checked if dimension == 0 else f"({text} * {extent} + {checked})"
             depth = max(depth, code.depth) + 1
         return Code(text, ScalarType.LONG, depth)
+
+    def _place_in_view(self, index: Index) -> Code:
+        """The same where only the data has an extent: a subscript may leave its row, as it may in the program."""
+        array, depth, text = index.array, 0, "0"
+        for dimension, subscript in enumerate(index.subscripts):
+            code = self.value(subscript)
+            text = code.text if dimension == 0 else f"({text} * d_{array}_{dimension} + {code.text})"
+            depth = max(depth, code.depth) + 1
+        number = self.writer.spans.add(index.span, f"'{array}'")
+        checked = f"(_t if 0 <= (_t := {text}) < d_{array}_0 else _bounds({number}, _t, 0, d_{array}_0))"
+        return Code(checked, ScalarType.LONG, depth + 1)
 
     def _value(self, expr: Expr) -> Code:
         match expr:
@@ -486,7 +500,7 @@ def loop_header(writer: Writer, loop: For, scope: ExprCompiler) -> ExprCompiler 
 
 
 def _arrays(scope: ExprCompiler) -> frozenset[str]:
-    return scope.local | scope.data
+    return scope.local | scope.data.keys()
 
 
 def _do_while(writer: Writer, loop: DoWhile, scope: ExprCompiler) -> None:

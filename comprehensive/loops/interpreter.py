@@ -73,24 +73,28 @@ def run(
     """
     values = scalar_values(nest, arguments)
     extents: list[int] = []
-    cells: list[list[Any]] = []
+    cells: dict[str, list[Any]] = {}
     for array in nest.arrays:
-        if array.name not in data:
-            raise ValueError(f"array '{array.name}' is missing")
-        given = data[array.name]
+        if array.pointer not in data:
+            raise ValueError(f"array '{array.pointer}' is missing")
+        given = data[array.pointer]
         if given.dtype != DTYPES[array.type]:
             raise ValueError(f"array '{array.name}' has type {given.dtype}, not {array.type.value}")
         shape = _dimensions(nest, array.name, values, given.size)
-        if np.prod(shape, dtype=object) != given.size:
+        if not array.whole_rows:
+            shape = (given.size, *shape[1:])
+        elif np.prod(shape, dtype=object) != given.size:
             raise ValueError(f"array '{array.name}' has {given.size} elements; its dimensions are {shape}")
         extents += shape
-        flat = given.ravel()
-        cells.append(list(flat) if array.type is ScalarType.FLOAT else flat.tolist())
+        if array.pointer not in cells:
+            flat = given.ravel()
+            cells[array.pointer] = list(flat) if array.type is ScalarType.FLOAT else flat.tolist()
     compiled = _compile(_Identity(nest), order)
-    compiled.call(*values.values(), *cells, *extents)
+    compiled.call(*values.values(), *(cells[array.pointer] for array in nest.arrays), *extents)
+    types = {array.pointer: array.type for array in nest.arrays}
     return {
-        array.name: np.array(after, dtype=DTYPES[array.type]).reshape(data[array.name].shape)
-        for array, after in zip(nest.arrays, cells, strict=True)
+        name: np.array(after, dtype=DTYPES[types[name]]).reshape(data[name].shape)
+        for name, after in cells.items()
     }
 
 
@@ -243,7 +247,7 @@ class _Identity:
 @lru_cache(maxsize=64)
 def _compile(key: _Identity, order: Order) -> _Compiled:
     nest, writer = key.nest, Writer()
-    data = frozenset(a.name for a in nest.arrays)
+    data = {a.name: a for a in nest.arrays}
     scope = ExprCompiler(writer, environment_of(nest), data=data)
     writer.line("_n = 0")
     extents: dict[Expr, str] = {}

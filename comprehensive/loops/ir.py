@@ -56,7 +56,9 @@ class Scalar:
 class Array:
     """Data of the region: ``dims`` are its extents in elements, or None behind a plain pointer.
 
-    The first of ``dims`` may be None (``float a[][n]``).  ``const`` data is never written.
+    The first of ``dims`` may be None (``float a[][n]``).  ``const`` data is never written.  ``view_of`` is the array
+    whose data this one shows, where it is no argument itself.  Without ``whole_rows`` the program promises no more
+    elements of a row than it accesses.
     """
 
     name: str
@@ -64,6 +66,13 @@ class Array:
     dims: tuple[Expr | None, ...] | None
     const: bool = False
     span: Span = field(default=GENERATED, compare=False, repr=False)
+    view_of: str | None = None
+    whole_rows: bool = True
+
+    @property
+    def pointer(self) -> str:
+        """The argument of the function through which the data is reached."""
+        return self.view_of or self.name
 
     @property
     def rank(self) -> int:
@@ -271,15 +280,14 @@ class Sweeps:
     """Two sweeps that take turns between two grids, as they follow a region that does the first one.
 
     There is a pair for each alternative of the region.  What one sweep reads is at most ``halo`` points away, along
-    each coordinate.  A launch does an odd number of sweeps, at most ``most`` (the name of a constant), where
-    ``conditions`` hold.  ``left`` is how many the loop of the host has yet to do, that of the region included.
+    each coordinate.  A launch does an odd number of sweeps, at most ``most`` (the name of a constant).  ``left`` is how
+    many the loop of the host has yet to do, that of the region included.
     """
 
     pairs: tuple[tuple[Sweep, Sweep], ...]
     halo: tuple[int, ...]
     most: str
     left: Expr
-    conditions: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +297,7 @@ class RegisterTile:
     ``coordinates`` are outermost first; neighbours along the last one are neighbours in memory.  A serial loop of the
     bodies runs in steps of ``depth`` with ``stages`` of them in flight.  A multiprocessor shall have room for so many
     ``blocks``.  Points may run in any order.  With ``sweeps`` a tile does several of them in one launch.
+    ``conditions`` over scalars of the nest have to hold for a launch.
     """
 
     coordinates: tuple[Coordinate, ...]
@@ -299,6 +308,7 @@ class RegisterTile:
     sweeps: Sweeps | None = None
     reassociated: bool = False
     """Whether ``depth`` threads share the serial loop of a point, so that its sums are added up in another order."""
+    conditions: tuple[Expr, ...] = ()
 
     @property
     def sizes(self) -> tuple[str, ...]:

@@ -97,6 +97,27 @@ def _map_statement(statement: Stmt, fn: Callable[[Expr], Expr]) -> Stmt:
             assert_never(statement)
 
 
+def map_indices(body: tuple[Stmt, ...], fn: Callable[[Index], Index]) -> tuple[Stmt, ...]:
+    """``fn`` applied to every reference, innermost first, the targets of assignments included."""
+
+    def on_expr(expr: Expr) -> Expr:
+        return map_expr(expr, lambda e: fn(e) if isinstance(e, Index) else e)
+
+    def on_statement(statement: Stmt) -> Stmt:
+        match statement:
+            case Assign(target=Index() as target):
+                return replace(statement, target=fn(target))
+            case If():
+                then, otherwise = map(on_statement, statement.then), map(on_statement, statement.otherwise)
+                return replace(statement, then=tuple(then), otherwise=tuple(otherwise))
+            case For() | MetaFor() | While() | DoWhile() | Block():
+                return replace(statement, body=tuple(map(on_statement, statement.body)))
+            case _:
+                return statement
+
+    return tuple(map(on_statement, map_stmt_exprs(body, on_expr)))
+
+
 def map_bands(nest: Nest, fn: Callable[[Threads], Threads]) -> Nest:
     """The nest with every band replaced."""
     return replace(nest, body=expand_bands(nest.body, lambda band: (fn(band),)))

@@ -18,6 +18,7 @@ from comprehensive.codegen.kernel import Source
 from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.codegen.terms import size_of
 from comprehensive.machine.cost import SATURATED, Cost, Launch, cost
+from comprehensive.metafork.printer import print_expr
 from comprehensive.model.values import stride, wide_value
 
 VECTOR_BYTES = 16
@@ -143,9 +144,9 @@ def _obstacle(
             return atom.substitute(sizes).format()
     if any(limit > LARGEST_LIMIT for limit in _limits(plan, values)):
         return "a kernel counts in 32 bits"
-    for condition in () if plan.sweeps is None else plan.sweeps.conditions:
+    for condition in plan.conditions:
         if not wide_value(plan.nest, condition, values):
-            return "the sweeps read too far away"
+            return f"{print_expr(condition)} does not hold"
     return ""
 
 
@@ -185,7 +186,7 @@ def _are_multiples(
     for alignment in plan.kernel.alignments:
         array = plan.nest.array(alignment.array)
         elements = count if count < 4 else max(4, VECTOR_BYTES // array.type.size_bytes)
-        if addresses.get(array.name, 0) % VECTOR_BYTES:
+        if addresses.get(array.pointer, 0) % VECTOR_BYTES:
             return False
         strides = [p for p in plan.kernel.parameters if p.source is Source.STRIDE and p.of == array.name]
         if any(stride(plan.nest, p, values) % elements for p in strides):

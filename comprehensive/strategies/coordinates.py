@@ -285,9 +285,20 @@ def _limited(
             return result, bounded
         for conjunct in _conjuncts(guards[0].condition):
             place, bound = _bound(nest, conjunct, names)
-            if bound != bounded[place]:
-                bounded[place] = Conditional(Binary("<", bounded[place], bound), bounded[place], bound)
+            bounded[place] = _smaller(nest, bounded[place], bound)
         result = [guard.then for guard in guards]
+
+
+def _smaller(nest: Nest, left: Expr, right: Expr) -> Expr:
+    """The smaller of two limits, a choice between both only where neither always is."""
+    # isl is slow to import.
+    from comprehensive.poly.always import always_holds
+
+    if left == right or always_holds(nest, Binary("<=", left, right)):
+        return left
+    if always_holds(nest, Binary("<=", right, left)):
+        return right
+    return Conditional(Binary("<", left, right), left, right)
 
 
 def _guard(body: tuple[Stmt, ...]) -> If | None:

@@ -23,6 +23,7 @@ from comprehensive.codegen.pieces import serial_loop
 from comprehensive.codegen.turned import turned_store
 from comprehensive.loops.integers import ZERO, Ring
 from comprehensive.loops.ir import Coordinate, Loop, Nest, RegisterTile, Role, Scalar, Threads, Variant
+from comprehensive.loops.normalize.delinearize import delinearize
 from comprehensive.loops.rewrite import all_names, statements_in
 from comprehensive.metafork.ast import (
     Assign,
@@ -48,12 +49,22 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
     points = points_of(nest)
     if isinstance(points, NotApplicable):
         return points
+    seen = delinearize(
+        nest, [a.body for a in points.alternatives], dict(zip(points.names, points.limits, strict=True))
+    )
+    nest = replace(nest, arrays=seen.arrays)
+    alternatives = tuple(
+        replace(alternative, body=body)
+        for alternative, body in zip(points.alternatives, seen.bodies, strict=True)
+    )
     name = Namer(all_names(nest) | set(points.names))
     coordinates = tuple(
         Coordinate(point, limit, name(f"T{number}"), name(f"U{number}"))
         for number, (point, limit) in enumerate(zip(points.names, points.limits, strict=True))
     )
-    tile = RegisterTile(coordinates, points.alternatives, name("D"), name("S"), name("M"))
+    tile = RegisterTile(
+        coordinates, alternatives, name("D"), name("S"), name("M"), conditions=seen.conditions
+    )
     has_loop = any(serial_loop(alternative.body) is not None for alternative in tile.alternatives)
     if not has_loop and turned_store(nest, tile) is None:
         last = replace(coordinates[-1], shift=_shift(nest, tile))

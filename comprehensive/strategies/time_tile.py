@@ -131,8 +131,8 @@ def _tiled(nests: Sequence[Nest], repetition: Repetition) -> list[Applied[Varian
                 halo,
                 most,
                 lefts[number],
-                conditions,
             ),
+            conditions=conditions,
         )
         cut = _cut(_together(nest, nests, repetition), tile, halo, Namer({*types, *_constants(tile)}))
         sizes = " x ".join(f"({c.threads}*{c.each})" for c in coordinates)

@@ -6,8 +6,9 @@ spelling, and the stages behind it have one case instead of many:
 
 ``parallel_loops``  parallel loops count from 0 upward in steps of 1 (applied by ``build``)
 
-Subscripts such as ``a[i*n + k]`` are split into rows and columns by :mod:`comprehensive.poly`, which needs
-polyhedra for its proofs.  The source form of the nest stays what diagnostics and the leaves' ``.mf`` speak of.
+``delinearize``     references through pointers become references to rows and columns (applied to the points of a tile)
+
+The source form of the nest stays what diagnostics and the leaves' ``.mf`` speak of.
 """
 
 from __future__ import annotations

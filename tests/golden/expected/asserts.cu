@@ -91,13 +91,13 @@ int asserts_leaf0_run(cf_call &cf_state, int cf_leaf, float *x, int n, int d, in
 }
 
 template <int T0, int U0, int M>
-int asserts_tile_run(cf_call &cf_state, int cf_leaf, float *x, int n, int d, int B)
+int asserts_tile_run(cf_call &cf_state, int cf_leaf, float *x, int n, int d)
 {
   static cf_kernel_state cf_once;
-  int cf_given_y_limit; // (n - d + B - 1) / B * B < -d + n ? (n - d + B - 1) / B * B : -d + n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, d), B), 1), B), B), cf_add(cf_neg(d), n)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, d), B), 1), B), B), cf_add(cf_neg(d), n))), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
+  int cf_given_y_limit; // -d + n
+  if (!cf_store(cf_limit(cf_add(cf_neg(d), n)), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, d), B), 1), B), B), cf_add(cf_neg(d), n)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, d), B), 1), B), B), cf_add(cf_neg(d), n)), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_div(cf_add(cf_add(cf_neg(d), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
@@ -114,16 +114,16 @@ int asserts_run(cf_call &cf_state, float *x, int n, int d, int B)
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[6];
+    long long numbers[5];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { n, d, B, 1, 1, cf_state.tile };
+  const long long cf_numbers[] = { n, d, 1, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = asserts_tile(cf_state.machine, n, d, B, 1, 1, cf_state.tile);
+    cf_last.tile = asserts_tile(cf_state.machine, n, d, 1, 1, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {
@@ -132,9 +132,9 @@ int asserts_run(cf_call &cf_state, float *x, int n, int d, int B)
   }
   switch (cf_tile.number) {
   case 1:
-    return asserts_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, x, n, d, B);
+    return asserts_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, x, n, d);
   case 2:
-    return asserts_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, x, n, d, B);
+    return asserts_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, x, n, d);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);

@@ -84,7 +84,8 @@ template <int T0, int T1, int U0, int U1, int M, int cf_together>
 __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
     const float *__restrict__ in,
     float *__restrict__ out,
-    int w,
+    long in_stride0,
+    long out_stride0,
     int y0_limit,
     int y1_limit)
 {
@@ -106,13 +107,13 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
         #pragma unroll
         for (int row = 0; row < U0 + 4; row++) {
           float window_in[8];
-          window_in[0] = in[(long)(o0 + ((long)t0 * U0 + row)) * w + w * 0 + first + 0];
-          window_in[1] = in[(long)(o0 + ((long)t0 * U0 + row)) * w + w * 0 + (first + 1) + 0];
+          window_in[0] = in[(0 + (o0 + ((long)t0 * U0 + row))) * in_stride0 + (0 + first)];
+          window_in[1] = in[(0 + (o0 + ((long)t0 * U0 + row))) * in_stride0 + (0 + (first + 1))];
           cf_vectors<cf_together, 4,
               4>(&window_in[2],
-              &in[(long)(o0 + ((long)t0 * U0 + row)) * w + w * 0 + (first + 2) + 0]);
-          window_in[6] = in[(long)(o0 + ((long)t0 * U0 + row)) * w + w * 0 + (first + 6) + 0];
-          window_in[7] = in[(long)(o0 + ((long)t0 * U0 + row)) * w + w * 0 + (first + 7) + 0];
+              &in[(0 + (o0 + ((long)t0 * U0 + row))) * in_stride0 + (0 + (first + 2))]);
+          window_in[6] = in[(0 + (o0 + ((long)t0 * U0 + row))) * in_stride0 + (0 + (first + 6))];
+          window_in[7] = in[(0 + (o0 + ((long)t0 * U0 + row))) * in_stride0 + (0 + (first + 7))];
           if (row < U0) {
             const int r0 = row;
             #pragma unroll
@@ -201,7 +202,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
               value_out[r0][point] = sum[r0][point] / 25.0f;
             }
 #line "blur5x5.cu"
-            cf_store_vector<cf_together>(&out[(long)y0 * w + 2 * w + first + 2], &value_out[r0][0]);
+            cf_store_vector<cf_together>(&out[(y0 + 2) * out_stride0 + (first + 2)],
+                &value_out[r0][0]);
           }
         }
       } else {
@@ -215,8 +217,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
                 float sum = 0.0f;
                 for (int y = 0; y < 5; y++)
                   for (int x = 0; x < 5; x++)
-                    sum += in[(long)y0 * w + (long)w * y + y1 + x];
-                out[(long)y0 * w + 2 * w + y1 + 2] = sum / 25.0f;
+                    sum += in[(y + y0) * in_stride0 + (x + y1)];
+                out[(y0 + 2) * out_stride0 + (y1 + 2)] = sum / 25.0f;
               }
           }
 #line "blur5x5.cu"
@@ -245,7 +247,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
             for (int r1 = 0; r1 < U1; r1++) {
               const int y1 = o1 + (r1 * T1 + t1);
 #line 18 "blur5x5.mf"
-              sum[r0][r1] += in[(long)y0 * w + (long)w * y + y1 + x];
+              sum[r0][r1] += in[(y + y0) * in_stride0 + (x + y1)];
             }
           }
 #line "blur5x5.cu"
@@ -265,7 +267,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
           for (int r1 = 0; r1 < U1; r1++) {
             const int y1 = o1 + (r1 * T1 + t1);
 #line 19 "blur5x5.mf"
-            out[(long)y0 * w + 2 * w + y1 + 2] = value[r0][r1];
+            out[(y0 + 2) * out_stride0 + (y1 + 2)] = value[r0][r1];
           }
         }
       }
@@ -281,8 +283,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
               float sum = 0.0f;
               for (int y = 0; y < 5; y++)
                 for (int x = 0; x < 5; x++)
-                  sum += in[(long)y0 * w + (long)w * y + y1 + x];
-              out[(long)y0 * w + 2 * w + y1 + 2] = sum / 25.0f;
+                  sum += in[(y + y0) * in_stride0 + (x + y1)];
+              out[(y0 + 2) * out_stride0 + (y1 + 2)] = sum / 25.0f;
             }
           }
       }
@@ -338,19 +340,23 @@ int blur5x5_leaf1_run(cf_call &cf_state, int cf_leaf, const float *in, float *ou
 }
 
 template <int T0, int T1, int U0, int U1, int M>
-int blur5x5_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *in, float *out, int h, int w, int B0, int B1, int dim0, int dim1)
+int blur5x5_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *in, float *out, int h, int w)
 {
   static cf_kernel_state cf_once;
-  int cf_given_y0_limit; // dim0 * B0 < h - 4 ? dim0 * B0 : h - 4
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(h, 4)), cf_mul(dim0, B0), cf_sub(h, 4))), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // dim1 * B1 < w - 4 ? dim1 * B1 : w - 4
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(w, 4)), cf_mul(dim1, B1), cf_sub(w, 4))), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  long cf_given_in_stride0; // w
+  if (!cf_store(w, cf_given_in_stride0)) return cf_too_large(cf_state, "cf_given_in_stride0");
+  long cf_given_out_stride0; // w
+  if (!cf_store(w, cf_given_out_stride0)) return cf_too_large(cf_state, "cf_given_out_stride0");
+  int cf_given_y0_limit; // h - 4
+  if (!cf_store(cf_limit(cf_sub(h, 4)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // w - 4
+  if (!cf_store(cf_limit(cf_sub(w, 4)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(h, 4)), cf_mul(dim0, B0), cf_sub(h, 4)), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(w, 4)), cf_mul(dim1, B1), cf_sub(w, 4)), cf_add(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    { cf_mul(cf_div(cf_add(cf_sub(h, 4), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_sub(w, 4), cf_add(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &in, &out, &w, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
+  void *cf_arguments[] = { &in, &out, &cf_given_in_stride0, &cf_given_out_stride0, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
   if (cf_together == 4) {
     static cf_kernel_state cf_vectors_once;
     return cf_launch(cf_state, cf_leaf, blur5x5_tile<T0, T1, U0, U1, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
@@ -368,21 +374,21 @@ int blur5x5_run(cf_call &cf_state, const float *in, float *out, int h, int w, in
   blur5x5_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(dim0)) return CF_OK; // dim0
   if (cf_is_empty(dim1)) return CF_OK; // dim1
-  const int cf_together = cf_begins(in) && w % 4 == 0 && cf_mul(2, w) % 4 == 0 && cf_mul(3, w) % 4 == 0 && cf_mul(4, w) % 4 == 0 && cf_begins(out) ? 4 : cf_begins(in) && w % 2 == 0 && cf_mul(2, w) % 2 == 0 && cf_mul(3, w) % 2 == 0 && cf_mul(4, w) % 2 == 0 && cf_begins(out) ? 2 : 1;
+  const int cf_together = cf_begins(in) && w % 4 == 0 && cf_begins(out) ? 4 : cf_begins(in) && w % 2 == 0 && cf_begins(out) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[9];
+    long long numbers[5];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { h, w, B0, B1, dim0, dim1, cf_together, 1, cf_state.tile };
+  const long long cf_numbers[] = { h, w, cf_together, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = blur5x5_tile(cf_state.machine, h, w, B0, B1, dim0, dim1, cf_together, 1, cf_state.tile);
+    cf_last.tile = blur5x5_tile(cf_state.machine, h, w, cf_together, 1, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {
@@ -391,11 +397,11 @@ int blur5x5_run(cf_call &cf_state, const float *in, float *out, int h, int w, in
   }
   switch (cf_tile.number) {
   case 1:
-    return blur5x5_tile_run<4, 32, 4, 4, 8>(cf_state, cf_chosen.leaf, cf_together, in, out, h, w, B0, B1, dim0, dim1);
+    return blur5x5_tile_run<4, 32, 4, 4, 8>(cf_state, cf_chosen.leaf, cf_together, in, out, h, w);
   case 2:
-    return blur5x5_tile_run<4, 32, 8, 3, 8>(cf_state, cf_chosen.leaf, cf_together, in, out, h, w, B0, B1, dim0, dim1);
+    return blur5x5_tile_run<4, 32, 8, 3, 8>(cf_state, cf_chosen.leaf, cf_together, in, out, h, w);
   case 3:
-    return blur5x5_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, cf_together, in, out, h, w, B0, B1, dim0, dim1);
+    return blur5x5_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, cf_together, in, out, h, w);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 3)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);

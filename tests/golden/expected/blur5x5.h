@@ -145,7 +145,7 @@ static inline int blur5x5_nearest(const cf_machine *machine, const blur5x5_param
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count blur5x5_tile_cost(int cf_number, const cf_machine *machine, int h, int w, int B0, int B1, int dim0, int dim1, int cf_together, int cf_sweeps)
+static inline cf_count blur5x5_tile_cost(int cf_number, const cf_machine *machine, int h, int w, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 2768, 0, 832, 19712, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 4068, 0, 876, 12160, 4, 0, 0, 185 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 4, U1 = 4, M = 8, 4 together */
@@ -158,8 +158,8 @@ static inline cf_count blur5x5_tile_cost(int cf_number, const cf_machine *machin
     { { 664, 0, 224, 3328, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 678, 0, 216, 2368, 2, 0, 0, 70 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 2 together */
     { { 664, 0, 224, 3328, 1, 0, 0, 35 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 678, 0, 216, 2368, 2, 0, 0, 70 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8, 1 together */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(h, 4)), cf_mul(dim0, B0), cf_sub(h, 4)); /* dim0 * B0 < h - 4 ? dim0 * B0 : h - 4 */
-  const long long cf_limit1 = cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(w, 4)), cf_mul(dim1, B1), cf_sub(w, 4)); /* dim1 * B1 < w - 4 ? dim1 * B1 : w - 4 */
+  const long long cf_limit0 = cf_sub(h, 4); /* h - 4 */
+  const long long cf_limit1 = cf_sub(w, 4); /* w - 4 */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
@@ -196,14 +196,14 @@ static inline cf_count blur5x5_tile_cost(int cf_number, const cf_machine *machin
 
 /* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
    does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling blur5x5_tile(const cf_machine *machine, int h, int w, int B0, int B1, int dim0, int dim1, int cf_together, long long cf_left, int cf_wanted)
+static inline cf_tiling blur5x5_tile(const cf_machine *machine, int h, int w, int cf_together, long long cf_left, int cf_wanted)
 {
   cf_tiling cf_best = { 0, 1, 0 };
   int cf_number;
   if (cf_wanted == 0) return cf_best;
   for (cf_number = 1; cf_number <= 3; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, blur5x5_tile_cost(cf_number, machine, h, w, B0, B1, dim0, dim1, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, blur5x5_tile_cost(cf_number, machine, h, w, cf_together, 1));
   (void)cf_left;
   return cf_best;
 }
@@ -234,15 +234,11 @@ static inline int blur5x5_defaults(const cf_machine *machine, int h, int w, blur
     cf_tried.B1 = cf_values[cf_code % 11];
     cf_score[4] += cf_tried.B1;
     if (cf_status == CF_OK) { /* blur5x5 */
-      const int B0 = cf_tried.B0;
-      const int B1 = cf_tried.B1;
-      const long long dim0 = cf_div(cf_sub(cf_add(cf_sub(h, 4), B0), 1), B0);
-      const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(w, 4), B1), 1), B1);
       cf_choice cf_chosen;
       long long cf_threads, cf_innermost;
       cf_status = blur5x5_select(machine, &cf_tried, &cf_chosen);
       blur5x5_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_times(cf_number_of(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(h, 4)), cf_mul(dim0, B0), cf_sub(h, 4))), cf_number_of(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(w, 4)), cf_mul(dim1, B1), cf_sub(w, 4)))));
+      cf_points = cf_plus(cf_points, cf_times(cf_number_of(cf_sub(h, 4)), cf_number_of(cf_sub(w, 4))));
       cf_score[1] += cf_chosen.leaf;
       cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
       cf_score[3] += cf_innermost < 32;

@@ -133,14 +133,14 @@ static inline int bytes_nearest(const cf_machine *machine, int m, int n, const b
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count bytes_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int B0, int B1, int cf_together, int cf_sweeps)
+static inline cf_count bytes_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 224, 0, 64, 2048, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 168, 0, 48, 1536, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 }, /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
     { { 56, 0, 16, 512, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 42, 0, 12, 384, 2, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m); /* (m + B0 - 1) / B0 * B0 < m ? (m + B0 - 1) / B0 * B0 : m */
-  const long long cf_limit1 = cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n); /* (n + B1 - 1) / B1 * B1 < n ? (n + B1 - 1) / B1 * B1 : n */
+  const long long cf_limit0 = m; /* m */
+  const long long cf_limit1 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
@@ -170,14 +170,14 @@ static inline cf_count bytes_tile_cost(int cf_number, const cf_machine *machine,
 
 /* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
    does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling bytes_tile(const cf_machine *machine, int m, int n, int B0, int B1, int cf_together, long long cf_left, int cf_wanted)
+static inline cf_tiling bytes_tile(const cf_machine *machine, int m, int n, int cf_together, long long cf_left, int cf_wanted)
 {
   cf_tiling cf_best = { 0, 1, 0 };
   int cf_number;
   if (cf_wanted == 0) return cf_best;
   for (cf_number = 1; cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, bytes_tile_cost(cf_number, machine, m, n, B0, B1, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, bytes_tile_cost(cf_number, machine, m, n, cf_together, 1));
   (void)cf_left;
   return cf_best;
 }
@@ -208,13 +208,11 @@ static inline int bytes_defaults(const cf_machine *machine, int m, int n, bytes_
     cf_tried.B1 = cf_values[cf_code % 11];
     cf_score[4] += cf_tried.B1;
     if (cf_status == CF_OK) { /* bytes */
-      const int B0 = cf_tried.B0;
-      const int B1 = cf_tried.B1;
       cf_choice cf_chosen;
       long long cf_threads, cf_innermost;
       cf_status = bytes_select(machine, m, n, &cf_tried, &cf_chosen);
       bytes_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_times(cf_number_of(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m)), cf_number_of(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n))));
+      cf_points = cf_plus(cf_points, cf_times(cf_number_of(m), cf_number_of(n)));
       cf_score[1] += cf_chosen.leaf;
       cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
       cf_score[3] += cf_innermost < 32;

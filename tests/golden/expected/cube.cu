@@ -161,7 +161,7 @@ int cube_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int
 }
 
 template <int T0, int T1, int T2, int U0, int U1, int U2, int M>
-int cube_tile_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int n, int B0, int B1, int B2)
+int cube_tile_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int n)
 {
   static cf_kernel_state cf_once;
   long cf_given_a_stride0; // n * n
@@ -172,14 +172,14 @@ int cube_tile_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int 
   if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
   long cf_given_b_stride1; // n
   if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
-  int cf_given_y0_limit; // (n + B0 - 1) / B0 * B0 < n ? (n + B0 - 1) / B0 * B0 : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // (n + B1 - 1) / B1 * B1 < n ? (n + B1 - 1) / B1 * B1 : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
-  int cf_given_y2_limit; // (n + B2 - 1) / B2 * B2 < n ? (n + B2 - 1) / B2 * B2 : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B2), 1), B2), B2), n), cf_mul(cf_div(cf_sub(cf_add(n, B2), 1), B2), B2), n)), cf_given_y2_limit)) return cf_too_large(cf_state, "cf_given_y2_limit");
+  int cf_given_y0_limit; // n
+  if (!cf_store(cf_limit(n), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // n
+  if (!cf_store(cf_limit(n), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  int cf_given_y2_limit; // n
+  if (!cf_store(cf_limit(n), cf_given_y2_limit)) return cf_too_large(cf_state, "cf_given_y2_limit");
   const cf_shape cf_sizes = {
-    { cf_mul(cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B2), 1), B2), B2), n), cf_mul(cf_div(cf_sub(cf_add(n, B2), 1), B2), B2), n), cf_sub(cf_mul(T2, U2), 1)), cf_mul(T2, U2))), 1, 1 }, // blocks, one after the other
+    { cf_mul(cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(n, cf_sub(cf_mul(T2, U2), 1)), cf_mul(T2, U2))), 1, 1 }, // blocks, one after the other
     { T2, T1, T0 },
     0, // 0 words of shared memory
   };
@@ -198,16 +198,16 @@ int cube_run(cf_call &cf_state, const float *a, float *b, int n, int B0, int B1,
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[7];
+    long long numbers[4];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { n, B0, B1, B2, 1, 1, cf_state.tile };
+  const long long cf_numbers[] = { n, 1, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = cube_tile(cf_state.machine, n, B0, B1, B2, 1, 1, cf_state.tile);
+    cf_last.tile = cube_tile(cf_state.machine, n, 1, 1, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {
@@ -216,9 +216,9 @@ int cube_run(cf_call &cf_state, const float *a, float *b, int n, int B0, int B1,
   }
   switch (cf_tile.number) {
   case 1:
-    return cube_tile_run<1, 4, 32, 2, 2, 2, 8>(cf_state, cf_chosen.leaf, a, b, n, B0, B1, B2);
+    return cube_tile_run<1, 4, 32, 2, 2, 2, 8>(cf_state, cf_chosen.leaf, a, b, n);
   case 2:
-    return cube_tile_run<1, 4, 32, 1, 1, 1, 8>(cf_state, cf_chosen.leaf, a, b, n, B0, B1, B2);
+    return cube_tile_run<1, 4, 32, 1, 1, 1, 8>(cf_state, cf_chosen.leaf, a, b, n);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);

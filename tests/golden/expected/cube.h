@@ -142,35 +142,33 @@ static inline int cube_nearest(const cf_machine *machine, int n, const cube_para
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count cube_tile_cost(int cf_number, const cf_machine *machine, int n, int B0, int B1, int B2, int cf_together, int cf_sweeps)
+static inline cf_count cube_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 224, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 2304, 4, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8 */
     { { 28, 0, 8, 1024, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 21, 0, 6, 576, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8 */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n); /* (n + B0 - 1) / B0 * B0 < n ? (n + B0 - 1) / B0 * B0 : n */
-  const long long cf_limit1 = cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n); /* (n + B1 - 1) / B1 * B1 < n ? (n + B1 - 1) / B1 * B1 : n */
-  const long long cf_limit2 = cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B2), 1), B2), B2), n), cf_mul(cf_div(cf_sub(cf_add(n, B2), 1), B2), B2), n); /* (n + B2 - 1) / B2 * B2 < n ? (n + B2 - 1) / B2 * B2 : n */
+  const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit1, 0, 8), cf_tiles(cf_limit2, 0, 64)));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 0, 64)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))));
-    cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit1 % 8 != 0 || cf_limit2 % 64 != 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit0 % 8 != 0 || cf_limit0 % 64 != 0;
     break;
   case 2: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit1, 0, 4), cf_tiles(cf_limit2, 0, 32)));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 0, 32)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))));
-    cf_launch.is_cut = cf_limit1 % 4 != 0 || cf_limit2 % 32 != 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
+    cf_launch.is_cut = cf_limit0 % 4 != 0 || cf_limit0 % 32 != 0;
     break;
   default:
     return CF_SATURATED;
@@ -180,14 +178,14 @@ static inline cf_count cube_tile_cost(int cf_number, const cf_machine *machine, 
 
 /* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
    does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling cube_tile(const cf_machine *machine, int n, int B0, int B1, int B2, int cf_together, long long cf_left, int cf_wanted)
+static inline cf_tiling cube_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted)
 {
   cf_tiling cf_best = { 0, 1, 0 };
   int cf_number;
   if (cf_wanted == 0) return cf_best;
   for (cf_number = 1; cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, cube_tile_cost(cf_number, machine, n, B0, B1, B2, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, cube_tile_cost(cf_number, machine, n, cf_together, 1));
   (void)cf_left;
   return cf_best;
 }
@@ -222,14 +220,11 @@ static inline int cube_defaults(const cf_machine *machine, int n, cube_params *p
     cf_tried.B2 = cf_values[cf_code % 4];
     cf_score[4] += cf_tried.B2;
     if (cf_status == CF_OK) { /* cube */
-      const int B0 = cf_tried.B0;
-      const int B1 = cf_tried.B1;
-      const int B2 = cf_tried.B2;
       cf_choice cf_chosen;
       long long cf_threads, cf_innermost;
       cf_status = cube_select(machine, n, &cf_tried, &cf_chosen);
       cube_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_times(cf_times(cf_number_of(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n)), cf_number_of(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n))), cf_number_of(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B2), 1), B2), B2), n), cf_mul(cf_div(cf_sub(cf_add(n, B2), 1), B2), B2), n))));
+      cf_points = cf_plus(cf_points, cf_times(cf_times(cf_number_of(n), cf_number_of(n)), cf_number_of(n)));
       cf_score[1] += cf_chosen.leaf;
       cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
       cf_score[3] += cf_innermost < 32;

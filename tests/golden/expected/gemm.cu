@@ -379,7 +379,7 @@ int gemm_leaf2_run(cf_call &cf_state, int cf_leaf, const float *a, const float *
 }
 
 template <int T0, int T1, int U0, int U1, int D, int S, int M>
-int gemm_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *a, const float *b, float *c, int m, int n, int k, int B0, int B1)
+int gemm_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *a, const float *b, float *c, int m, int n, int k)
 {
   static cf_kernel_state cf_once;
   long cf_given_a_stride0; // k
@@ -388,14 +388,14 @@ int gemm_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *
   if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
   long cf_given_c_stride0; // n
   if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
-  int cf_given_y0_limit; // (m + B0 - 1) / B0 * B0 < m ? (m + B0 - 1) / B0 * B0 : m
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // (n + B1 - 1) / B1 * B1 < n ? (n + B1 - 1) / B1 * B1 : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  int cf_given_y0_limit; // m
+  if (!cf_store(cf_limit(m), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // n
+  if (!cf_store(cf_limit(n), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   int cf_given_l_limit; // k
   if (!cf_store(cf_limit(k), cf_given_l_limit)) return cf_too_large(cf_state, "cf_given_l_limit");
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(4, cf_mul(D, S)))), // T0*U0*D*S + T1*U1*D*S + 4*D*S words of shared memory
   };
@@ -418,16 +418,16 @@ int gemm_run(cf_call &cf_state, const float *a, const float *b, float *c, int m,
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[8];
+    long long numbers[6];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { m, n, k, B0, B1, cf_together, 1, cf_state.tile };
+  const long long cf_numbers[] = { m, n, k, cf_together, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = gemm_tile(cf_state.machine, m, n, k, B0, B1, cf_together, 1, cf_state.tile);
+    cf_last.tile = gemm_tile(cf_state.machine, m, n, k, cf_together, 1, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {
@@ -436,17 +436,17 @@ int gemm_run(cf_call &cf_state, const float *a, const float *b, float *c, int m,
   }
   switch (cf_tile.number) {
   case 1:
-    return gemm_tile_run<16, 16, 8, 8, 16, 3, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k, B0, B1);
+    return gemm_tile_run<16, 16, 8, 8, 16, 3, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k);
   case 2:
-    return gemm_tile_run<16, 16, 8, 8, 8, 4, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k, B0, B1);
+    return gemm_tile_run<16, 16, 8, 8, 8, 4, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k);
   case 3:
-    return gemm_tile_run<8, 16, 8, 8, 8, 4, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k, B0, B1);
+    return gemm_tile_run<8, 16, 8, 8, 8, 4, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k);
   case 4:
-    return gemm_tile_run<8, 32, 8, 4, 16, 4, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k, B0, B1);
+    return gemm_tile_run<8, 32, 8, 4, 16, 4, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k);
   case 5:
-    return gemm_tile_run<8, 16, 4, 4, 32, 3, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k, B0, B1);
+    return gemm_tile_run<8, 16, 4, 4, 32, 3, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k);
   case 6:
-    return gemm_tile_run<8, 8, 4, 4, 16, 2, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k, B0, B1);
+    return gemm_tile_run<8, 8, 4, 4, 16, 2, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 6)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);

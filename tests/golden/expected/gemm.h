@@ -161,7 +161,7 @@ static inline int gemm_nearest(const cf_machine *machine, int m, int n, int k, c
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count gemm_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int k, int B0, int B1, int cf_together, int cf_sweeps)
+static inline cf_count gemm_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int k, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 3424, 0, 4576, 163840, 2, 0, 1, 0 }, { 9392, 0, 768, 16384, 0, 2, 1, 16 }, { 3424, 0, 4576, 163840, 2, 0, 1, 0 }, { 9392, 0, 768, 16384, 0, 2, 1, 16 }, 8, 128, 12480, 2 }, /* T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2, 4 together */
@@ -177,8 +177,8 @@ static inline cf_count gemm_tile_cost(int cf_number, const cf_machine *machine, 
     { { 584, 0, 324, 12288, 2, 0, 1, 0 }, { 1024, 0, 128, 4096, 0, 2, 1, 16 }, { 584, 0, 324, 12288, 2, 0, 1, 0 }, { 1024, 0, 128, 4096, 0, 2, 1, 16 }, 2, 88, 2176, 1 }, /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 4 together */
     { { 936, 0, 324, 12288, 2, 0, 1, 0 }, { 1376, 0, 128, 4096, 0, 2, 1, 16 }, { 936, 0, 324, 12288, 2, 0, 1, 0 }, { 1376, 0, 128, 4096, 0, 2, 1, 16 }, 2, 88, 2176, 1 }, /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 1 together */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m); /* (m + B0 - 1) / B0 * B0 < m ? (m + B0 - 1) / B0 * B0 : m */
-  const long long cf_limit1 = cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n); /* (n + B1 - 1) / B1 * B1 < n ? (n + B1 - 1) / B1 * B1 : n */
+  const long long cf_limit0 = m; /* m */
+  const long long cf_limit1 = n; /* n */
   const long long cf_limit2 = k; /* k */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
@@ -240,14 +240,14 @@ static inline cf_count gemm_tile_cost(int cf_number, const cf_machine *machine, 
 
 /* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
    does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling gemm_tile(const cf_machine *machine, int m, int n, int k, int B0, int B1, int cf_together, long long cf_left, int cf_wanted)
+static inline cf_tiling gemm_tile(const cf_machine *machine, int m, int n, int k, int cf_together, long long cf_left, int cf_wanted)
 {
   cf_tiling cf_best = { 0, 1, 0 };
   int cf_number;
   if (cf_wanted == 0) return cf_best;
   for (cf_number = 1; cf_number <= 6; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 6 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, gemm_tile_cost(cf_number, machine, m, n, k, B0, B1, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, gemm_tile_cost(cf_number, machine, m, n, k, cf_together, 1));
   (void)cf_left;
   return cf_best;
 }
@@ -278,13 +278,11 @@ static inline int gemm_defaults(const cf_machine *machine, int m, int n, int k, 
     cf_tried.B1 = cf_values[cf_code % 11];
     cf_score[4] += cf_tried.B1;
     if (cf_status == CF_OK) { /* gemm */
-      const int B0 = cf_tried.B0;
-      const int B1 = cf_tried.B1;
       cf_choice cf_chosen;
       long long cf_threads, cf_innermost;
       cf_status = gemm_select(machine, m, n, k, &cf_tried, &cf_chosen);
       gemm_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_times(cf_times(cf_number_of(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m)), cf_number_of(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n))), cf_number_of(k)));
+      cf_points = cf_plus(cf_points, cf_times(cf_times(cf_number_of(m), cf_number_of(n)), cf_number_of(k)));
       cf_score[1] += cf_chosen.leaf;
       cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
       cf_score[3] += cf_innermost < 32;

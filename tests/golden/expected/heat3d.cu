@@ -901,7 +901,7 @@ int heat3d_1_leaf3_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
 }
 
 template <int T0, int T1, int T2, int U0, int U1, int U2, int M>
-int heat3d_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+int heat3d_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n, float r)
 {
   static cf_kernel_state cf_once;
   long cf_given_a_stride0; // n * n
@@ -912,14 +912,14 @@ int heat3d_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a,
   if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
   long cf_given_b_stride1; // n
   if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
-  int cf_given_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
-  int cf_given_y2_limit; // dim2 * B2 < n - 2 ? dim2 * B2 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(dim2, B2), cf_sub(n, 2))), cf_given_y2_limit)) return cf_too_large(cf_state, "cf_given_y2_limit");
+  int cf_given_y0_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  int cf_given_y2_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y2_limit)) return cf_too_large(cf_state, "cf_given_y2_limit");
   const cf_shape cf_sizes = {
-    { cf_mul(cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2)), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(T2, U2)), cf_mul(T2, U2))), 1, 1 }, // blocks, one after the other
+    { cf_mul(cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(cf_sub(n, 2), cf_mul(T2, U2)), cf_mul(T2, U2))), 1, 1 }, // blocks, one after the other
     { T2, T1, T0 },
     0, // 0 words of shared memory
   };
@@ -947,16 +947,16 @@ int heat3d_1_run(cf_call &cf_state, float *a, float *b, int n, float r, int B0, 
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[10];
+    long long numbers[4];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { n, B0, B1, B2, dim0, dim1, dim2, cf_together, 1, cf_state.tile };
+  const long long cf_numbers[] = { n, cf_together, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = heat3d_1_tile(cf_state.machine, n, B0, B1, B2, dim0, dim1, dim2, cf_together, 1, cf_state.tile);
+    cf_last.tile = heat3d_1_tile(cf_state.machine, n, cf_together, 1, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {
@@ -965,11 +965,11 @@ int heat3d_1_run(cf_call &cf_state, float *a, float *b, int n, float r, int B0, 
   }
   switch (cf_tile.number) {
   case 1:
-    return heat3d_1_tile_run<2, 4, 32, 2, 2, 4, 3>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r, B0, B1, B2, dim0, dim1, dim2);
+    return heat3d_1_tile_run<2, 4, 32, 2, 2, 4, 3>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r);
   case 2:
-    return heat3d_1_tile_run<1, 4, 32, 2, 2, 2, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r, B0, B1, B2, dim0, dim1, dim2);
+    return heat3d_1_tile_run<1, 4, 32, 2, 2, 2, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r);
   case 3:
-    return heat3d_1_tile_run<1, 4, 32, 1, 1, 1, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r, B0, B1, B2, dim0, dim1, dim2);
+    return heat3d_1_tile_run<1, 4, 32, 1, 1, 1, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 3)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
@@ -1104,7 +1104,7 @@ int heat3d_2_leaf3_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
 }
 
 template <int T0, int T1, int T2, int U0, int U1, int U2, int M>
-int heat3d_2_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+int heat3d_2_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n, float r)
 {
   static cf_kernel_state cf_once;
   long cf_given_a_stride0; // n * n
@@ -1115,14 +1115,14 @@ int heat3d_2_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a,
   if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
   long cf_given_b_stride1; // n
   if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
-  int cf_given_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
-  int cf_given_y2_limit; // dim2 * B2 < n - 2 ? dim2 * B2 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(dim2, B2), cf_sub(n, 2))), cf_given_y2_limit)) return cf_too_large(cf_state, "cf_given_y2_limit");
+  int cf_given_y0_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  int cf_given_y2_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y2_limit)) return cf_too_large(cf_state, "cf_given_y2_limit");
   const cf_shape cf_sizes = {
-    { cf_mul(cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2)), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(T2, U2)), cf_mul(T2, U2))), 1, 1 }, // blocks, one after the other
+    { cf_mul(cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(cf_sub(n, 2), cf_mul(T2, U2)), cf_mul(T2, U2))), 1, 1 }, // blocks, one after the other
     { T2, T1, T0 },
     0, // 0 words of shared memory
   };
@@ -1150,16 +1150,16 @@ int heat3d_2_run(cf_call &cf_state, float *a, float *b, int n, float r, int B0, 
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[10];
+    long long numbers[4];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { n, B0, B1, B2, dim0, dim1, dim2, cf_together, 1, cf_state.tile };
+  const long long cf_numbers[] = { n, cf_together, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = heat3d_2_tile(cf_state.machine, n, B0, B1, B2, dim0, dim1, dim2, cf_together, 1, cf_state.tile);
+    cf_last.tile = heat3d_2_tile(cf_state.machine, n, cf_together, 1, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {
@@ -1168,11 +1168,11 @@ int heat3d_2_run(cf_call &cf_state, float *a, float *b, int n, float r, int B0, 
   }
   switch (cf_tile.number) {
   case 1:
-    return heat3d_2_tile_run<2, 4, 32, 2, 2, 4, 3>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r, B0, B1, B2, dim0, dim1, dim2);
+    return heat3d_2_tile_run<2, 4, 32, 2, 2, 4, 3>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r);
   case 2:
-    return heat3d_2_tile_run<1, 4, 32, 2, 2, 2, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r, B0, B1, B2, dim0, dim1, dim2);
+    return heat3d_2_tile_run<1, 4, 32, 2, 2, 2, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r);
   case 3:
-    return heat3d_2_tile_run<1, 4, 32, 1, 1, 1, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r, B0, B1, B2, dim0, dim1, dim2);
+    return heat3d_2_tile_run<1, 4, 32, 1, 1, 1, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 3)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);

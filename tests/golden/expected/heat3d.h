@@ -168,7 +168,7 @@ static inline int heat3d_1_nearest(const cf_machine *machine, int n, const heat3
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machine, int n, int B0, int B1, int B2, int dim0, int dim1, int dim2, int cf_together, int cf_sweeps)
+static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 1472, 0, 832, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1260, 0, 846, 23040, 2, 0, 0, 14 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 }, /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 4 together */
@@ -181,35 +181,33 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
     { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 2 together */
     { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 1 together */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2)); /* dim0 * B0 < n - 2 ? dim0 * B0 : n - 2 */
-  const long long cf_limit1 = cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)); /* dim1 * B1 < n - 2 ? dim1 * B1 : n - 2 */
-  const long long cf_limit2 = cf_if(cf_lt(cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(dim2, B2), cf_sub(n, 2)); /* dim2 * B2 < n - 2 ? dim2 * B2 : n - 2 */
+  const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 4), cf_times(cf_tiles(cf_limit1, 0, 8), cf_tiles(cf_limit2, 1, 128)));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 4), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))));
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
   case 2: /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit1, 0, 8), cf_tiles(cf_limit2, 1, 64)));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 64)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))));
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
   case 3: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit1, 0, 4), cf_tiles(cf_limit2, 1, 32)));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 1, 32)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))));
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
   default:
@@ -220,14 +218,14 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
 
 /* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
    does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling heat3d_1_tile(const cf_machine *machine, int n, int B0, int B1, int B2, int dim0, int dim1, int dim2, int cf_together, long long cf_left, int cf_wanted)
+static inline cf_tiling heat3d_1_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted)
 {
   cf_tiling cf_best = { 0, 1, 0 };
   int cf_number;
   if (cf_wanted == 0) return cf_best;
   for (cf_number = 1; cf_number <= 3; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, heat3d_1_tile_cost(cf_number, machine, n, B0, B1, B2, dim0, dim1, dim2, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, heat3d_1_tile_cost(cf_number, machine, n, cf_together, 1));
   (void)cf_left;
   return cf_best;
 }
@@ -371,7 +369,7 @@ static inline int heat3d_2_nearest(const cf_machine *machine, int n, const heat3
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machine, int n, int B0, int B1, int B2, int dim0, int dim1, int dim2, int cf_together, int cf_sweeps)
+static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 1472, 0, 832, 47104, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 1260, 0, 846, 23040, 2, 0, 0, 14 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 80, 0, 0 }, /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3, 4 together */
@@ -384,35 +382,33 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
     { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 2 together */
     { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 1 together */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2)); /* dim0 * B0 < n - 2 ? dim0 * B0 : n - 2 */
-  const long long cf_limit1 = cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)); /* dim1 * B1 < n - 2 ? dim1 * B1 : n - 2 */
-  const long long cf_limit2 = cf_if(cf_lt(cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(dim2, B2), cf_sub(n, 2)); /* dim2 * B2 < n - 2 ? dim2 * B2 : n - 2 */
+  const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 4), cf_times(cf_tiles(cf_limit1, 0, 8), cf_tiles(cf_limit2, 1, 128)));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 4), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))));
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
   case 2: /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit1, 0, 8), cf_tiles(cf_limit2, 1, 64)));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 64)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))));
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
   case 3: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit1, 0, 4), cf_tiles(cf_limit2, 1, 32)));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 1, 32)));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_number_of(cf_limit2)))));
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0)))));
     cf_launch.is_cut = 1;
     break;
   default:
@@ -423,14 +419,14 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
 
 /* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
    does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling heat3d_2_tile(const cf_machine *machine, int n, int B0, int B1, int B2, int dim0, int dim1, int dim2, int cf_together, long long cf_left, int cf_wanted)
+static inline cf_tiling heat3d_2_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted)
 {
   cf_tiling cf_best = { 0, 1, 0 };
   int cf_number;
   if (cf_wanted == 0) return cf_best;
   for (cf_number = 1; cf_number <= 3; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, heat3d_2_tile_cost(cf_number, machine, n, B0, B1, B2, dim0, dim1, dim2, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, heat3d_2_tile_cost(cf_number, machine, n, cf_together, 1));
   (void)cf_left;
   return cf_best;
 }
@@ -465,33 +461,21 @@ static inline int heat3d_defaults(const cf_machine *machine, int n, heat3d_param
     cf_tried.B2 = cf_values[cf_code % 4];
     cf_score[4] += cf_tried.B2;
     if (cf_status == CF_OK) { /* heat3d_1 */
-      const int B0 = cf_tried.B0;
-      const int B1 = cf_tried.B1;
-      const int B2 = cf_tried.B2;
-      const long long dim0 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B0), 1), B0);
-      const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B1), 1), B1);
-      const long long dim2 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B2), 1), B2);
       cf_choice cf_chosen;
       long long cf_threads, cf_innermost;
       cf_status = heat3d_1_select(machine, n, &cf_tried, &cf_chosen);
       heat3d_1_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_times(cf_times(cf_number_of(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_number_of(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)))), cf_number_of(cf_if(cf_lt(cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(dim2, B2), cf_sub(n, 2)))));
+      cf_points = cf_plus(cf_points, cf_times(cf_times(cf_number_of(cf_sub(n, 2)), cf_number_of(cf_sub(n, 2))), cf_number_of(cf_sub(n, 2))));
       cf_score[1] += cf_chosen.leaf;
       cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
       cf_score[3] += cf_innermost < 32;
     }
     if (cf_status == CF_OK) { /* heat3d_2 */
-      const int B0 = cf_tried.B0;
-      const int B1 = cf_tried.B1;
-      const int B2 = cf_tried.B2;
-      const long long dim0 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B0), 1), B0);
-      const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B1), 1), B1);
-      const long long dim2 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B2), 1), B2);
       cf_choice cf_chosen;
       long long cf_threads, cf_innermost;
       cf_status = heat3d_2_select(machine, n, &cf_tried, &cf_chosen);
       heat3d_2_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_times(cf_times(cf_number_of(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_number_of(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)))), cf_number_of(cf_if(cf_lt(cf_mul(dim2, B2), cf_sub(n, 2)), cf_mul(dim2, B2), cf_sub(n, 2)))));
+      cf_points = cf_plus(cf_points, cf_times(cf_times(cf_number_of(cf_sub(n, 2)), cf_number_of(cf_sub(n, 2))), cf_number_of(cf_sub(n, 2))));
       cf_score[1] += cf_chosen.leaf;
       cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
       cf_score[3] += cf_innermost < 32;

@@ -97,13 +97,13 @@ int host_scalars_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, float
 }
 
 template <int T0, int U0, int M>
-int host_scalars_tile_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int B, int half, float twice)
+int host_scalars_tile_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int half, float twice)
 {
   static cf_kernel_state cf_once;
-  int cf_given_y_1_limit; // (half + B - 1) / B * B < half ? (half + B - 1) / B * B : half
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(half, B), 1), B), B), half), cf_mul(cf_div(cf_sub(cf_add(half, B), 1), B), B), half)), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
+  int cf_given_y_1_limit; // half
+  if (!cf_store(cf_limit(half), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(half, B), 1), B), B), half), cf_mul(cf_div(cf_sub(cf_add(half, B), 1), B), B), half), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_div(cf_add(half, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
@@ -120,16 +120,16 @@ int host_scalars_run(cf_call &cf_state, const float *x, float *y, int n, [[maybe
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[5];
+    long long numbers[4];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { B, half, 1, 1, cf_state.tile };
+  const long long cf_numbers[] = { half, 1, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = host_scalars_tile(cf_state.machine, B, half, 1, 1, cf_state.tile);
+    cf_last.tile = host_scalars_tile(cf_state.machine, half, 1, 1, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {
@@ -138,9 +138,9 @@ int host_scalars_run(cf_call &cf_state, const float *x, float *y, int n, [[maybe
   }
   switch (cf_tile.number) {
   case 1:
-    return host_scalars_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, x, y, B, half, twice);
+    return host_scalars_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, x, y, half, twice);
   case 2:
-    return host_scalars_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, x, y, B, half, twice);
+    return host_scalars_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, x, y, half, twice);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);

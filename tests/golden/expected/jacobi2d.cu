@@ -981,19 +981,19 @@ int jacobi2d_1_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int
 }
 
 template <int T0, int T1, int U0, int U1, int M>
-int jacobi2d_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
+int jacobi2d_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n)
 {
   static cf_kernel_state cf_once;
   long cf_given_a_stride0; // n
   if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
   long cf_given_b_stride0; // n
   if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  int cf_given_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  int cf_given_y0_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2)), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(T1, U1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_sub(n, 2), cf_mul(T1, U1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
@@ -1010,19 +1010,19 @@ int jacobi2d_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *
 }
 
 template <int T0, int T1, int U0, int U1, int K, int M>
-int jacobi2d_1_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
+int jacobi2d_1_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, float *a, float *b, int n)
 {
   static cf_kernel_state cf_once;
   long cf_given_a_stride0; // n
   if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
   long cf_given_b_stride0; // n
   if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  int cf_given_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  int cf_given_y0_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2)), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)), cf_sub(cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))))), 1, 1 }, // blocks, one after the other
+    { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     cf_mul(2, cf_mul(T0, cf_mul(T1, cf_mul(U0, U1)))), // 2*T0*T1*U0*U1 words of shared memory
   };
@@ -1043,16 +1043,16 @@ int jacobi2d_1_run(cf_call &cf_state, float *a, float *b, int n, int B0, int B1,
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[8];
+    long long numbers[4];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { n, B0, B1, dim0, dim1, cf_together, cf_left, cf_state.tile };
+  const long long cf_numbers[] = { n, cf_together, cf_left, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = jacobi2d_1_tile(cf_state.machine, n, B0, B1, dim0, dim1, cf_together, cf_left, cf_state.tile);
+    cf_last.tile = jacobi2d_1_tile(cf_state.machine, n, cf_together, cf_left, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {
@@ -1062,15 +1062,15 @@ int jacobi2d_1_run(cf_call &cf_state, float *a, float *b, int n, int B0, int B1,
   const int cf_sweeps = cf_tile.sweeps;
   switch (cf_tile.number) {
   case 1:
-    return jacobi2d_1_tile_run<8, 32, 2, 4, 6>(cf_state, cf_chosen.leaf, cf_together, a, b, n, B0, B1, dim0, dim1);
+    return jacobi2d_1_tile_run<8, 32, 2, 4, 6>(cf_state, cf_chosen.leaf, cf_together, a, b, n);
   case 2:
-    return jacobi2d_1_tile_run<4, 128, 8, 1, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, n, B0, B1, dim0, dim1);
+    return jacobi2d_1_tile_run<4, 128, 8, 1, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, n);
   case 3:
-    return jacobi2d_1_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n, B0, B1, dim0, dim1);
+    return jacobi2d_1_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n);
   case 4:
-    return cf_swept(cf_state, cf_sweeps, 0, jacobi2d_1_time_run<4, 128, 24, 1, 7, 2>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n, B0, B1, dim0, dim1));
+    return cf_swept(cf_state, cf_sweeps, 0, jacobi2d_1_time_run<4, 128, 24, 1, 7, 2>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n));
   case 5:
-    return cf_swept(cf_state, cf_sweeps, 1, jacobi2d_1_time_run<2, 128, 20, 1, 7, 4>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n, B0, B1, dim0, dim1));
+    return cf_swept(cf_state, cf_sweeps, 1, jacobi2d_1_time_run<2, 128, 20, 1, 7, 4>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n));
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 3)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
@@ -1137,19 +1137,19 @@ int jacobi2d_2_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int
 }
 
 template <int T0, int T1, int U0, int U1, int M>
-int jacobi2d_2_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
+int jacobi2d_2_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n)
 {
   static cf_kernel_state cf_once;
   long cf_given_a_stride0; // n
   if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
   long cf_given_b_stride0; // n
   if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  int cf_given_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  int cf_given_y0_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2)), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(T1, U1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_sub(n, 2), cf_mul(T1, U1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
@@ -1166,19 +1166,19 @@ int jacobi2d_2_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *
 }
 
 template <int T0, int T1, int U0, int U1, int K, int M>
-int jacobi2d_2_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
+int jacobi2d_2_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, float *a, float *b, int n)
 {
   static cf_kernel_state cf_once;
   long cf_given_a_stride0; // n
   if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
   long cf_given_b_stride0; // n
   if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  int cf_given_y0_limit; // dim0 * B0 < n - 2 ? dim0 * B0 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // dim1 * B1 < n - 2 ? dim1 * B1 : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2))), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  int cf_given_y0_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2)), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)), cf_sub(cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))))), 1, 1 }, // blocks, one after the other
+    { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     cf_mul(2, cf_mul(T0, cf_mul(T1, cf_mul(U0, U1)))), // 2*T0*T1*U0*U1 words of shared memory
   };
@@ -1199,16 +1199,16 @@ int jacobi2d_2_run(cf_call &cf_state, float *a, float *b, int n, int B0, int B1,
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[8];
+    long long numbers[4];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { n, B0, B1, dim0, dim1, cf_together, cf_left, cf_state.tile };
+  const long long cf_numbers[] = { n, cf_together, cf_left, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = jacobi2d_2_tile(cf_state.machine, n, B0, B1, dim0, dim1, cf_together, cf_left, cf_state.tile);
+    cf_last.tile = jacobi2d_2_tile(cf_state.machine, n, cf_together, cf_left, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {
@@ -1218,15 +1218,15 @@ int jacobi2d_2_run(cf_call &cf_state, float *a, float *b, int n, int B0, int B1,
   const int cf_sweeps = cf_tile.sweeps;
   switch (cf_tile.number) {
   case 1:
-    return jacobi2d_2_tile_run<8, 32, 2, 4, 6>(cf_state, cf_chosen.leaf, cf_together, a, b, n, B0, B1, dim0, dim1);
+    return jacobi2d_2_tile_run<8, 32, 2, 4, 6>(cf_state, cf_chosen.leaf, cf_together, a, b, n);
   case 2:
-    return jacobi2d_2_tile_run<4, 128, 8, 1, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, n, B0, B1, dim0, dim1);
+    return jacobi2d_2_tile_run<4, 128, 8, 1, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, n);
   case 3:
-    return jacobi2d_2_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n, B0, B1, dim0, dim1);
+    return jacobi2d_2_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n);
   case 4:
-    return cf_swept(cf_state, cf_sweeps, 0, jacobi2d_2_time_run<4, 128, 24, 1, 7, 2>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n, B0, B1, dim0, dim1));
+    return cf_swept(cf_state, cf_sweeps, 0, jacobi2d_2_time_run<4, 128, 24, 1, 7, 2>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n));
   case 5:
-    return cf_swept(cf_state, cf_sweeps, 1, jacobi2d_2_time_run<2, 128, 20, 1, 7, 4>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n, B0, B1, dim0, dim1));
+    return cf_swept(cf_state, cf_sweeps, 1, jacobi2d_2_time_run<2, 128, 20, 1, 7, 4>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n));
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 3)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);

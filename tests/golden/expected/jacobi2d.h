@@ -149,7 +149,7 @@ static inline int jacobi2d_1_nearest(const cf_machine *machine, int n, const jac
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *machine, int n, int B0, int B1, int dim0, int dim1, int cf_together, int cf_sweeps)
+static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 560, 0, 352, 18432, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 456, 0, 240, 11200, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 0, 0 }, /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6, 4 together */
@@ -164,49 +164,48 @@ static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *mac
     { { 266, 0, 964, 109440, 1, 0, 0, 0 }, { 5622, 0, 1876, 0, 0, 24, 1, 120 }, { 1040, 0, 739, 62656, 48, 0, 0, 0 }, { 3269, 0, 1113, 0, 0, 24, 1, 120 }, 16, 64, 24576, 0 }, /* T0 = 4, T1 = 128, U0 = 24, U1 = 1, K = 7, M = 2 */
     { { 0, 0, 172, 42624, 1, 0, 0, 0 }, { 2550, 0, 900, 0, 0, 20, 1, 100 }, { 470, 0, 363, 32256, 36, 0, 0, 0 }, { 1709, 0, 603, 0, 0, 20, 1, 100 }, 8, 64, 10240, 0 }, /* T0 = 2, T1 = 128, U0 = 20, U1 = 1, K = 7, M = 4 */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2)); /* dim0 * B0 < n - 2 ? dim0 * B0 : n - 2 */
-  const long long cf_limit1 = cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)); /* dim1 * B1 < n - 2 ? dim1 * B1 : n - 2 */
+  const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   switch (cf_number) {
   case 1: /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 16), cf_tiles(cf_limit1, 1, 128));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 16), cf_tiles(cf_limit0, 1, 128));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   case 2: /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 84 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 84 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 1, 128));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit0, 1, 128));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   case 3: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit1, 1, 32));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 32));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   case 4: /* T0 = 4, T1 = 128, U0 = 24, U1 = 1, K = 7, M = 2 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 24576 <= cf_amount(machine->shared_words_per_block) && 164 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 24576 <= cf_amount(machine->shared_words_per_block) && 164 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 9;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 84), cf_tiles(cf_limit1, 0, 116));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 84), cf_tiles(cf_limit0, 0, 116));
     cf_launch.steps = cf_number_of(cf_sweeps);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   case 5: /* T0 = 2, T1 = 128, U0 = 20, U1 = 1, K = 7, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 10240 <= cf_amount(machine->shared_words_per_block) && 144 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 10240 <= cf_amount(machine->shared_words_per_block) && 144 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 10;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 28), cf_tiles(cf_limit1, 0, 116));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 28), cf_tiles(cf_limit0, 0, 116));
     cf_launch.steps = cf_number_of(cf_sweeps);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   default:
@@ -217,7 +216,7 @@ static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *mac
 
 /* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
    does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling jacobi2d_1_tile(const cf_machine *machine, int n, int B0, int B1, int dim0, int dim1, int cf_together, long long cf_left, int cf_wanted)
+static inline cf_tiling jacobi2d_1_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted)
 {
   cf_tiling cf_best = { 0, 1, 0 };
   static const int cf_most_sweeps[] = { 7, 7 };
@@ -226,11 +225,11 @@ static inline cf_tiling jacobi2d_1_tile(const cf_machine *machine, int n, int B0
   if (cf_wanted == 0) return cf_best;
   for (cf_number = 1; cf_number <= 3; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, jacobi2d_1_tile_cost(cf_number, machine, n, B0, B1, dim0, dim1, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, jacobi2d_1_tile_cost(cf_number, machine, n, cf_together, 1));
   for (cf_number = 4; cf_left > 3 && cf_number <= 5; cf_number++) {
     const int cf_done = cf_sweeps_at_once(cf_left - 1, cf_most_sweeps[cf_number - 4]);
     if (cf_wanted < 0 || cf_wanted == cf_number)
-      cf_consider(&cf_several, cf_number, cf_done, jacobi2d_1_tile_cost(cf_number, machine, n, B0, B1, dim0, dim1, cf_together, cf_done));
+      cf_consider(&cf_several, cf_number, cf_done, jacobi2d_1_tile_cost(cf_number, machine, n, cf_together, cf_done));
   }
   if (cf_several.number && (cf_wanted > 0 || !cf_best.number || cf_several.cost <= cf_times(cf_best.cost, (cf_count)cf_several.sweeps)))
     return cf_several;
@@ -358,7 +357,7 @@ static inline int jacobi2d_2_nearest(const cf_machine *machine, int n, const jac
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *machine, int n, int B0, int B1, int dim0, int dim1, int cf_together, int cf_sweeps)
+static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 560, 0, 352, 18432, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 456, 0, 240, 11200, 1, 0, 0, 5 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 40, 0, 0 }, /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6, 4 together */
@@ -373,49 +372,48 @@ static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *mac
     { { 266, 0, 964, 109440, 1, 0, 0, 0 }, { 5622, 0, 1876, 0, 0, 24, 1, 120 }, { 1040, 0, 739, 62656, 48, 0, 0, 0 }, { 3269, 0, 1113, 0, 0, 24, 1, 120 }, 16, 64, 24576, 0 }, /* T0 = 4, T1 = 128, U0 = 24, U1 = 1, K = 7, M = 2 */
     { { 0, 0, 172, 42624, 1, 0, 0, 0 }, { 2550, 0, 900, 0, 0, 20, 1, 100 }, { 470, 0, 363, 32256, 36, 0, 0, 0 }, { 1709, 0, 603, 0, 0, 20, 1, 100 }, 8, 64, 10240, 0 }, /* T0 = 2, T1 = 128, U0 = 20, U1 = 1, K = 7, M = 4 */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2)); /* dim0 * B0 < n - 2 ? dim0 * B0 : n - 2 */
-  const long long cf_limit1 = cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)); /* dim1 * B1 < n - 2 ? dim1 * B1 : n - 2 */
+  const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   switch (cf_number) {
   case 1: /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 16), cf_tiles(cf_limit1, 1, 128));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 16), cf_tiles(cf_limit0, 1, 128));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   case 2: /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 84 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 84 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 1, 128));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit0, 1, 128));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   case 3: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit1, 1, 32));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 32));
     cf_launch.steps = 0;
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   case 4: /* T0 = 4, T1 = 128, U0 = 24, U1 = 1, K = 7, M = 2 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 24576 <= cf_amount(machine->shared_words_per_block) && 164 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 24576 <= cf_amount(machine->shared_words_per_block) && 164 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 9;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 84), cf_tiles(cf_limit1, 0, 116));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 84), cf_tiles(cf_limit0, 0, 116));
     cf_launch.steps = cf_number_of(cf_sweeps);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   case 5: /* T0 = 2, T1 = 128, U0 = 20, U1 = 1, K = 7, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 10240 <= cf_amount(machine->shared_words_per_block) && 144 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 10240 <= cf_amount(machine->shared_words_per_block) && 144 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 10;
-    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 28), cf_tiles(cf_limit1, 0, 116));
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 28), cf_tiles(cf_limit0, 0, 116));
     cf_launch.steps = cf_number_of(cf_sweeps);
-    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))));
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit0))));
     cf_launch.is_cut = 1;
     break;
   default:
@@ -426,7 +424,7 @@ static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *mac
 
 /* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
    does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling jacobi2d_2_tile(const cf_machine *machine, int n, int B0, int B1, int dim0, int dim1, int cf_together, long long cf_left, int cf_wanted)
+static inline cf_tiling jacobi2d_2_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted)
 {
   cf_tiling cf_best = { 0, 1, 0 };
   static const int cf_most_sweeps[] = { 7, 7 };
@@ -435,11 +433,11 @@ static inline cf_tiling jacobi2d_2_tile(const cf_machine *machine, int n, int B0
   if (cf_wanted == 0) return cf_best;
   for (cf_number = 1; cf_number <= 3; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, jacobi2d_2_tile_cost(cf_number, machine, n, B0, B1, dim0, dim1, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, jacobi2d_2_tile_cost(cf_number, machine, n, cf_together, 1));
   for (cf_number = 4; cf_left > 3 && cf_number <= 5; cf_number++) {
     const int cf_done = cf_sweeps_at_once(cf_left - 1, cf_most_sweeps[cf_number - 4]);
     if (cf_wanted < 0 || cf_wanted == cf_number)
-      cf_consider(&cf_several, cf_number, cf_done, jacobi2d_2_tile_cost(cf_number, machine, n, B0, B1, dim0, dim1, cf_together, cf_done));
+      cf_consider(&cf_several, cf_number, cf_done, jacobi2d_2_tile_cost(cf_number, machine, n, cf_together, cf_done));
   }
   if (cf_several.number && (cf_wanted > 0 || !cf_best.number || cf_several.cost <= cf_times(cf_best.cost, (cf_count)cf_several.sweeps)))
     return cf_several;
@@ -472,29 +470,21 @@ static inline int jacobi2d_defaults(const cf_machine *machine, int n, jacobi2d_p
     cf_tried.B1 = cf_values[cf_code % 11];
     cf_score[4] += cf_tried.B1;
     if (cf_status == CF_OK) { /* jacobi2d_1 */
-      const int B0 = cf_tried.B0;
-      const int B1 = cf_tried.B1;
-      const long long dim0 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B0), 1), B0);
-      const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B1), 1), B1);
       cf_choice cf_chosen;
       long long cf_threads, cf_innermost;
       cf_status = jacobi2d_1_select(machine, n, &cf_tried, &cf_chosen);
       jacobi2d_1_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_times(cf_number_of(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_number_of(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)))));
+      cf_points = cf_plus(cf_points, cf_times(cf_number_of(cf_sub(n, 2)), cf_number_of(cf_sub(n, 2))));
       cf_score[1] += cf_chosen.leaf;
       cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
       cf_score[3] += cf_innermost < 32;
     }
     if (cf_status == CF_OK) { /* jacobi2d_2 */
-      const int B0 = cf_tried.B0;
-      const int B1 = cf_tried.B1;
-      const long long dim0 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B0), 1), B0);
-      const long long dim1 = cf_div(cf_sub(cf_add(cf_sub(n, 2), B1), 1), B1);
       cf_choice cf_chosen;
       long long cf_threads, cf_innermost;
       cf_status = jacobi2d_2_select(machine, n, &cf_tried, &cf_chosen);
       jacobi2d_2_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_times(cf_number_of(cf_if(cf_lt(cf_mul(dim0, B0), cf_sub(n, 2)), cf_mul(dim0, B0), cf_sub(n, 2))), cf_number_of(cf_if(cf_lt(cf_mul(dim1, B1), cf_sub(n, 2)), cf_mul(dim1, B1), cf_sub(n, 2)))));
+      cf_points = cf_plus(cf_points, cf_times(cf_number_of(cf_sub(n, 2)), cf_number_of(cf_sub(n, 2))));
       cf_score[1] += cf_chosen.leaf;
       cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
       cf_score[3] += cf_innermost < 32;

@@ -224,12 +224,12 @@ int matadd_tile_run(cf_call &cf_state, int cf_leaf, const int *a, const int *b, 
   if (!cf_store(N, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
   long cf_given_c_stride0; // N
   if (!cf_store(N, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
-  int cf_given_y0_limit; // dim0 * B0 < N ? dim0 * B0 : N
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim0, B0), N), cf_mul(dim0, B0), N)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // dim1 * B1 < N / 2 ? dim1 * B1 : N / 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim1, B1), cf_div(N, 2)), cf_mul(dim1, B1), cf_div(N, 2))), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  int cf_given_y0_limit; // dim0 * B0
+  if (!cf_store(cf_limit(cf_mul(dim0, B0)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // dim1 * B1
+  if (!cf_store(cf_limit(cf_mul(dim1, B1)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(dim0, B0), N), cf_mul(dim0, B0), N), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(dim1, B1), cf_div(N, 2)), cf_mul(dim1, B1), cf_div(N, 2)), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_mul(dim1, B1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
@@ -247,16 +247,16 @@ int matadd_run(cf_call &cf_state, const int *a, const int *b, int *c, int N, int
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[8];
+    long long numbers[7];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { N, B0, B1, dim0, dim1, 1, 1, cf_state.tile };
+  const long long cf_numbers[] = { B0, B1, dim0, dim1, 1, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = matadd_tile(cf_state.machine, N, B0, B1, dim0, dim1, 1, 1, cf_state.tile);
+    cf_last.tile = matadd_tile(cf_state.machine, B0, B1, dim0, dim1, 1, 1, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {

@@ -138,14 +138,14 @@ static inline int matadd_nearest(const cf_machine *machine, int N, const matadd_
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count matadd_tile_cost(int cf_number, const cf_machine *machine, int N, int B0, int B1, int dim0, int dim1, int cf_together, int cf_sweeps)
+static inline cf_count matadd_tile_cost(int cf_number, const cf_machine *machine, int B0, int B1, int dim0, int dim1, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 640, 0, 192, 24576, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 480, 0, 144, 18432, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 }, /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
     { { 160, 0, 48, 6144, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 120, 0, 36, 3456, 2, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(dim0, B0), N), cf_mul(dim0, B0), N); /* dim0 * B0 < N ? dim0 * B0 : N */
-  const long long cf_limit1 = cf_if(cf_lt(cf_mul(dim1, B1), cf_div(N, 2)), cf_mul(dim1, B1), cf_div(N, 2)); /* dim1 * B1 < N / 2 ? dim1 * B1 : N / 2 */
+  const long long cf_limit0 = cf_mul(dim0, B0); /* dim0 * B0 */
+  const long long cf_limit1 = cf_mul(dim1, B1); /* dim1 * B1 */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
@@ -175,14 +175,14 @@ static inline cf_count matadd_tile_cost(int cf_number, const cf_machine *machine
 
 /* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
    does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling matadd_tile(const cf_machine *machine, int N, int B0, int B1, int dim0, int dim1, int cf_together, long long cf_left, int cf_wanted)
+static inline cf_tiling matadd_tile(const cf_machine *machine, int B0, int B1, int dim0, int dim1, int cf_together, long long cf_left, int cf_wanted)
 {
   cf_tiling cf_best = { 0, 1, 0 };
   int cf_number;
   if (cf_wanted == 0) return cf_best;
   for (cf_number = 1; cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, matadd_tile_cost(cf_number, machine, N, B0, B1, dim0, dim1, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, matadd_tile_cost(cf_number, machine, B0, B1, dim0, dim1, cf_together, 1));
   (void)cf_left;
   return cf_best;
 }
@@ -221,7 +221,7 @@ static inline int matadd_defaults(const cf_machine *machine, int N, matadd_param
       long long cf_threads, cf_innermost;
       cf_status = matadd_select(machine, N, &cf_tried, &cf_chosen);
       matadd_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_times(cf_number_of(cf_if(cf_lt(cf_mul(dim0, B0), N), cf_mul(dim0, B0), N)), cf_number_of(cf_if(cf_lt(cf_mul(dim1, B1), cf_div(N, 2)), cf_mul(dim1, B1), cf_div(N, 2)))));
+      cf_points = cf_plus(cf_points, cf_times(cf_number_of(cf_mul(dim0, B0)), cf_number_of(cf_mul(dim1, B1))));
       cf_score[1] += cf_chosen.leaf;
       cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
       cf_score[3] += cf_innermost < 32;

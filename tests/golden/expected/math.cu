@@ -94,13 +94,13 @@ int math_leaf0_run(cf_call &cf_state, int cf_leaf, const double *x, double *y, i
 }
 
 template <int T0, int U0, int M>
-int math_tile_run(cf_call &cf_state, int cf_leaf, const double *x, double *y, int n, int B)
+int math_tile_run(cf_call &cf_state, int cf_leaf, const double *x, double *y, int n)
 {
   static cf_kernel_state cf_once;
-  int cf_given_y_1_limit; // (n + B - 1) / B * B < n ? (n + B - 1) / B * B : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n)), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
+  int cf_given_y_1_limit; // n
+  if (!cf_store(cf_limit(n), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
@@ -117,16 +117,16 @@ int math_run(cf_call &cf_state, const double *x, double *y, int n, int B)
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[5];
+    long long numbers[4];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { n, B, 1, 1, cf_state.tile };
+  const long long cf_numbers[] = { n, 1, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = math_tile(cf_state.machine, n, B, 1, 1, cf_state.tile);
+    cf_last.tile = math_tile(cf_state.machine, n, 1, 1, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {
@@ -135,9 +135,9 @@ int math_run(cf_call &cf_state, const double *x, double *y, int n, int B)
   }
   switch (cf_tile.number) {
   case 1:
-    return math_tile_run<256, 4, 4>(cf_state, cf_chosen.leaf, x, y, n, B);
+    return math_tile_run<256, 4, 4>(cf_state, cf_chosen.leaf, x, y, n);
   case 2:
-    return math_tile_run<128, 1, 8>(cf_state, cf_chosen.leaf, x, y, n, B);
+    return math_tile_run<128, 1, 8>(cf_state, cf_chosen.leaf, x, y, n);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);

@@ -272,17 +272,17 @@ int matvec_leaf2_run(cf_call &cf_state, int cf_leaf, const float *a, const float
 }
 
 template <int T0, int U0, int D, int S, int M>
-int matvec_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *a, const float *x, float *y, int m, int n, int B, int dim)
+int matvec_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *a, const float *x, float *y, int m, int n)
 {
   static cf_kernel_state cf_once;
   long cf_given_a_stride0; // n
   if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  int cf_given_y_1_limit; // dim * B < m ? dim * B : m
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(dim, B), m), cf_mul(dim, B), m)), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
+  int cf_given_y_1_limit; // m
+  if (!cf_store(cf_limit(m), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
   int cf_given_j_limit; // n
   if (!cf_store(cf_limit(n), cf_given_j_limit)) return cf_too_large(cf_state, "cf_given_j_limit");
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_if(cf_lt(cf_mul(dim, B), m), cf_mul(dim, B), m), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_mul(D, S)), // T0*U0*D*S + D*S words of shared memory
   };
@@ -304,16 +304,16 @@ int matvec_run(cf_call &cf_state, const float *a, const float *x, float *y, int 
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[7];
+    long long numbers[5];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { m, n, B, dim, cf_together, 1, cf_state.tile };
+  const long long cf_numbers[] = { m, n, cf_together, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = matvec_tile(cf_state.machine, m, n, B, dim, cf_together, 1, cf_state.tile);
+    cf_last.tile = matvec_tile(cf_state.machine, m, n, cf_together, 1, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {
@@ -322,9 +322,9 @@ int matvec_run(cf_call &cf_state, const float *a, const float *x, float *y, int 
   }
   switch (cf_tile.number) {
   case 1:
-    return matvec_tile_run<64, 1, 128, 3, 2>(cf_state, cf_chosen.leaf, cf_together, a, x, y, m, n, B, dim);
+    return matvec_tile_run<64, 1, 128, 3, 2>(cf_state, cf_chosen.leaf, cf_together, a, x, y, m, n);
   case 2:
-    return matvec_tile_run<32, 1, 64, 4, 1>(cf_state, cf_chosen.leaf, cf_together, a, x, y, m, n, B, dim);
+    return matvec_tile_run<32, 1, 64, 4, 1>(cf_state, cf_chosen.leaf, cf_together, a, x, y, m, n);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);

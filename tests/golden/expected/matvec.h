@@ -140,7 +140,7 @@ static inline int matvec_nearest(const cf_machine *machine, int m, int n, const 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int B, int dim, int cf_together, int cf_sweeps)
+static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 702, 0, 1042, 66816, 1, 0, 0, 0 }, { 860, 0, 840, 33280, 0, 1, 1, 35 }, { 702, 0, 1042, 66816, 1, 0, 0, 0 }, { 860, 0, 840, 33280, 0, 1, 1, 35 }, 2, 41, 24960, 2 }, /* T0 = 64, U0 = 1, D = 128, S = 3, M = 2, 4 together */
@@ -148,7 +148,7 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
     { { 333, 0, 397, 25472, 1, 0, 0, 0 }, { 238, 0, 212, 8448, 0, 1, 1, 19 }, { 333, 0, 397, 25472, 1, 0, 0, 0 }, { 238, 0, 212, 8448, 0, 1, 1, 19 }, 1, 41, 8448, 3 }, /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1, 4 together */
     { { 4557, 0, 397, 25472, 1, 0, 0, 0 }, { 1646, 0, 212, 8448, 0, 1, 1, 19 }, { 4557, 0, 397, 25472, 1, 0, 0, 0 }, { 1646, 0, 212, 8448, 0, 1, 1, 19 }, 1, 41, 8448, 3 }, /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1, 1 together */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(dim, B), m), cf_mul(dim, B), m); /* dim * B < m ? dim * B : m */
+  const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
@@ -178,14 +178,14 @@ static inline cf_count matvec_tile_cost(int cf_number, const cf_machine *machine
 
 /* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
    does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling matvec_tile(const cf_machine *machine, int m, int n, int B, int dim, int cf_together, long long cf_left, int cf_wanted)
+static inline cf_tiling matvec_tile(const cf_machine *machine, int m, int n, int cf_together, long long cf_left, int cf_wanted)
 {
   cf_tiling cf_best = { 0, 1, 0 };
   int cf_number;
   if (cf_wanted == 0) return cf_best;
   for (cf_number = 1; cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, matvec_tile_cost(cf_number, machine, m, n, B, dim, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, matvec_tile_cost(cf_number, machine, m, n, cf_together, 1));
   (void)cf_left;
   return cf_best;
 }
@@ -212,13 +212,11 @@ static inline int matvec_defaults(const cf_machine *machine, int m, int n, matve
     cf_tried.B = cf_values[cf_code % 11];
     cf_score[4] += cf_tried.B;
     if (cf_status == CF_OK) { /* matvec */
-      const int B = cf_tried.B;
-      const long long dim = cf_div(cf_sub(cf_add(m, B), 1), B);
       cf_choice cf_chosen;
       long long cf_threads, cf_innermost;
       cf_status = matvec_select(machine, m, n, &cf_tried, &cf_chosen);
       matvec_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_times(cf_number_of(cf_if(cf_lt(cf_mul(dim, B), m), cf_mul(dim, B), m)), cf_number_of(n)));
+      cf_points = cf_plus(cf_points, cf_times(cf_number_of(m), cf_number_of(n)));
       cf_score[1] += cf_chosen.leaf;
       cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
       cf_score[3] += cf_innermost < 32;

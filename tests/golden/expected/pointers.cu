@@ -64,7 +64,8 @@ template <int T0, int T1, int U0, int U1, int M>
 __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pointers_tile(
     const float *__restrict__ a,
     float *__restrict__ b,
-    int n,
+    long a_stride0,
+    long b_stride0,
     int y0_limit,
     int y1_limit)
 {
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pointers_tile(
         for (int r1 = 0; r1 < U1; r1++) {
           const int y1 = o1 + (r1 * T1 + t1);
 #line 7 "pointers.mf"
-          value[r0][r1] = a[(long)y0 * n + y1] + 1;
+          value[r0][r1] = a[y0 * a_stride0 + y1] + 1;
         }
       }
 #line "pointers.cu"
@@ -97,7 +98,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pointers_tile(
         for (int r1 = 0; r1 < U1; r1++) {
           const int y1 = o1 + (r1 * T1 + t1);
 #line 7 "pointers.mf"
-          b[(long)y0 * n + y1] = value[r0][r1];
+          b[y0 * b_stride0 + y1] = value[r0][r1];
         }
       }
     }
@@ -110,7 +111,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pointers_tile(
           const int y1 = o1 + (r1 * T1 + t1);
           if (y1 < y1_limit)
 #line 7 "pointers.mf"
-            b[(long)y0 * n + y1] = a[(long)y0 * n + y1] + 1;
+            b[y0 * b_stride0 + y1] = a[y0 * a_stride0 + y1] + 1;
         }
     }
 #line "pointers.cu"
@@ -168,19 +169,23 @@ int pointers_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, float *b,
 }
 
 template <int T0, int T1, int U0, int U1, int M>
-int pointers_tile_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int m, int n, int B0, int B1)
+int pointers_tile_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int m, int n)
 {
   static cf_kernel_state cf_once;
-  int cf_given_y0_limit; // (m + B0 - 1) / B0 * B0 < m ? (m + B0 - 1) / B0 * B0 : m
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // (n + B1 - 1) / B1 * B1 < n ? (n + B1 - 1) / B1 * B1 : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  int cf_given_y0_limit; // m
+  if (!cf_store(cf_limit(m), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // n
+  if (!cf_store(cf_limit(n), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_mul(cf_div(cf_sub(cf_add(n, B1), 1), B1), B1), n), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &n, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
   return cf_launch(cf_state, cf_leaf, pointers_tile<T0, T1, U0, U1, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -194,16 +199,16 @@ int pointers_run(cf_call &cf_state, const float *a, float *b, int m, int n, int 
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[7];
+    long long numbers[5];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { m, n, B0, B1, 1, 1, cf_state.tile };
+  const long long cf_numbers[] = { m, n, 1, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = pointers_tile(cf_state.machine, m, n, B0, B1, 1, 1, cf_state.tile);
+    cf_last.tile = pointers_tile(cf_state.machine, m, n, 1, 1, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {
@@ -212,9 +217,9 @@ int pointers_run(cf_call &cf_state, const float *a, float *b, int m, int n, int 
   }
   switch (cf_tile.number) {
   case 1:
-    return pointers_tile_run<1, 256, 1, 4, 4>(cf_state, cf_chosen.leaf, a, b, m, n, B0, B1);
+    return pointers_tile_run<1, 256, 1, 4, 4>(cf_state, cf_chosen.leaf, a, b, m, n);
   case 2:
-    return pointers_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, a, b, m, n, B0, B1);
+    return pointers_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, a, b, m, n);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);

@@ -141,7 +141,7 @@ static inline int reassociated_nearest(const cf_machine *machine, int m, int n, 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int B, int cf_together, int cf_sweeps)
+static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 3696, 0, 1584, 32, 0, 128, 128, 128 }, { 320, 0, 256, 24576, 1, 0, 0, 4 }, { 3690, 0, 1582, 32, 0, 128, 128, 128 }, { 160, 0, 128, 16384, 1, 0, 0, 4 }, 8, 41, 256, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
@@ -151,7 +151,7 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
     { { 107961, 0, 46273, 32, 0, 1024, 1024, 1024 }, { 320, 0, 256, 32768, 1, 0, 0, 1 }, { 107961, 0, 46273, 32, 0, 1024, 1024, 1024 }, { 320, 0, 256, 32768, 1, 0, 0, 1 }, 32, 32, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
     { { 107961, 0, 46273, 32, 0, 1024, 1024, 1024 }, { 896, 0, 1024, 32768, 1, 0, 0, 1 }, { 107961, 0, 46273, 32, 0, 1024, 1024, 1024 }, { 896, 0, 1024, 32768, 1, 0, 0, 1 }, 32, 32, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B), 1), B), B), m), cf_mul(cf_div(cf_sub(cf_add(m, B), 1), B), B), m); /* (m + B - 1) / B * B < m ? (m + B - 1) / B * B : m */
+  const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
@@ -189,14 +189,14 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
 
 /* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
    does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling reassociated_tile(const cf_machine *machine, int m, int n, int B, int cf_together, long long cf_left, int cf_wanted)
+static inline cf_tiling reassociated_tile(const cf_machine *machine, int m, int n, int cf_together, long long cf_left, int cf_wanted)
 {
   cf_tiling cf_best = { 0, 1, 0 };
   int cf_number;
   if (cf_wanted == 0) return cf_best;
   for (cf_number = 1; cf_number <= 3; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, reassociated_tile_cost(cf_number, machine, m, n, B, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, reassociated_tile_cost(cf_number, machine, m, n, cf_together, 1));
   (void)cf_left;
   return cf_best;
 }
@@ -223,12 +223,11 @@ static inline int reassociated_defaults(const cf_machine *machine, int m, int n,
     cf_tried.B = cf_values[cf_code % 11];
     cf_score[4] += cf_tried.B;
     if (cf_status == CF_OK) { /* reassociated */
-      const int B = cf_tried.B;
       cf_choice cf_chosen;
       long long cf_threads, cf_innermost;
       cf_status = reassociated_select(machine, m, n, &cf_tried, &cf_chosen);
       reassociated_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_times(cf_number_of(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B), 1), B), B), m), cf_mul(cf_div(cf_sub(cf_add(m, B), 1), B), B), m)), cf_number_of(n)));
+      cf_points = cf_plus(cf_points, cf_times(cf_number_of(m), cf_number_of(n)));
       cf_score[1] += cf_chosen.leaf;
       cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
       cf_score[3] += cf_innermost < 32;

@@ -149,13 +149,13 @@ int regions_1_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, float *y
 }
 
 template <int T0, int U0, int M>
-int regions_1_tile_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int n, int B)
+int regions_1_tile_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int n)
 {
   static cf_kernel_state cf_once;
-  int cf_given_y_1_limit; // (n + B - 1) / B * B < n ? (n + B - 1) / B * B : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n)), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
+  int cf_given_y_1_limit; // n
+  if (!cf_store(cf_limit(n), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
@@ -172,16 +172,16 @@ int regions_1_run(cf_call &cf_state, const float *x, float *y, int n, int B)
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[5];
+    long long numbers[4];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { n, B, 1, 1, cf_state.tile };
+  const long long cf_numbers[] = { n, 1, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = regions_1_tile(cf_state.machine, n, B, 1, 1, cf_state.tile);
+    cf_last.tile = regions_1_tile(cf_state.machine, n, 1, 1, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {
@@ -190,9 +190,9 @@ int regions_1_run(cf_call &cf_state, const float *x, float *y, int n, int B)
   }
   switch (cf_tile.number) {
   case 1:
-    return regions_1_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, x, y, n, B);
+    return regions_1_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, x, y, n);
   case 2:
-    return regions_1_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, x, y, n, B);
+    return regions_1_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, x, y, n);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
@@ -229,13 +229,13 @@ int regions_2_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, float *y
 }
 
 template <int T0, int U0, int M>
-int regions_2_tile_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int n, int B)
+int regions_2_tile_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int n)
 {
   static cf_kernel_state cf_once;
-  int cf_given_y_1_limit; // (n + B - 1) / B * B < n ? (n + B - 1) / B * B : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n)), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
+  int cf_given_y_1_limit; // n
+  if (!cf_store(cf_limit(n), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
@@ -252,16 +252,16 @@ int regions_2_run(cf_call &cf_state, const float *x, float *y, int n, int B)
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[5];
+    long long numbers[4];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { n, B, 1, 1, cf_state.tile };
+  const long long cf_numbers[] = { n, 1, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = regions_2_tile(cf_state.machine, n, B, 1, 1, cf_state.tile);
+    cf_last.tile = regions_2_tile(cf_state.machine, n, 1, 1, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {
@@ -270,9 +270,9 @@ int regions_2_run(cf_call &cf_state, const float *x, float *y, int n, int B)
   }
   switch (cf_tile.number) {
   case 1:
-    return regions_2_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, x, y, n, B);
+    return regions_2_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, x, y, n);
   case 2:
-    return regions_2_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, x, y, n, B);
+    return regions_2_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, x, y, n);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);

@@ -132,13 +132,13 @@ int reverse_leaf1_run(cf_call &cf_state, int cf_leaf, const float *in, float *ou
 }
 
 template <int T0, int U0, int M>
-int reverse_tile_run(cf_call &cf_state, int cf_leaf, const float *in, float *out, int n, int B, int s, int dim)
+int reverse_tile_run(cf_call &cf_state, int cf_leaf, const float *in, float *out, int n)
 {
   static cf_kernel_state cf_once;
-  int cf_given_y_limit; // dim * s * B < n ? dim * s * B : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_mul(dim, s), B), n), cf_mul(cf_mul(dim, s), B), n)), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
+  int cf_given_y_limit; // n
+  if (!cf_store(cf_limit(n), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_mul(dim, s), B), n), cf_mul(cf_mul(dim, s), B), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
@@ -155,16 +155,16 @@ int reverse_run(cf_call &cf_state, const float *in, float *out, int n, int B, in
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[7];
+    long long numbers[4];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { n, B, s, dim, 1, 1, cf_state.tile };
+  const long long cf_numbers[] = { n, 1, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = reverse_tile(cf_state.machine, n, B, s, dim, 1, 1, cf_state.tile);
+    cf_last.tile = reverse_tile(cf_state.machine, n, 1, 1, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {
@@ -173,9 +173,9 @@ int reverse_run(cf_call &cf_state, const float *in, float *out, int n, int B, in
   }
   switch (cf_tile.number) {
   case 1:
-    return reverse_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, in, out, n, B, s, dim);
+    return reverse_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, in, out, n);
   case 2:
-    return reverse_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, in, out, n, B, s, dim);
+    return reverse_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, in, out, n);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);

@@ -135,13 +135,13 @@ static inline int reverse_nearest(const cf_machine *machine, const reverse_param
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count reverse_tile_cost(int cf_number, const cf_machine *machine, int n, int B, int s, int dim, int cf_together, int cf_sweeps)
+static inline cf_count reverse_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 192, 0, 64, 8192, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 144, 0, 48, 6144, 3, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
     { { 24, 0, 8, 1024, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 18, 0, 6, 768, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(cf_mul(dim, s), B), n), cf_mul(cf_mul(dim, s), B), n); /* dim * s * B < n ? dim * s * B : n */
+  const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
@@ -171,14 +171,14 @@ static inline cf_count reverse_tile_cost(int cf_number, const cf_machine *machin
 
 /* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
    does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling reverse_tile(const cf_machine *machine, int n, int B, int s, int dim, int cf_together, long long cf_left, int cf_wanted)
+static inline cf_tiling reverse_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted)
 {
   cf_tiling cf_best = { 0, 1, 0 };
   int cf_number;
   if (cf_wanted == 0) return cf_best;
   for (cf_number = 1; cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, reverse_tile_cost(cf_number, machine, n, B, s, dim, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, reverse_tile_cost(cf_number, machine, n, cf_together, 1));
   (void)cf_left;
   return cf_best;
 }
@@ -209,14 +209,11 @@ static inline int reverse_defaults(const cf_machine *machine, int n, reverse_par
     cf_tried.s = cf_values[cf_code % 11];
     cf_score[4] += cf_tried.s;
     if (cf_status == CF_OK) { /* reverse */
-      const int B = cf_tried.B;
-      const int s = cf_tried.s;
-      const long long dim = cf_div(cf_sub(cf_add(n, cf_mul(s, B)), 1), cf_mul(s, B));
       cf_choice cf_chosen;
       long long cf_threads, cf_innermost;
       cf_status = reverse_select(machine, &cf_tried, &cf_chosen);
       reverse_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_number_of(cf_if(cf_lt(cf_mul(cf_mul(dim, s), B), n), cf_mul(cf_mul(dim, s), B), n)));
+      cf_points = cf_plus(cf_points, cf_number_of(n));
       cf_score[1] += cf_chosen.leaf;
       cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
       cf_score[3] += cf_innermost < 32;

@@ -165,7 +165,7 @@ static inline int shuffles_nearest(const cf_machine *machine, int n, const shuff
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count shuffles_tile_cost(int cf_number, const cf_machine *machine, int n, int B, int cf_together, int cf_sweeps)
+static inline cf_count shuffles_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 160, 0, 144, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 134, 0, 112, 6240, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8, 4 together */
@@ -175,7 +175,7 @@ static inline cf_count shuffles_tile_cost(int cf_number, const cf_machine *machi
     { { 56, 0, 24, 1088, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 56, 0, 22, 864, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16, 2 together */
     { { 56, 0, 24, 1088, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 56, 0, 22, 864, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16, 1 together */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), B), cf_sub(n, 2)); /* (n - 1 - 1 + B - 1) / B * B < n - 2 ? (n - 1 - 1 + B - 1) / B * B : n - 2 */
+  const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
@@ -204,14 +204,14 @@ static inline cf_count shuffles_tile_cost(int cf_number, const cf_machine *machi
 
 /* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
    does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling shuffles_tile(const cf_machine *machine, int n, int B, int cf_together, long long cf_left, int cf_wanted)
+static inline cf_tiling shuffles_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted)
 {
   cf_tiling cf_best = { 0, 1, 0 };
   int cf_number;
   if (cf_wanted == 0) return cf_best;
   for (cf_number = 1; cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, shuffles_tile_cost(cf_number, machine, n, B, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, shuffles_tile_cost(cf_number, machine, n, cf_together, 1));
   (void)cf_left;
   return cf_best;
 }
@@ -238,12 +238,11 @@ static inline int shuffles_defaults(const cf_machine *machine, int n, shuffles_p
     cf_tried.B = cf_values[cf_code % 11];
     cf_score[4] += cf_tried.B;
     if (cf_status == CF_OK) { /* shuffles */
-      const int B = cf_tried.B;
       cf_choice cf_chosen;
       long long cf_threads, cf_innermost;
       cf_status = shuffles_select(machine, n, &cf_tried, &cf_chosen);
       shuffles_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_number_of(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), B), cf_sub(n, 2))));
+      cf_points = cf_plus(cf_points, cf_number_of(cf_sub(n, 2)));
       cf_score[1] += cf_chosen.leaf;
       cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
       cf_score[3] += cf_innermost < 32;

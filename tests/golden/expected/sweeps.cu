@@ -495,13 +495,13 @@ int sweeps_1_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
 }
 
 template <int T0, int U0, int M>
-int sweeps_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n, int B)
+int sweeps_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n)
 {
   static cf_kernel_state cf_once;
-  int cf_given_y_limit; // (n - 2 + B - 1) / B * B < n - 2 ? (n - 2 + B - 1) / B * B : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2))), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
+  int cf_given_y_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_div(cf_add(cf_sub(n, 2), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
@@ -518,13 +518,13 @@ int sweeps_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a,
 }
 
 template <int T0, int U0, int K, int M>
-int sweeps_1_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, float *a, float *b, int n, int B)
+int sweeps_1_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, float *a, float *b, int n)
 {
   static cf_kernel_state cf_once;
-  int cf_given_y_limit; // (n - 2 + B - 1) / B * B < n - 2 ? (n - 2 + B - 1) / B * B : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2))), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
+  int cf_given_y_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), 1, 1 }, // blocks, one after the other
+    { cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     cf_mul(2, cf_mul(T0, U0)), // 2*T0*U0 words of shared memory
   };
@@ -544,16 +544,16 @@ int sweeps_1_run(cf_call &cf_state, float *a, float *b, int n, int B, int T, int
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[5];
+    long long numbers[4];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { n, B, cf_together, cf_left, cf_state.tile };
+  const long long cf_numbers[] = { n, cf_together, cf_left, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = sweeps_1_tile(cf_state.machine, n, B, cf_together, cf_left, cf_state.tile);
+    cf_last.tile = sweeps_1_tile(cf_state.machine, n, cf_together, cf_left, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {
@@ -563,11 +563,11 @@ int sweeps_1_run(cf_call &cf_state, float *a, float *b, int n, int B, int T, int
   const int cf_sweeps = cf_tile.sweeps;
   switch (cf_tile.number) {
   case 1:
-    return sweeps_1_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n, B);
+    return sweeps_1_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n);
   case 2:
-    return sweeps_1_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, cf_together, a, b, n, B);
+    return sweeps_1_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, cf_together, a, b, n);
   case 3:
-    return cf_swept(cf_state, cf_sweeps, 0, sweeps_1_time_run<256, 4, 19, 6>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n, B));
+    return cf_swept(cf_state, cf_sweeps, 0, sweeps_1_time_run<256, 4, 19, 6>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n));
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
@@ -604,13 +604,13 @@ int sweeps_2_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
 }
 
 template <int T0, int U0, int M>
-int sweeps_2_tile_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, int B)
+int sweeps_2_tile_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n)
 {
   static cf_kernel_state cf_once;
-  int cf_given_y_limit; // (n - 2 + B - 1) / B * B < n - 2 ? (n - 2 + B - 1) / B * B : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2))), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
+  int cf_given_y_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_div(cf_add(cf_sub(n, 2), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
@@ -619,13 +619,13 @@ int sweeps_2_tile_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n,
 }
 
 template <int T0, int U0, int K, int M>
-int sweeps_2_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, float *a, float *b, int n, int B)
+int sweeps_2_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, float *a, float *b, int n)
 {
   static cf_kernel_state cf_once;
-  int cf_given_y_limit; // (n - 2 + B - 1) / B * B < n - 2 ? (n - 2 + B - 1) / B * B : n - 2
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2))), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
+  int cf_given_y_limit; // n - 2
+  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), 1, 1 }, // blocks, one after the other
+    { cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     cf_mul(2, cf_mul(T0, U0)), // 2*T0*U0 words of shared memory
   };
@@ -644,16 +644,16 @@ int sweeps_2_run(cf_call &cf_state, float *a, float *b, int n, int B, int T, int
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[5];
+    long long numbers[4];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { n, B, 1, cf_left, cf_state.tile };
+  const long long cf_numbers[] = { n, 1, cf_left, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = sweeps_2_tile(cf_state.machine, n, B, 1, cf_left, cf_state.tile);
+    cf_last.tile = sweeps_2_tile(cf_state.machine, n, 1, cf_left, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {
@@ -663,11 +663,11 @@ int sweeps_2_run(cf_call &cf_state, float *a, float *b, int n, int B, int T, int
   const int cf_sweeps = cf_tile.sweeps;
   switch (cf_tile.number) {
   case 1:
-    return sweeps_2_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, a, b, n, B);
+    return sweeps_2_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, a, b, n);
   case 2:
-    return sweeps_2_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, a, b, n, B);
+    return sweeps_2_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, a, b, n);
   case 3:
-    return cf_swept(cf_state, cf_sweeps, 0, sweeps_2_time_run<256, 4, 19, 6>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n, B));
+    return cf_swept(cf_state, cf_sweeps, 0, sweeps_2_time_run<256, 4, 19, 6>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n));
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);

@@ -122,7 +122,7 @@ static inline int sweeps_1_nearest(const cf_machine *machine, int n, const sweep
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count sweeps_1_tile_cost(int cf_number, const cf_machine *machine, int n, int B, int cf_together, int cf_sweeps)
+static inline cf_count sweeps_1_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 160, 0, 144, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 131, 0, 111, 6240, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8, 4 together */
@@ -133,7 +133,7 @@ static inline cf_count sweeps_1_tile_cost(int cf_number, const cf_machine *machi
     { { 44, 0, 20, 1088, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 44, 0, 18, 864, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16, 1 together */
     { { 130, 0, 96, 8128, 1, 0, 0, 0 }, { 228, 0, 95, 0, 0, 4, 1, 4 }, { 125, 0, 83, 6048, 4, 0, 0, 3 }, { 144, 0, 60, 0, 0, 3, 1, 3 }, 8, 40, 2048, 0 }, /* T0 = 256, U0 = 4, K = 19, M = 6 */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)); /* (n - 2 + B - 1) / B * B < n - 2 ? (n - 2 + B - 1) / B * B : n - 2 */
+  const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   switch (cf_number) {
@@ -169,7 +169,7 @@ static inline cf_count sweeps_1_tile_cost(int cf_number, const cf_machine *machi
 
 /* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
    does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling sweeps_1_tile(const cf_machine *machine, int n, int B, int cf_together, long long cf_left, int cf_wanted)
+static inline cf_tiling sweeps_1_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted)
 {
   cf_tiling cf_best = { 0, 1, 0 };
   static const int cf_most_sweeps[] = { 19 };
@@ -178,11 +178,11 @@ static inline cf_tiling sweeps_1_tile(const cf_machine *machine, int n, int B, i
   if (cf_wanted == 0) return cf_best;
   for (cf_number = 1; cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, sweeps_1_tile_cost(cf_number, machine, n, B, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, sweeps_1_tile_cost(cf_number, machine, n, cf_together, 1));
   for (cf_number = 3; cf_left > 3 && cf_number <= 3; cf_number++) {
     const int cf_done = cf_sweeps_at_once(cf_left - 1, cf_most_sweeps[cf_number - 3]);
     if (cf_wanted < 0 || cf_wanted == cf_number)
-      cf_consider(&cf_several, cf_number, cf_done, sweeps_1_tile_cost(cf_number, machine, n, B, cf_together, cf_done));
+      cf_consider(&cf_several, cf_number, cf_done, sweeps_1_tile_cost(cf_number, machine, n, cf_together, cf_done));
   }
   if (cf_several.number && (cf_wanted > 0 || !cf_best.number || cf_several.cost <= cf_times(cf_best.cost, (cf_count)cf_several.sweeps)))
     return cf_several;
@@ -283,14 +283,14 @@ static inline int sweeps_2_nearest(const cf_machine *machine, int n, const sweep
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count sweeps_2_tile_cost(int cf_number, const cf_machine *machine, int n, int B, int cf_together, int cf_sweeps)
+static inline cf_count sweeps_2_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 192, 0, 64, 8192, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 150, 0, 50, 6208, 4, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
     { { 24, 0, 8, 1024, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 24, 0, 8, 832, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
     { { 0, 0, 32, 8128, 1, 0, 0, 0 }, { 228, 0, 95, 0, 0, 4, 1, 4 }, { 5, 0, 36, 6080, 4, 0, 0, 0 }, { 144, 0, 60, 0, 0, 3, 1, 3 }, 8, 40, 2048, 0 }, /* T0 = 256, U0 = 4, K = 19, M = 6 */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)); /* (n - 2 + B - 1) / B * B < n - 2 ? (n - 2 + B - 1) / B * B : n - 2 */
+  const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_together;
@@ -327,7 +327,7 @@ static inline cf_count sweeps_2_tile_cost(int cf_number, const cf_machine *machi
 
 /* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
    does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling sweeps_2_tile(const cf_machine *machine, int n, int B, int cf_together, long long cf_left, int cf_wanted)
+static inline cf_tiling sweeps_2_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted)
 {
   cf_tiling cf_best = { 0, 1, 0 };
   static const int cf_most_sweeps[] = { 19 };
@@ -336,11 +336,11 @@ static inline cf_tiling sweeps_2_tile(const cf_machine *machine, int n, int B, i
   if (cf_wanted == 0) return cf_best;
   for (cf_number = 1; cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, sweeps_2_tile_cost(cf_number, machine, n, B, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, sweeps_2_tile_cost(cf_number, machine, n, cf_together, 1));
   for (cf_number = 3; cf_left > 3 && cf_number <= 3; cf_number++) {
     const int cf_done = cf_sweeps_at_once(cf_left - 1, cf_most_sweeps[cf_number - 3]);
     if (cf_wanted < 0 || cf_wanted == cf_number)
-      cf_consider(&cf_several, cf_number, cf_done, sweeps_2_tile_cost(cf_number, machine, n, B, cf_together, cf_done));
+      cf_consider(&cf_several, cf_number, cf_done, sweeps_2_tile_cost(cf_number, machine, n, cf_together, cf_done));
   }
   if (cf_several.number && (cf_wanted > 0 || !cf_best.number || cf_several.cost <= cf_times(cf_best.cost, (cf_count)cf_several.sweeps)))
     return cf_several;
@@ -369,23 +369,21 @@ static inline int sweeps_defaults(const cf_machine *machine, int n, sweeps_param
     cf_tried.B = cf_values[cf_code % 11];
     cf_score[4] += cf_tried.B;
     if (cf_status == CF_OK) { /* sweeps_1 */
-      const int B = cf_tried.B;
       cf_choice cf_chosen;
       long long cf_threads, cf_innermost;
       cf_status = sweeps_1_select(machine, n, &cf_tried, &cf_chosen);
       sweeps_1_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_number_of(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2))));
+      cf_points = cf_plus(cf_points, cf_number_of(cf_sub(n, 2)));
       cf_score[1] += cf_chosen.leaf;
       cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
       cf_score[3] += cf_innermost < 32;
     }
     if (cf_status == CF_OK) { /* sweeps_2 */
-      const int B = cf_tried.B;
       cf_choice cf_chosen;
       long long cf_threads, cf_innermost;
       cf_status = sweeps_2_select(machine, n, &cf_tried, &cf_chosen);
       sweeps_2_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_number_of(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2)), cf_mul(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), B), cf_sub(n, 2))));
+      cf_points = cf_plus(cf_points, cf_number_of(cf_sub(n, 2)));
       cf_score[1] += cf_chosen.leaf;
       cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
       cf_score[3] += cf_innermost < 32;

@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
     const float *__restrict__ a,
     float *__restrict__ c,
     long a_stride0,
-    int N,
+    long c_stride0,
     int y0_limit,
     int y1_limit)
 {
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
           const int y0 = o0 + (r1 * T1 + t1);
           if (T0 * U0 % T1 == 0 || y0 < o0 + T0 * U0)
 #line 16 "transpose.mf"
-            c[(long)y1 * N + y0] = shared_c[(y1 - o1) * (T0 * U0 + 1) + (y0 - o0)];
+            c[y1 * c_stride0 + y0] = shared_c[(y1 - o1) * (T0 * U0 + 1) + (y0 - o0)];
         }
     }
 #line "transpose.cu"
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) transpose_tile
           const int y1 = o1 + (r1 * T1 + t1);
           if (y1 < y1_limit)
 #line 16 "transpose.mf"
-            c[(long)y1 * N + y0] = a[y0 * a_stride0 + y1];
+            c[y1 * c_stride0 + y0] = a[y0 * a_stride0 + y1];
         }
     }
 #line "transpose.cu"
@@ -239,6 +239,8 @@ int transpose_tile_run(cf_call &cf_state, int cf_leaf, const float *a, float *c,
   static cf_kernel_state cf_once;
   long cf_given_a_stride0; // N
   if (!cf_store(N, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_c_stride0; // N
+  if (!cf_store(N, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
   int cf_given_y0_limit; // dim0 * B0
   if (!cf_store(cf_limit(cf_mul(dim0, B0)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
   int cf_given_y1_limit; // dim1 * s * B1
@@ -248,7 +250,7 @@ int transpose_tile_run(cf_call &cf_state, int cf_leaf, const float *a, float *c,
     { T1, T0, 1 },
     cf_add(cf_mul(T0, cf_mul(T1, cf_mul(U0, U1))), cf_mul(T1, U1)), // T0*T1*U0*U1 + T1*U1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &c, &cf_given_a_stride0, &N, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
+  void *cf_arguments[] = { &a, &c, &cf_given_a_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
   return cf_launch(cf_state, cf_leaf, transpose_tile<T0, T1, U0, U1, M>, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -262,16 +264,16 @@ int transpose_run(cf_call &cf_state, const float *a, float *c, int N, int B0, in
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[8];
+    long long numbers[9];
     cf_tiling tile;
   } cf_last;
-  const long long cf_numbers[] = { B0, B1, s, dim0, dim1, 1, 1, cf_state.tile };
+  const long long cf_numbers[] = { N, B0, B1, s, dim0, dim1, 1, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = transpose_tile(cf_state.machine, B0, B1, s, dim0, dim1, 1, 1, cf_state.tile);
+    cf_last.tile = transpose_tile(cf_state.machine, N, B0, B1, s, dim0, dim1, 1, 1, cf_state.tile);
   }
   const cf_tiling cf_tile = cf_last.tile;
   if (cf_tile.number > 0) {

@@ -171,7 +171,7 @@ static inline int transpose_nearest(const cf_machine *machine, int N, const tran
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count transpose_tile_cost(int cf_number, const cf_machine *machine, int B0, int B1, int s, int dim0, int dim1, int cf_together, int cf_sweeps)
+static inline cf_count transpose_tile_cost(int cf_number, const cf_machine *machine, int N, int B0, int B1, int s, int dim0, int dim1, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 1280, 0, 512, 32768, 1, 1, 1, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 576, 0, 2400, 18432, 8, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 16, 64, 4160, 0 }, /* T0 = 16, T1 = 32, U0 = 4, U1 = 2, M = 2 */
@@ -185,7 +185,7 @@ static inline cf_count transpose_tile_cost(int cf_number, const cf_machine *mach
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 16, T1 = 32, U0 = 4, U1 = 2, M = 2 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 4160 <= cf_amount(machine->shared_words_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 4160 <= cf_amount(machine->shared_words_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(B0, dim0), N))) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = 0;
@@ -193,7 +193,7 @@ static inline cf_count transpose_tile_cost(int cf_number, const cf_machine *mach
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 64 != 0;
     break;
   case 2: /* T0 = 8, T1 = 32, U0 = 4, U1 = 1, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 1056 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 1056 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(B0, dim0), N))) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 32));
     cf_launch.steps = 0;
@@ -208,14 +208,14 @@ static inline cf_count transpose_tile_cost(int cf_number, const cf_machine *mach
 
 /* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
    does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling transpose_tile(const cf_machine *machine, int B0, int B1, int s, int dim0, int dim1, int cf_together, long long cf_left, int cf_wanted)
+static inline cf_tiling transpose_tile(const cf_machine *machine, int N, int B0, int B1, int s, int dim0, int dim1, int cf_together, long long cf_left, int cf_wanted)
 {
   cf_tiling cf_best = { 0, 1, 0 };
   int cf_number;
   if (cf_wanted == 0) return cf_best;
   for (cf_number = 1; cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, transpose_tile_cost(cf_number, machine, B0, B1, s, dim0, dim1, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, transpose_tile_cost(cf_number, machine, N, B0, B1, s, dim0, dim1, cf_together, 1));
   (void)cf_left;
   return cf_best;
 }

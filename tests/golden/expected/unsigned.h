@@ -120,13 +120,13 @@ static inline int hashed_nearest(const cf_machine *machine, int n, const hashed_
 
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count hashed_tile_cost(int cf_number, const cf_machine *machine, int n, int B, int cf_together, int cf_sweeps)
+static inline cf_count hashed_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 352, 0, 64, 8192, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 264, 0, 48, 6144, 3, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
     { { 44, 0, 8, 1024, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 33, 0, 6, 768, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n); /* (n + B - 1) / B * B < n ? (n + B - 1) / B * B : n */
+  const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
@@ -156,14 +156,14 @@ static inline cf_count hashed_tile_cost(int cf_number, const cf_machine *machine
 
 /* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
    does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling hashed_tile(const cf_machine *machine, int n, int B, int cf_together, long long cf_left, int cf_wanted)
+static inline cf_tiling hashed_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted)
 {
   cf_tiling cf_best = { 0, 1, 0 };
   int cf_number;
   if (cf_wanted == 0) return cf_best;
   for (cf_number = 1; cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, hashed_tile_cost(cf_number, machine, n, B, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, hashed_tile_cost(cf_number, machine, n, cf_together, 1));
   (void)cf_left;
   return cf_best;
 }
@@ -190,12 +190,11 @@ static inline int hashed_defaults(const cf_machine *machine, int n, hashed_param
     cf_tried.B = cf_values[cf_code % 11];
     cf_score[4] += cf_tried.B;
     if (cf_status == CF_OK) { /* hashed */
-      const int B = cf_tried.B;
       cf_choice cf_chosen;
       long long cf_threads, cf_innermost;
       cf_status = hashed_select(machine, n, &cf_tried, &cf_chosen);
       hashed_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_number_of(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n)));
+      cf_points = cf_plus(cf_points, cf_number_of(n));
       cf_score[1] += cf_chosen.leaf;
       cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
       cf_score[3] += cf_innermost < 32;

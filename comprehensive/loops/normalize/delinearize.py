@@ -1,0 +1,156 @@
+"""Delinearization: references through a pointer become references to rows and columns.
+
+In: a nest, the statements done at its points, and the ranges of the coordinates of a point.  Out: the same statements
+over arrays of several dimensions::
+
+    0 <= i < m, 0 <= j < n:   c[i*n + j] += a[i*lda + k] * b[k*n + j]
+        -->  c[i][j] += a[i][k] * b[k][j]        rows of c and b have n elements, rows of a have lda
+
+The row lengths are the coefficients of the variables: a chain ``n*m, m, 1`` in which each divides the one before.
+A view computes the very address that the program computes, whatever the subscripts are, so that reading through one
+needs no proof.  A view that is written must keep different subscripts apart: the column has to stay inside of its
+row.  Where that does not follow from the ranges it is a condition, to be tested once at launch.
+
+An array that is only read may have several views, since references with other coefficients see it otherwise:
+``a[i*n + k] * a[j*n + k]`` reads two operands that happen to share their data.
+The idea of the recovery is that of Grosser et al., "Optimistic Delinearization of Parametrically Sized Arrays"
+(ICS 2015): sizes are taken from the coefficients, and what is not proved is tested when the program runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from comprehensive.algebra import Polynomial
+from comprehensive.loops.ir import Array, Nest
+from comprehensive.loops.normalize.rows import Rows, in_rows, rows_of, split
+from comprehensive.loops.normalize.subscripts import Subscripts
+from comprehensive.loops.traverse import (
+    all_names,
+    declared_names,
+    expressions_in,
+    map_indices,
+    statements_in,
+    subexpressions,
+)
+from comprehensive.metafork.ast import Assign, Expr, Index, Stmt
+from comprehensive.metafork.fresh import Namer
+
+
+@dataclass(frozen=True, slots=True)
+class Delinearized:
+    """``bodies`` speak of ``arrays``; ``conditions`` over scalars of the nest keep written subscripts in their rows."""
+
+    arrays: tuple[Array, ...]
+    bodies: tuple[tuple[Stmt, ...], ...]
+    conditions: tuple[Expr, ...]
+
+
+def delinearize(
+    nest: Nest, bodies: Sequence[tuple[Stmt, ...]], coordinates: Mapping[str, Expr]
+) -> Delinearized:
+    """The bodies over views of the arrays of the nest; ``0 <= name < limit`` for each coordinate of a point."""
+    subscripts = Subscripts.of(nest, bodies, coordinates)
+    statements = [s for body in bodies for s in statements_in(body)]
+    written = {s.target.array for s in statements if isinstance(s, Assign) and isinstance(s.target, Index)}
+    everything = [e for body in bodies for x in expressions_in(body) for e in subexpressions(x)]
+    name = Namer({*all_names(nest), *coordinates, *(n for body in bodies for n in declared_names(body))})
+    views: dict[str, _Views] = {}
+    for array in nest.arrays:
+        references = [e for e in everything if isinstance(e, Index) and e.array == array.name]
+        views[array.name] = (
+            _written_view(array, references, subscripts)
+            if array.name in written
+            else _read_views(array, references, subscripts, name)
+        )
+    return Delinearized(
+        tuple(array for found in views.values() for array in found.arrays),
+        tuple(
+            map_indices(body, lambda e: views[e.array].view(e) if e.array in views else e) for body in bodies
+        ),
+        tuple(dict.fromkeys(condition for found in views.values() for condition in found.conditions)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Views:
+    """``view`` makes of each reference to the array a reference to one of ``arrays``."""
+
+    arrays: tuple[Array, ...]
+    view: Callable[[Index], Index]
+    conditions: tuple[Expr, ...] = ()
+
+
+def _written_view(array: Array, references: Sequence[Index], subscripts: Subscripts) -> _Views:
+    """The one view of an array that is written: all references have the same rows, and stay in them."""
+    as_it_is = _Views((array,), lambda index: index)
+    if array.rank > 1:
+        return as_it_is
+    values = [subscripts.linear(reference.subscripts[0]) for reference in references]
+    known = [value for value in values if value is not None]
+    rows = rows_of(known, subscripts) if len(known) == len(values) else None
+    if rows is None:
+        return as_it_is
+    demanded = [in_rows(rows, value, subscripts) for value in known]
+    conditions = [condition for each in demanded if each is not None for condition in each]
+    if None in demanded or not all(subscripts.is_uniform(condition) for condition in conditions):
+        return as_it_is
+    view = _viewed(array, array.name, rows, subscripts)
+    return _Views((view,), lambda index: _over(index, view.name, rows, subscripts), tuple(conditions))
+
+
+def _read_views(array: Array, references: Sequence[Index], subscripts: Subscripts, name: Namer) -> _Views:
+    """The views of an array that is only read: one for each set of coefficients that its references have."""
+    values = [subscripts.linear(r.subscripts[0]) for r in references] if array.rank == 1 else []
+    together = rows_of([value for value in values if value is not None], subscripts)
+
+    def rows(value: Polynomial | None) -> Rows | None:
+        return None if value is None else together or rows_of([value], subscripts)
+
+    def way(index: Index) -> _Way:
+        found = rows(subscripts.linear(index.subscripts[0])) if array.rank == 1 else None
+        return _Way(found, subscripts.shape(_parts(index, found, subscripts)))
+
+    names: dict[_Way, str] = {}
+    for reference in references:
+        if way(reference) not in names:
+            names[way(reference)] = name(f"{array.name}_{len(names) + 1}") if names else array.name
+    arrays = [_viewed(array, called, seen.rows, subscripts) for seen, called in names.items()]
+    return _Views(
+        tuple(arrays) or (array,),
+        lambda index: _over(index, names[way(index)], way(index).rows, subscripts),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How a reference sees its array: in which rows, None for those that the program declares; and which variables
+    each subscript has, with their coefficients."""
+
+    rows: Rows | None
+    shape: tuple[frozenset[tuple[frozenset[str], Polynomial]], ...]
+
+
+def _parts(index: Index, rows: Rows | None, subscripts: Subscripts) -> tuple[Polynomial | None, ...]:
+    values = tuple(map(subscripts.linear, index.subscripts))
+    if rows is None or values[0] is None:
+        return values
+    return split(rows, values[0], subscripts)
+
+
+def _over(index: Index, name: str, rows: Rows | None, subscripts: Subscripts) -> Index:
+    """The reference in a view of its array."""
+    if rows is None:
+        return replace(index, array=name)
+    value = subscripts.linear(index.subscripts[0])
+    assert value is not None
+    parts = split(rows, value, subscripts)
+    return replace(index, array=name, subscripts=tuple(map(subscripts.ring.write, parts)))
+
+
+def _viewed(array: Array, name: str, rows: Rows | None, subscripts: Subscripts) -> Array:
+    if rows is None:
+        return array if name == array.name else replace(array, name=name, view_of=array.name)
+    dims = (None, *map(subscripts.ring.write, rows.lengths))
+    return replace(array, name=name, dims=dims, view_of=array.name, whole_rows=False)

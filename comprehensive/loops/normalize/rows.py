@@ -1,0 +1,145 @@
+"""The rows that a linearised subscript runs through.
+
+In: linear subscripts of references to one array.  Out: :class:`Rows`, and what of a subscript belongs to which::
+
+    i*n + k,  (i + 1)*n + k - 1      rows of n elements:   (i, k),  (i + 1, k - 1)
+    ((i*h + j)*w + x)*3 + c          weights 3*h*w, 3*w, 3, 1:   (i, j, x, c)
+
+The weights are coefficients of variables.  A constant is one only where the ranges prove that subscripts stay in such
+rows: ``a[4*i + c]`` has rows of four elements where ``c < 4``, and none where ``c`` may be 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from comprehensive.algebra import Polynomial, sum_of
+from comprehensive.loops.normalize.subscripts import Subscripts
+from comprehensive.metafork.ast import Binary, Expr
+
+_NOTHING = Polynomial.constant(0)
+_ELEMENT = Polynomial.constant(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """How many elements neighbours along each subscript are apart, outermost first; each divides the one before."""
+
+    weights: tuple[Polynomial, ...]
+
+    @property
+    def lengths(self) -> tuple[Polynomial, ...]:
+        """The extents of all subscripts but the first, which has none."""
+        return tuple(_quotient(larger, smaller) for larger, smaller in pairwise(self.weights))
+
+
+def rows_of(values: Sequence[Polynomial], subscripts: Subscripts) -> Rows | None:
+    """The rows in which most is known to stay; None where the subscripts are no rows of any kind."""
+    candidates = [rows for rows in _candidates(values, subscripts) if len(rows.weights) > 1]
+    judged = [(_doubts(rows, values, subscripts), rows) for rows in candidates]
+    possible = [(doubts, rows) for doubts, rows in judged if doubts is not None]
+    return min(possible, key=lambda found: found[0])[1] if possible else None
+
+
+def split(rows: Rows, value: Polynomial, subscripts: Subscripts) -> tuple[Polynomial, ...]:
+    """The part of a linear subscript along each dimension; the parts add up to the subscript."""
+    parts = [_NOTHING] * len(rows.weights)
+    rest = value
+    for variable in subscripts.variables(value):
+        factor = value.coefficient(variable, 1)
+        place = next(n for n, weight in enumerate(rows.weights) if _times(factor, weight) is not None)
+        parts[place] = parts[place] + Polynomial.symbol(variable) * (_times(factor, rows.weights[place]) or 0)
+        rest = rest.substitute({variable: 0})
+    for place, weight in enumerate(rows.weights):
+        whole = _whole(rest, weight)
+        parts[place], rest = parts[place] + whole, rest - whole * weight
+    # The last element of a row is its length less 1: what is behind its row by a whole one belongs to the row before.
+    for place in range(len(parts) - 1, 0, -1):
+        length = _quotient(rows.weights[place - 1], rows.weights[place])
+        if any(subscripts.is_nonnegative(-most - 1) for most in subscripts.greatest(parts[place])):
+            parts[place], parts[place - 1] = parts[place] + length, parts[place - 1] - 1
+    return tuple(parts)
+
+
+def in_rows(rows: Rows, value: Polynomial, subscripts: Subscripts) -> tuple[Expr, ...] | None:
+    """What has to hold of scalars so that a subscript stays in its row; None where that is not known before a launch.
+
+    Empty where the ranges say so.
+    """
+    demanded: dict[Expr, None] = {}
+    for part, length in zip(split(rows, value, subscripts)[1:], rows.lengths, strict=True):
+        for bounds in (subscripts.least(part), [length - 1 - most for most in subscripts.greatest(part)]):
+            if any(map(subscripts.is_nonnegative, bounds)):
+                continue
+            room = min(bounds, key=subscripts.difficulty, default=None)
+            if room is None or (room.is_constant and room.constant_value() < 0):
+                return None
+            demanded[_at_least_zero(room, subscripts)] = None
+    return tuple(demanded)
+
+
+def _doubts(rows: Rows, values: Sequence[Polynomial], subscripts: Subscripts) -> int | None:
+    """How many subscripts are not proved to stay in such rows; None where a weight needs a proof and has none."""
+    conditions = [in_rows(rows, value, subscripts) for value in values]
+    doubts = sum(found is None or bool(found) for found in conditions)
+    if doubts and any(length.is_constant for length in rows.lengths):
+        return None
+    return doubts
+
+
+def _candidates(values: Sequence[Polynomial], subscripts: Subscripts) -> Iterable[Rows]:
+    """Chains of weights, those that tell more apart first."""
+    found = {
+        _positive(value.coefficient(variable, 1)): None
+        for value in values
+        for variable in subscripts.variables(value)
+    }
+    symbolic = [weight for weight in found if not weight.is_constant]
+    for weights in (list(found), symbolic, [weight.primitive() for weight in symbolic]):
+        rows = _chain(weights)
+        if rows is not None:
+            yield rows
+
+
+def _chain(weights: Iterable[Polynomial]) -> Rows | None:
+    ordered = sorted({*weights, _ELEMENT}, key=lambda w: (-w.total_degree, -abs(w.content()), w.sort_key))
+    if any(_times(larger, smaller) is None for larger, smaller in pairwise(ordered)):
+        return None
+    return Rows(tuple(ordered))
+
+
+def _positive(weight: Polynomial) -> Polynomial:
+    """The weight without the sign of its first term: rows may be counted backwards."""
+    return -weight if weight.terms()[0].coefficient < 0 else weight
+
+
+def _whole(value: Polynomial, weight: Polynomial) -> Polynomial:
+    """How many times the weight is in a polynomial over scalars; what is left over is in a smaller one."""
+    if weight.is_constant:
+        constant = sum_of(Polynomial.from_terms((t,)) for t in value.terms() if not t.powers)
+        others = [_times(Polynomial.from_terms((t,)), weight) for t in value.terms() if t.powers]
+        whole = int(constant.constant_value() // weight.constant_value())
+        return sum_of((whole, *(part for part in others if part is not None)))
+    first = Polynomial.from_terms(weight.terms()[:1])
+    found = [_times(Polynomial.from_terms((term,)), first) for term in value.terms()]
+    return sum_of(part for part in found if part is not None)
+
+
+def _times(value: Polynomial, weight: Polynomial) -> Polynomial | None:
+    """The polynomial of which a value is that multiple of the weight."""
+    quotient = value.divide_exactly(weight)
+    return quotient if quotient is not None and quotient.is_integral else None
+
+
+def _at_least_zero(room: Polynomial, subscripts: Subscripts) -> Expr:
+    """The condition with what is subtracted on the other side."""
+    above = sum_of(Polynomial.from_terms((t,)) for t in room.terms() if t.coefficient > 0)
+    return Binary("<=", subscripts.ring.write(above - room), subscripts.ring.write(above))
+
+
+def _quotient(larger: Polynomial, smaller: Polynomial) -> Polynomial:
+    quotient = larger.divide_exactly(smaller)
+    assert quotient is not None
+    return quotient

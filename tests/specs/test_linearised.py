@@ -1,0 +1,182 @@
+"""Nests over pointers: their tiles are those of the same nests over declared arrays, and equal the serial C."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from comprehensive.codegen.interface import interface
+from comprehensive.driver import Compilation, compile_file
+from comprehensive.generate import outputs
+from comprehensive.loops.ir import Role
+from comprehensive.metafork.printer import print_expr
+from comprehensive.optimize.tree import Tree
+from comprehensive.soundness.difference import first_difference
+from comprehensive.soundness.emulated import Executables, build
+from comprehensive.soundness.interpreted import disagreement
+from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
+from tests.compiled_specs import OPTIONS
+from tests.specs.test_tiles import with_sizes
+
+SOURCE = """
+void product(int m, int n, int p, int lda, int ldc, const float *a, const float *b, float *c, int B0, int B1)
+{
+  assert(n <= ldc);
+  meta_schedule block(B0, B1) {
+    meta_for (int i = 0; i < m; i++)
+      meta_for (int j = 0; j < n; j++) {
+        float s = 0;
+        for (int k = 0; k < p; k++)
+          s += a[i*lda + k] * b[(long)k*n + j];
+        c[i*ldc + j] = s;
+      }
+  }
+}
+void squared(int n, int p, const float *a, float *c, int B0, int B1)
+{
+  meta_schedule block(B0, B1) {
+    meta_for (int i = 0; i < n; i++)
+      meta_for (int j = 0; j < n; j++) {
+        float s = 0;
+        for (int k = 0; k < p; k++)
+          s += a[i*p + k] * a[j*p + k];
+        c[i*n + j] = s;
+      }
+  }
+}
+void planes(int h, int w, const float *x, float *y, int B0, int B1)
+{
+  meta_schedule block(B0, B1) {
+    meta_for (int j = 0; j < h; j++)
+      meta_for (int k = 0; k < w; k++)
+        for (int c = 0; c < 3; c++)
+          y[(c*h + j)*w + k] = x[(j*w + k)*3 + c] + x[j*w*3 + w - 1 - k];
+  }
+}
+void rows(int m, int n, const float *a, const float *x, float *y, int B)
+{
+  meta_schedule block(B) {
+    meta_for (int i = 0; i < m; i++) {
+      float s = 0;
+      for (int k = 0; k < n; k++)
+        s += a[i*n + k] * x[k];
+      y[i] = s;
+    }
+  }
+}
+"""
+# By function: the views of each array with their dimensions and references, and what a launch has to meet.
+VIEWS = {
+    "product": (["a[][lda]", "b[][n]", "c[][ldc]"], ["n <= ldc"]),
+    "squared": (["a[][p]", "a_2[][p]", "c[][n]"], []),
+    "planes": (["x[][3 * w]", "x_2[][3 * w]", "y[][h][w]"], []),
+    "rows": (["a[][n]", "x", "y"], []),
+}
+SIZES: dict[str, list[dict[str, int]]] = {
+    "product": [
+        {"m": 131, "n": 70, "p": 29, "lda": 32, "ldc": 77, "B0": 3, "B1": 8},
+        {"m": 5, "n": 132, "p": 40, "lda": 40, "ldc": 132, "B0": 3, "B1": 8},
+    ],
+    "squared": [{"n": 67, "p": 31, "B0": 4, "B1": 4}, {"n": 130, "p": 8, "B0": 4, "B1": 4}],
+    "planes": [{"h": 21, "w": 37, "B0": 4, "B1": 4}, {"h": 16, "w": 64, "B0": 4, "B1": 4}],
+    "rows": [{"m": 130, "n": 67, "B": 32}, {"m": 7, "n": 256, "B": 32}],
+}
+
+
+def elements(function: str, array: str, n: dict[str, int]) -> int:
+    """How many elements the function touches behind a pointer, and no more: rows at the end are not whole."""
+    match function, array:
+        case "product", "a":
+            return (n["m"] - 1) * n["lda"] + n["p"]
+        case "product", "b":
+            return n["p"] * n["n"]
+        case "product", _:
+            return (n["m"] - 1) * n["ldc"] + n["n"]
+        case "squared", "a":
+            return n["n"] * n["p"]
+        case "squared", _:
+            return n["n"] ** 2
+        case "planes", _:
+            return 3 * n["h"] * n["w"]
+        case _, "a":
+            return n["m"] * n["n"]
+        case _:
+            return n["n" if array == "x" else "m"]
+
+
+@pytest.fixture(scope="module")
+def compilation(tmp_path_factory: pytest.TempPathFactory) -> Compilation:
+    path = tmp_path_factory.mktemp("linearised") / "linearised.mf"
+    path.write_text("#include <assert.h>\n" + SOURCE, encoding="utf-8")
+    return compile_file(path, OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def built(compilation: Compilation, tmp_path_factory: pytest.TempPathFactory) -> Executables:
+    c, cxx = find_c_compiler(), find_cxx_compiler()
+    if c is None or cxx is None:
+        pytest.skip("no C or no C++ compiler on this machine")
+    work = tmp_path_factory.mktemp("linearised-on-the-cpu")
+    return build(compilation, outputs(compilation), work, c=c, cxx=cxx, sanitize=True)
+
+
+@pytest.mark.parametrize("function", VIEWS)
+def test_rows_are_found_from_the_coefficients(function: str, compilation: Compilation) -> None:
+    number = [plan.function.name for plan in compilation.plan.functions].index(function)
+    tile = compilation.tiles[number]
+    assert isinstance(tile, Tree)
+    variant = tile.leaves[0].fragment
+    assert variant.tile is not None
+    views = [
+        a.name + "".join("[]" if d is None else f"[{print_expr(d)}]" for d in a.dims or ())
+        for a in variant.nest.arrays
+    ]
+    assert (views, [print_expr(c) for c in variant.tile.conditions]) == VIEWS[function]
+
+
+@pytest.mark.parametrize("function", VIEWS)
+def test_the_nest_over_views_does_what_the_source_does(function: str, compilation: Compilation) -> None:
+    random = Random(3)
+    number = [plan.function.name for plan in compilation.plan.functions].index(function)
+    nest, tile = compilation.nests[number], compilation.tiles[number]
+    assert isinstance(tile, Tree)
+    variant = tile.leaves[0].fragment
+    constants = [s.name for s in variant.nest.with_role(Role.TILE)]
+    for step in range(6):
+        values = {name: random.choice((1, 2, 3, 5, 8)) for name in SIZES[function][0]}
+        values |= {
+            name: values[least] + step % 2 for name, least in (("lda", "p"), ("ldc", "n")) if name in values
+        }
+        data = {a.name: some(elements(function, a.name, values), step) for a in nest.arrays}
+        sizes = {name: random.choice((1, 2, 3, 4)) for name in constants}
+        assert disagreement(nest, with_sizes(variant, sizes), values, data, step) is None
+
+
+@pytest.mark.parametrize("function", VIEWS)
+def test_tiles_over_views_equal_the_serial_c(
+    function: str, compilation: Compilation, built: Executables
+) -> None:
+    plan = next(plan for plan in compilation.plan.functions if plan.function.name == function)
+    host, (region,) = interface(plan), plan.regions
+    assert host.tile is not None
+    last = region.tile_of(region.numbers[-1])
+    for sizes, tile in product(SIZES[function], range(1, last + 1)):
+        data = {
+            p.name: some(elements(function, p.name, sizes), 5) for p in plan.function.parameters if p.is_data
+        }
+        expected, actual = ({name: values.copy() for name, values in data.items()} for _ in range(2))
+        built.serial.call(function, {**sizes, **expected})
+        program = {a.name: sizes[a.name] for a in host.program} | {host.tile: tile}
+        others = {a.name: sizes[a.name] for a in host.arguments if not a.pointer}
+        outcome = built.kernels.call(function, {**others, **actual}, program, backwards=tile % 2 == 1)
+        assert outcome.status == 0, outcome
+        assert outcome.leaf == region.numbers[len(region.leaves) + tile - 1]
+        assert first_difference(expected, actual) is None, f"tile {tile} at {sizes}"
+
+
+def some(size: int, seed: int) -> Any:
+    return (np.random.RandomState(seed).randint(-10_000, 10_000, size) * 0.00037).astype(np.float32)
