@@ -155,7 +155,7 @@ static inline cf_count cube_tile_cost(int cf_number, const cf_machine *machine, 
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 0, 64)));
     cf_launch.steps = 0;
@@ -163,7 +163,7 @@ static inline cf_count cube_tile_cost(int cf_number, const cf_machine *machine, 
     cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit0 % 8 != 0 || cf_limit0 % 64 != 0;
     break;
   case 2: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 0, 32)));
     cf_launch.steps = 0;

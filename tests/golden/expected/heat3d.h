@@ -187,7 +187,7 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 4), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
     cf_launch.steps = 0;
@@ -195,7 +195,7 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
     cf_launch.is_cut = 1;
     break;
   case 2: /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 64)));
     cf_launch.steps = 0;
@@ -203,7 +203,7 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
     cf_launch.is_cut = 1;
     break;
   case 3: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 1, 32)));
     cf_launch.steps = 0;
@@ -388,7 +388,7 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
   (void)cf_sweeps;
   switch (cf_number) {
   case 1: /* T0 = 2, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 4, M = 3 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 88 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 4), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 128)));
     cf_launch.steps = 0;
@@ -396,7 +396,7 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
     cf_launch.is_cut = 1;
     break;
   case 2: /* T0 = 1, T1 = 4, T2 = 32, U0 = 2, U1 = 2, U2 = 2, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 64)));
     cf_launch.steps = 0;
@@ -404,7 +404,7 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
     cf_launch.is_cut = 1;
     break;
   case 3: /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit0, 0, 4), cf_tiles(cf_limit0, 1, 32)));
     cf_launch.steps = 0;

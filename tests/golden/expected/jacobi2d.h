@@ -169,7 +169,7 @@ static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *mac
   const cf_tile_work *cf_work_of = cf_works;
   switch (cf_number) {
   case 1: /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 16), cf_tiles(cf_limit0, 1, 128));
     cf_launch.steps = 0;
@@ -177,7 +177,7 @@ static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *mac
     cf_launch.is_cut = 1;
     break;
   case 2: /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 84 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 84 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit0, 1, 128));
     cf_launch.steps = 0;
@@ -185,7 +185,7 @@ static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *mac
     cf_launch.is_cut = 1;
     break;
   case 3: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 32));
     cf_launch.steps = 0;
@@ -193,7 +193,7 @@ static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *mac
     cf_launch.is_cut = 1;
     break;
   case 4: /* T0 = 4, T1 = 128, U0 = 24, U1 = 1, K = 7, M = 2 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 24576 <= cf_amount(machine->shared_words_per_block) && 164 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 24576 <= cf_amount(machine->shared_words_per_block) && 164 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 9;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 84), cf_tiles(cf_limit0, 0, 116));
     cf_launch.steps = cf_number_of(cf_sweeps);
@@ -201,7 +201,7 @@ static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *mac
     cf_launch.is_cut = 1;
     break;
   case 5: /* T0 = 2, T1 = 128, U0 = 20, U1 = 1, K = 7, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 10240 <= cf_amount(machine->shared_words_per_block) && 144 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 10240 <= cf_amount(machine->shared_words_per_block) && 144 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 10;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 28), cf_tiles(cf_limit0, 0, 116));
     cf_launch.steps = cf_number_of(cf_sweeps);
@@ -377,7 +377,7 @@ static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *mac
   const cf_tile_work *cf_work_of = cf_works;
   switch (cf_number) {
   case 1: /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 16), cf_tiles(cf_limit0, 1, 128));
     cf_launch.steps = 0;
@@ -385,7 +385,7 @@ static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *mac
     cf_launch.is_cut = 1;
     break;
   case 2: /* T0 = 4, T1 = 128, U0 = 8, U1 = 1, M = 4 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 84 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 84 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 3 : cf_together == 2 ? 4 : 5;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit0, 1, 128));
     cf_launch.steps = 0;
@@ -393,7 +393,7 @@ static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *mac
     cf_launch.is_cut = 1;
     break;
   case 3: /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
-    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(128 <= cf_amount(machine->threads_per_block) && 54 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 6 : cf_together == 2 ? 7 : 8;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 8), cf_tiles(cf_limit0, 1, 32));
     cf_launch.steps = 0;
@@ -401,7 +401,7 @@ static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *mac
     cf_launch.is_cut = 1;
     break;
   case 4: /* T0 = 4, T1 = 128, U0 = 24, U1 = 1, K = 7, M = 2 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 24576 <= cf_amount(machine->shared_words_per_block) && 164 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 24576 <= cf_amount(machine->shared_words_per_block) && 164 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 9;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 84), cf_tiles(cf_limit0, 0, 116));
     cf_launch.steps = cf_number_of(cf_sweeps);
@@ -409,7 +409,7 @@ static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *mac
     cf_launch.is_cut = 1;
     break;
   case 5: /* T0 = 2, T1 = 128, U0 = 20, U1 = 1, K = 7, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 10240 <= cf_amount(machine->shared_words_per_block) && 144 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 10240 <= cf_amount(machine->shared_words_per_block) && 144 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 10;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 28), cf_tiles(cf_limit0, 0, 116));
     cf_launch.steps = cf_number_of(cf_sweeps);
