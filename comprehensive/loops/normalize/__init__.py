@@ -4,7 +4,10 @@ In: a nest as :func:`comprehensive.loops.build.build` has made it.  Out: a nest 
 How a programmer has written a nest must not decide how fast it runs; so each file here removes one difference of
 spelling, and the stages behind it have one case instead of many:
 
-``parallel_loops``  parallel loops count from 0 upward in steps of 1 (applied by ``build``)
+``own_iterators``     iterators declared in front of their loops are declared by the loops
+``first_iterations``  iterations taken out of a loop by hand are put back
+``serial_loops``      serial loops count from 0 upward in steps of 1, as parallel loops do (``counting``, which
+                      ``build`` uses)
 
 Subscripts such as ``a[i*n + k]`` are split into rows and columns by :mod:`comprehensive.poly`, which needs
 polyhedra for its proofs.  The source form of the nest stays what diagnostics and the leaves' ``.mf`` speak of.
@@ -13,8 +16,11 @@ polyhedra for its proofs.  The source form of the nest stays what diagnostics an
 from __future__ import annotations
 
 from comprehensive.loops.ir import Nest
+from comprehensive.loops.normalize.first_iterations import with_first_iterations
+from comprehensive.loops.normalize.own_iterators import with_own_iterators
+from comprehensive.loops.normalize.serial_loops import with_counted_loops
 
 
 def normalize(nest: Nest) -> Nest:
     """The normal form of a nest; a nest that is in normal form is returned as it is."""
-    return nest
+    return with_counted_loops(with_first_iterations(with_own_iterators(nest)))
