@@ -33,7 +33,7 @@ from comprehensive.loops.ir import (
     Scalar,
     Threads,
 )
-from comprehensive.loops.normalize.parallel_loops import counted_from_zero
+from comprehensive.loops.normalize.counting import counted_from_zero
 from comprehensive.loops.scopes import Scope, free_names
 from comprehensive.loops.traverse import statements_in, subexpressions
 from comprehensive.loops.types import with_prototypes
@@ -212,7 +212,7 @@ class _RegionBuilder:
                 raise _MalformedError(f"the range of a meta_for depends on '{varying[0]}'", loop.span)
             header = replace(loop, start=start, bound=bound, step=step)
             iterator, _ = scope.declare(loop.iterator, ScalarType.INT)
-            normalized = counted_from_zero(header, iterator, scope.types)
+            normalized = counted_from_zero(header, loop.type, iterator, scope.types)
             if normalized is None:
                 raise _MalformedError("the loop steps away from its bound", loop.span)
             _, scope = scope.declare(loop.iterator, ScalarType.INT, normalized.value)

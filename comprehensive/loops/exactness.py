@@ -63,7 +63,7 @@ def is_exact(expr: Expr, types: Mapping[str, ScalarType], positive: Set[str] = f
                 return _is_signed(expr, types)
             # Comparisons, quotients and remainders: nothing wraps, but operands are converted.
             return _is_signed(expr.left, types) == _is_signed(expr.right, types) or any(
-                promote(type_of(side, types)) is ScalarType.LONG or _is_plain(side, types, positive)
+                promote(type_of(side, types)) is ScalarType.LONG or is_plain(side, types, positive)
                 for side in (expr.left, expr.right)
             )
         case Conditional():
@@ -78,7 +78,7 @@ def _is_signed(expr: Expr, types: Mapping[str, ScalarType]) -> bool:
     return promote(type_of(expr, types)) is not ScalarType.UNSIGNED
 
 
-def _is_plain(expr: Expr, types: Mapping[str, ScalarType], positive: Set[str]) -> bool:
+def is_plain(expr: Expr, types: Mapping[str, ScalarType], positive: Set[str]) -> bool:
     """Whether the expression is signed and certainly not negative."""
     match expr:
         case IntLiteral():
@@ -86,6 +86,6 @@ def _is_plain(expr: Expr, types: Mapping[str, ScalarType], positive: Set[str]) -
         case Name():
             return expr.identifier in positive or types[expr.identifier] is ScalarType.UNSIGNED_CHAR
         case Binary(operator="+" | "*" | "/"):
-            return _is_plain(expr.left, types, positive) and _is_plain(expr.right, types, positive)
+            return is_plain(expr.left, types, positive) and is_plain(expr.right, types, positive)
         case _:
             return False

@@ -59,15 +59,20 @@ def map_expr(expr: Expr, fn: Callable[[Expr], Expr]) -> Expr:
             assert_never(expr)
 
 
-def map_stmt_exprs(body: tuple[Stmt, ...], fn: Callable[[Expr], Expr]) -> tuple[Stmt, ...]:
+def map_stmt_exprs(
+    body: tuple[Stmt, ...], fn: Callable[[Expr], Expr], subscript: Callable[[Expr], Expr] | None = None
+) -> tuple[Stmt, ...]:
     """``fn`` applied to every whole expression of the statements: values, conditions, bounds, subscripts.
 
-    The target of an assignment is not itself an expression to ``fn``; its subscripts are.
+    The target of an assignment is not itself an expression to ``fn``; its subscripts are, or those to ``subscript``.
     """
-    return tuple(_map_statement(s, fn) for s in body)
+    return tuple(_map_statement(s, fn, subscript or fn) for s in body)
 
 
-def _map_statement(statement: Stmt, fn: Callable[[Expr], Expr]) -> Stmt:
+def _map_statement(statement: Stmt, fn: Callable[[Expr], Expr], subscript: Callable[[Expr], Expr]) -> Stmt:
+    def inside(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        return map_stmt_exprs(body, fn, subscript)
+
     match statement:
         case Declare():
             initial = None if statement.initial is None else fn(statement.initial)
@@ -75,22 +80,18 @@ def _map_statement(statement: Stmt, fn: Callable[[Expr], Expr]) -> Stmt:
         case Assign():
             target = statement.target
             if isinstance(target, Index):
-                target = replace(target, subscripts=tuple(fn(s) for s in target.subscripts))
+                target = replace(target, subscripts=tuple(map(subscript, target.subscripts)))
             return replace(statement, target=target, value=fn(statement.value))
         case If():
-            then, otherwise = map_stmt_exprs(statement.then, fn), map_stmt_exprs(statement.otherwise, fn)
+            then, otherwise = inside(statement.then), inside(statement.otherwise)
             return replace(statement, condition=fn(statement.condition), then=then, otherwise=otherwise)
         case For() | MetaFor():
             start, bound, step = fn(statement.start), fn(statement.bound), fn(statement.step)
-            return replace(
-                statement, start=start, bound=bound, step=step, body=map_stmt_exprs(statement.body, fn)
-            )
+            return replace(statement, start=start, bound=bound, step=step, body=inside(statement.body))
         case While() | DoWhile():
-            return replace(
-                statement, condition=fn(statement.condition), body=map_stmt_exprs(statement.body, fn)
-            )
+            return replace(statement, condition=fn(statement.condition), body=inside(statement.body))
         case Block():
-            return replace(statement, body=map_stmt_exprs(statement.body, fn))
+            return replace(statement, body=inside(statement.body))
         case Break() | Continue():
             return statement
         case _:

@@ -34,8 +34,8 @@ extern "C" __global__ void downward_leaf0(
 #line 5 "downward.mf"
   if (i < n) {
     float value = 0;
-    for (int k = 7; k >= 0; k--)
-      value = value * x[i] + shared_c[k];
+    for (int k = 0; k < 8; k++)
+      value = value * x[i] + shared_c[7 - k];
     y[i] = value;
   }
 #line "downward.cu"
@@ -55,8 +55,8 @@ extern "C" __global__ void downward_leaf1(
 #line 5 "downward.mf"
   if (i < n) {
     float value = 0;
-    for (int k = 7; k >= 0; k--)
-      value = value * x[i] + c[k];
+    for (int k = 0; k < 8; k++)
+      value = value * x[i] + c[7 - k];
     y[i] = value;
   }
 #line "downward.cu"
@@ -80,13 +80,13 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
 #line 6 "downward.mf"
       value[r0] = 0;
     #pragma unroll
-    for (int k = 7; k >= 0; k--)
+    for (int k = 0; k < 8; k++)
 #line "downward.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y_1 = o0 + (r0 * T0 + t0);
 #line 8 "downward.mf"
-        value[r0] = value[r0] * x[y_1] + c[k];
+        value[r0] = value[r0] * x[y_1] + c[7 - k];
       }
 #line "downward.cu"
     {
@@ -110,8 +110,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
       if (y_1 < y_1_limit) {
 #line 6 "downward.mf"
         float value = 0;
-        for (int k = 7; k >= 0; k--)
-          value = value * x[y_1] + c[k];
+        for (int k = 0; k < 8; k++)
+          value = value * x[y_1] + c[7 - k];
         y[y_1] = value;
       }
     }

@@ -72,7 +72,7 @@ static inline const char *downward_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "28 <= R_B, 8 <= Z_B, B <= T_B";
-  case 1: return "28 <= R_B, Z_B < 8, B <= T_B; granularity: 3a: the loop over 'k' does not count up in steps of 1; no-caching: 4b: not cached: c";
+  case 1: return "28 <= R_B, Z_B < 8, B <= T_B; granularity: 3a: the loop over 'k' hands 'value' to the next iteration; no-caching: 4b: not cached: c";
   case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
   case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
   default: return "there is no such leaf";

@@ -26,8 +26,8 @@ extern "C" __global__ void local_leaf0(
   if (i < n) {
     float power[4];
     power[0] = 1;
-    for (int k = 1; k < 4; k++)
-      power[k] = power[k - 1] * x[i];
+    for (int k = 0; k < 3; k++)
+      power[1 + k] = power[k] * x[i];
     y[i] = power[3] - power[2];
   }
 #line "local_array.cu"

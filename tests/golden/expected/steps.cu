@@ -25,8 +25,8 @@ extern "C" __global__ void steps_leaf0(
 #line 5 "steps.mf"
   if (i < n) {
     float sum = 0;
-    for (int k = 1; k < 16; k += 4)
-      sum = sum * x[i] + k;
+    for (int k = 0; k < 4; k++)
+      sum = sum * x[i] + (1 + k * 4);
     y[i] = sum;
   }
 #line "steps.cu"
@@ -49,13 +49,13 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) steps_tile(
 #line 6 "steps.mf"
       sum[r0] = 0;
     #pragma unroll
-    for (int k = 1; k < 16; k += 4)
+    for (int k = 0; k < 4; k++)
 #line "steps.cu"
       #pragma unroll
       for (int r0 = 0; r0 < U0; r0++) {
         const int y_1 = o0 + (r0 * T0 + t0);
 #line 8 "steps.mf"
-        sum[r0] = sum[r0] * x[y_1] + k;
+        sum[r0] = sum[r0] * x[y_1] + (1 + k * 4);
       }
 #line "steps.cu"
     {
@@ -79,8 +79,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) steps_tile(
       if (y_1 < y_1_limit) {
 #line 6 "steps.mf"
         float sum = 0;
-        for (int k = 1; k < 16; k += 4)
-          sum = sum * x[y_1] + k;
+        for (int k = 0; k < 4; k++)
+          sum = sum * x[y_1] + (1 + k * 4);
         y[y_1] = sum;
       }
     }

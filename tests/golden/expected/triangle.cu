@@ -27,7 +27,7 @@ extern "C" __global__ void triangle_leaf0(
 #line 5 "triangle.mf"
   if (i < n) {
     float sum = 0;
-    for (int j = 0; j <= i; j++)
+    for (int j = 0; j < i + 1; j++)
       sum += a[i * a_stride0 + j] * x[j];
     y[i] = sum;
   }

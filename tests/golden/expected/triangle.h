@@ -35,7 +35,7 @@ static inline int triangle_select(const cf_machine *machine, int n, const triang
     -2, 1, 3, /* no variant */
   };
   static const char *const cf_dead_ends[] = {
-    "R_B < 30, B <= T_B",
+    "R_B < 31, B <= T_B",
     "T_B < B",
   };
   cf_fact cf_facts[4];
@@ -45,10 +45,10 @@ static inline int triangle_select(const cf_machine *machine, int n, const triang
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   cf_facts[0] = cf_compare("B <= T_B", CF_ROOM,
                            cf_amount(B), CF_AT_MOST, T_B);
-  cf_facts[1] = cf_compare("30 <= R_B", CF_ROOM,
-                           30, CF_AT_MOST, R_B);
-  cf_facts[2] = cf_compare("R_B < 30", CF_SCARCE,
-                           R_B, CF_LESS, 30);
+  cf_facts[1] = cf_compare("31 <= R_B", CF_ROOM,
+                           31, CF_AT_MOST, R_B);
+  cf_facts[2] = cf_compare("R_B < 31", CF_SCARCE,
+                           R_B, CF_LESS, 31);
   cf_facts[3] = cf_compare("T_B < B", CF_SCARCE,
                            T_B, CF_LESS, cf_amount(B));
   return cf_decide(cf_facts, cf_variants, 11, cf_dead_ends, choice);
@@ -58,7 +58,7 @@ static inline int triangle_select(const cf_machine *machine, int n, const triang
 static inline const char *triangle_explain(int leaf)
 {
   switch (leaf) {
-  case 0: return "30 <= R_B, B <= T_B";
+  case 0: return "31 <= R_B, B <= T_B";
   default: return "there is no such leaf";
   }
 }

@@ -1,0 +1,332 @@
+"""First iterations that are written in front of a loop become iterations of the loop.
+
+::
+
+    s = a[0]*b[0];  for (k = 1; k < n; k++) s += a[k]*b[k];
+        -->  s = -0.0f;  for (k = 0; k < n; k++) s += a[k]*b[k];         where n >= 1 is proved
+    m = a[0];  for (k = 1; k < n; k++) m = fmaxf(m, a[k]);
+        -->  m = a[0];  for (k = 0; k < n; k++) m = fmaxf(m, a[k]);
+
+A value that takes the place of the first one leaves what is joined with it as it is, to the bit: ``-0.0 + x`` is x for
+every x, ``0.0 + x`` is not (for x = -0.0).  A choice between the old value and the new one needs no such value: doing
+the first iteration a second time changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from comprehensive.loops.access import assigned_names, names_read, substitute
+from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
+from comprehensive.loops.normalize.equality import same
+from comprehensive.loops.normalize.known import Known
+from comprehensive.loops.normalize.sums import Sum
+from comprehensive.loops.traverse import expressions_in, map_stmt_exprs, statements_in
+from comprehensive.loops.types import type_of
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Conditional,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    FloatLiteral,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+
+_CHOICES = frozenset(("fminf", "fmaxf", "fmin", "fmax"))
+_ZERO, _ONE = IntLiteral(0), IntLiteral(1)
+
+
+def with_first_iterations(nest: Nest) -> Nest:
+    """The nest with iterations taken out by hand put back into their loops."""
+    known = Known.of(nest)
+    for loop in nest.grid:
+        known = known.running(loop.iterator, loop.extent)
+    return replace(nest, body=_blocks(nest.body, known))
+
+
+def _blocks(body: tuple[BlockStmt, ...], known: Known) -> tuple[BlockStmt, ...]:
+    result: list[BlockStmt] = []
+    for statement in body:
+        match statement:
+            case Threads():
+                inside = known
+                for loop in statement.loops:
+                    inside = inside.running(loop.iterator, loop.extent)
+                result.append(replace(statement, body=_body(statement.body, inside)))
+            case BlockFor():
+                inside = _inside_loop(statement, statement.type, known)
+                result.append(replace(statement, body=_blocks(statement.body, inside)))
+            case BlockIf():
+                then = _blocks(statement.then, known.where(statement.condition))
+                result.append(replace(statement, then=then, otherwise=_blocks(statement.otherwise, known)))
+            case BlockDeclare():
+                known = known.defining(statement.name, statement.type, statement.value)
+                result.append(statement)
+    return tuple(result)
+
+
+def _inside_loop(loop: For | BlockFor, type: ScalarType, known: Known) -> Known:
+    if loop.start == _ZERO and loop.relation == "<" and loop.step == _ONE:
+        return known.running(loop.iterator, loop.bound, type)
+    return known.declaring(loop.iterator, type)
+
+
+def _body(body: tuple[Stmt, ...], known: Known) -> tuple[Stmt, ...]:
+    result: list[Stmt] = []
+    changing = assigned_names(body)
+    for statement in body:
+        match statement:
+            case Declare(dims=(), initial=initial) if (
+                initial is not None and not (names_read(initial) | {statement.name}) & changing
+            ):
+                known = known.defining(statement.name, statement.type, initial)
+                result.append(statement)
+            case Declare():
+                known = known.declaring(statement.name, statement.type)
+                result.append(statement)
+            case For():
+                loop = statement
+                for _ in result[:]:
+                    rolled = _rolled(tuple(result), loop, known)
+                    if rolled is None:
+                        break
+                    before, loop, again = rolled
+                    result = list(before)
+                    if not again:
+                        break
+                inside = known if loop.type is None else _inside_loop(loop, loop.type, known)
+                result.append(replace(loop, body=_body(loop.body, inside)))
+            case If():
+                then = _body(statement.then, known.where(statement.condition))
+                result.append(replace(statement, then=then, otherwise=_body(statement.otherwise, known)))
+            case While() | DoWhile() | Block():
+                result.append(replace(statement, body=_body(statement.body, known)))
+            case _:
+                result.append(statement)
+    return tuple(result)
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """What is left of a statement in front of the loop; ``needed`` says that the loop has to do its work."""
+
+    left: tuple[Stmt, ...]
+    needed: bool
+
+
+def _rolled(before: tuple[Stmt, ...], loop: For, known: Known) -> tuple[tuple[Stmt, ...], For, bool] | None:
+    """The statements before the loop and the loop, with one iteration more in it; and whether there may be another."""
+    size = len(loop.body)
+    if (
+        loop.type is not ScalarType.INT
+        or not 0 < size <= len(before)
+        or not isinstance(loop.step, IntLiteral)
+    ):
+        return None
+    if any(isinstance(s, Break | Continue) for s in statements_in(loop.body)):
+        return None
+    header = names_read(loop.start) | names_read(loop.bound)
+    changed = {*_written(loop.body), *_written(before[-size:])}
+    if header & (changed | {loop.iterator}) or loop.iterator in changed:
+        return None
+    types = {**known.types, loop.iterator: ScalarType.INT}
+    if {type_of(loop.start, types), type_of(loop.bound, types)} != {ScalarType.INT}:
+        return None
+    first = (Sum.of(loop.start) - Sum(loop.step.value)).expression()
+    turns: list[_Turn] = []
+    for done, repeated in zip(before[-size:], loop.body, strict=True):
+        (expected,) = map_stmt_exprs((repeated,), lambda e: substitute(e, {loop.iterator: first}))
+        turn = _turn(done, expected, known)
+        if turn is None:
+            return None
+        turns.append(turn)
+    if not _may_trade_places(before[-size:], turns):
+        return None
+    needed = any(turn.needed for turn in turns)
+    if needed and not _runs(loop, first, known):
+        return None
+    left = tuple(s for turn in turns for s in turn.left)
+    return (*before[:-size], *left), replace(loop, start=first), needed
+
+
+def _runs(loop: For, first: Expr, known: Known) -> bool:
+    """Whether the loop, beginning with ``first``, runs at all."""
+    match loop.relation:
+        case "<" | "<=":
+            return known.holds(first, loop.relation, loop.bound)
+        case ">" | ">=":
+            return known.holds(loop.bound, "<" if loop.relation == ">" else "<=", first)
+        case _:
+            return False
+
+
+def _may_trade_places(done: tuple[Stmt, ...], turns: list[_Turn]) -> bool:
+    """Whether what is left in front of the loop may come before all that the first iteration does."""
+    for number, turn in enumerate(turns):
+        if not turn.left:
+            continue
+        touched = _written(turn.left) | _written((done[number],)) | _read(done[number])
+        if any(touched & _written((s,)) for other, s in enumerate(done) if other != number):
+            return False
+        written = _written((done[number],))
+        if any(written & _read(s) for other, s in enumerate(done) if other != number):
+            return False
+    return True
+
+
+def _written(body: tuple[Stmt, ...]) -> frozenset[str]:
+    """Scalars and arrays that statements give a value."""
+    names: set[str] = set()
+    for statement in statements_in(body):
+        match statement:
+            case Declare(name=name):
+                names.add(name)
+            case Assign(target=Name(identifier=name)) | Assign(target=Index(array=name)):
+                names.add(name)
+            case For(iterator=name):
+                names.add(name)
+            case _:
+                pass
+    return frozenset(names)
+
+
+def _read(statement: Stmt) -> frozenset[str]:
+    return frozenset[str]().union(*map(names_read, expressions_in((statement,))))
+
+
+# --- one statement in front of the loop and what it would be in the loop
+
+
+def _turn(done: Stmt, expected: Stmt, known: Known) -> _Turn | None:
+    if isinstance(done, Declare):
+        if done.dims or done.initial is None or done.const:
+            return None
+        types = {**known.types, done.name: done.type}
+        target: Name | Index = Name(done.name)
+        type, value = done.type, done.initial
+    else:
+        types = known.types
+        if same(done, expected, types):
+            return _Turn((), needed=True)
+        if not isinstance(done, Assign) or done.operator != "=":
+            return None
+        target, value = done.target, done.value
+        type = type_of(target, types)
+    name = target.identifier if isinstance(target, Name) else target.array
+    joined = _Reader(target, types).joined(expected)
+    if joined is None or name in names_read(value) | names_read(joined.value):
+        return None
+    if isinstance(target, Index) and any(name in names_read(s) for s in target.subscripts):
+        return None
+    sign = Unary("-", joined.value) if joined.operator == "-" else joined.value
+    if not same(value, sign, types):
+        return None
+    if joined.operator == "choice":
+        return _Turn((done,), needed=False)
+    neutral = _neutral(joined.operator, type)
+    if neutral is None:
+        return None
+    left = replace(done, initial=neutral) if isinstance(done, Declare) else replace(done, value=neutral)
+    return _Turn((left,), needed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """``target = target operator value``, or ``choice``: the target keeps its value or takes the new one."""
+
+    operator: str
+    value: Expr
+
+
+class _Reader:
+    """Reads how a statement joins a new value with what a target has."""
+
+    def __init__(self, target: Name | Index, types: Mapping[str, ScalarType]) -> None:
+        self._target, self._types = target, types
+
+    def joined(self, statement: Stmt) -> _Joined | None:
+        match statement:
+            case Assign(atomic=True):
+                return None
+            case Assign(operator="=", target=found, value=value) if self._is_target(found):
+                return self._value(value)
+            case Assign(operator=operator, target=found, value=value) if self._is_target(found):
+                return _Joined(operator.removesuffix("="), value)
+            case If(then=(Assign(operator="=", target=found, value=value, atomic=False),), otherwise=()) if (
+                self._is_target(found) and self._compares(statement.condition, value)
+            ):
+                return _Joined("choice", value)
+            case _:
+                return None
+
+    def _value(self, value: Expr) -> _Joined | None:
+        match value:
+            case Binary(operator="+" | "-" | "*" | "&" | "|" | "^" as operator, left=left, right=right):
+                if self._is_target(left):
+                    return _Joined(operator, right)
+                return _Joined(operator, left) if operator != "-" and self._is_target(right) else None
+            case Call(function=function, arguments=(left, right)) if function in _CHOICES:
+                left, right = self._narrow(left), self._narrow(right)
+                new = right if self._is_target(left) else left
+                return _Joined("choice", new) if self._is_target(left) or self._is_target(right) else None
+            case Conditional(condition=condition, then=left, otherwise=right):
+                new = right if self._is_target(left) else left
+                if not (self._is_target(left) or self._is_target(right)):
+                    return None
+                return _Joined("choice", new) if self._compares(condition, new) else None
+            case _:
+                return None
+
+    def _is_target(self, expr: Expr) -> bool:
+        return same(expr, self._target, self._types)
+
+    def _compares(self, condition: Expr, new: Expr) -> bool:
+        """Whether a condition reads nothing but the old value and the new one."""
+        match condition:
+            case Binary(operator="<" | "<=" | ">" | ">=", left=left, right=right):
+                return all(self._is_target(side) or same(side, new, self._types) for side in (left, right))
+            case _:
+                return False
+
+    def _narrow(self, expr: Expr) -> Expr:
+        """The float that was converted to double for a call."""
+        match expr:
+            case Cast(type=ScalarType.DOUBLE, operand=operand) if (
+                type_of(operand, self._types) is ScalarType.FLOAT
+            ):
+                return operand
+            case _:
+                return expr
+
+
+def _neutral(operator: str, type: ScalarType) -> Expr | None:
+    """The value of this type that leaves every value that is joined with it as it is."""
+    match operator:
+        case "+":
+            return _ZERO if type.is_integer else Unary("-", FloatLiteral("0.0", type))
+        case "-":  # of a number that is none, -x and -0.0 - x differ in the sign
+            return _ZERO if type.is_integer else None
+        case "*":
+            return _ONE if type.is_integer else FloatLiteral("1.0", type)
+        case "&":
+            return IntLiteral(-1)
+        case "|" | "^":
+            return _ZERO
+        case _:
+            return None

@@ -1,0 +1,330 @@
+"""Serial loops count from 0 upward in steps of 1.
+
+::
+
+    for (k = 1; k <= n; k++) S(k)              -->   for (k = 0; k < n; k++) S(1 + k)
+    for (k = n - 1; k >= 0; k--) S(k)          -->   for (k = 0; k < n; k++) S(n - 1 - k)
+    for (k = lo; k < hi; k += 4) S(k)          -->   for (k = 0; k < (hi - lo + 3)/4; k++) S(lo + k*4)
+    for (long k = 0; k < n; k++) S(k)          -->   for (int k = 0; k < n; k++) S((long)k)       where n is an int
+
+The header must read nothing that the loop changes, and no data.  A loop stays as it is where C does not compute what
+mathematics says: where an unsigned comparison meets what may be negative, or a step may be 0.  As everywhere, a loop
+over an ``int`` has less than 2^31 iterations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from comprehensive.loops.access import assigned_names, names_read, substitute
+from comprehensive.loops.exactness import is_plain
+from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Role, Threads
+from comprehensive.loops.normalize.counting import counted_from_zero, split_step
+from comprehensive.loops.normalize.sums import Sum
+from comprehensive.loops.sizes import sizes
+from comprehensive.loops.traverse import map_expr, map_stmt_exprs, subexpressions
+from comprehensive.loops.types import environment_of, promote, type_of
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Cast,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    FloatLiteral,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    MetaFor,
+    Name,
+    ScalarType,
+    Stmt,
+    While,
+)
+
+_ZERO, _ONE = IntLiteral(0), IntLiteral(1)
+_Types = Mapping[str, ScalarType]
+
+
+def with_counted_loops(nest: Nest) -> Nest:
+    """The nest with its serial loops, those of blocks and those of threads, counted from 0."""
+    steps = {s.name for s in nest.scalars if s.role in (Role.PROGRAM, Role.TILE)}
+    positive = steps | {s.name for s in nest.with_role(Role.DATA)} | sizes(nest)
+    walk = _Walk(frozenset(positive), frozenset(steps))
+    return replace(nest, body=walk.blocks(nest.body, environment_of(nest)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A header counted from 0, and the value of the old iterator in terms of the new one, which has its name.
+
+    Where the old one was of another type, ``value`` converts ``place``, which is never less than ``least``.
+    """
+
+    type: ScalarType
+    extent: Expr
+    value: Expr
+    place: Expr
+    least: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    positive: frozenset[str]
+    """Names whose values are not negative."""
+    steps: frozenset[str]
+    """Names whose values are at least 1."""
+
+    def blocks(self, body: tuple[BlockStmt, ...], types: _Types) -> tuple[BlockStmt, ...]:
+        types = dict(types)
+        result: list[BlockStmt] = []
+        for statement in body:
+            match statement:
+                case Threads():
+                    inside = {**types, **{loop.iterator: ScalarType.INT for loop in statement.loops}}
+                    result.append(replace(statement, body=self.body(statement.body, inside)))
+                case BlockFor():
+                    result.append(self._block_loop(statement, types))
+                case BlockIf():
+                    then, otherwise = (self.blocks(b, types) for b in (statement.then, statement.otherwise))
+                    result.append(replace(statement, then=then, otherwise=otherwise))
+                case BlockDeclare():
+                    types[statement.name] = statement.type
+                    result.append(statement)
+                case _:
+                    assert_never(statement)
+        return tuple(result)
+
+    def _block_loop(self, loop: BlockFor, types: _Types) -> BlockFor:
+        counted = self._counted(loop, loop.type, types, frozenset())
+        if counted is None:
+            return replace(loop, body=self.blocks(loop.body, {**types, loop.iterator: loop.type}))
+        body = _in_blocks(loop, counted, {**types, loop.iterator: counted.type})
+        return self._block_loop(replace(loop, body=body, type=counted.type, **_header(counted)), types)
+
+    def body(self, body: tuple[Stmt, ...], types: _Types) -> tuple[Stmt, ...]:
+        types = dict(types)
+        result: list[Stmt] = []
+        for statement in body:
+            match statement:
+                case Declare():
+                    types[statement.name] = statement.type
+                    result.append(statement)
+                case For(type=type):
+                    result.append(self._loop(statement, type, types))
+                case If():
+                    then, otherwise = self.body(statement.then, types), self.body(statement.otherwise, types)
+                    result.append(replace(statement, then=then, otherwise=otherwise))
+                case While() | DoWhile() | Block():
+                    result.append(replace(statement, body=self.body(statement.body, types)))
+                case Assign() | Break() | Continue():
+                    result.append(statement)
+                case MetaFor():
+                    raise ValueError("a meta_for inside a thread's body")
+                case _:
+                    assert_never(statement)
+        return tuple(result)
+
+    def _loop(self, loop: For, type: ScalarType | None, types: _Types) -> For:
+        if type is None:
+            return replace(loop, body=self.body(loop.body, types))
+        counted = self._counted(loop, type, types, assigned_names(loop.body))
+        if counted is None:
+            return replace(loop, body=self.body(loop.body, {**types, loop.iterator: type}))
+        inside = {**types, loop.iterator: counted.type}
+        body = loop.body
+        if counted.value != Name(loop.iterator):
+            body = _in_statements(body, loop.iterator, counted, inside)
+        # Once more: an extent that has become a number may be counted in another type.
+        return self._loop(
+            replace(loop, body=body, type=counted.type, **_header(counted)), counted.type, types
+        )
+
+    def _counted(
+        self, loop: For | BlockFor, type: ScalarType, types: _Types, changed: frozenset[str]
+    ) -> _Counted | None:
+        """The header counted from 0; None where that is not exact, or nothing new."""
+        header = (loop.start, loop.bound, loop.step)
+        read = frozenset[str]().union(*map(names_read, header))
+        if loop.iterator in read | changed or read & changed:
+            return None
+        parts = [part for e in header for part in subexpressions(e)]
+        if any(isinstance(part, Index | FloatLiteral) for part in parts):
+            return None
+        if not all(type_of(e, types).is_integer for e in header) or not self._is_exact(loop, type, types):
+            return None
+        counter = ScalarType.INT if self._is_int(loop, type, types) else type
+        counted = counted_from_zero(loop, counter, loop.iterator, types, counter)
+        if counted is None:
+            return None
+        place = Name(loop.iterator) if counted.value is None else counted.value
+        if counter is type and place == Name(loop.iterator) and loop.relation == "<" and loop.step == _ONE:
+            return None
+        place = _tidy(place, {**types, loop.iterator: counter})
+        value = place if counter is type else Cast(type, place, loop.span)
+        down, _ = split_step(loop.step)
+        least = loop.bound if down else loop.start
+        return _Counted(
+            counter,
+            _tidy(counted.extent, types),
+            value,
+            place,
+            least.value if isinstance(least, IntLiteral) else 0,
+        )
+
+    def _is_exact(self, loop: For | BlockFor, type: ScalarType, types: _Types) -> bool:
+        """Whether the loop visits what mathematics says, and what it visits can be counted."""
+        down, amount = split_step(loop.step)
+        if not (isinstance(amount, IntLiteral) and amount.value > 0) and not self._is_positive(amount):
+            return False
+        if loop.relation == "!=" and amount != _ONE:
+            return False
+        start, bound = (promote(type_of(e, types)) for e in (loop.start, loop.bound))
+        match type:
+            case ScalarType.INT:
+                if start is not ScalarType.INT:
+                    return False
+                return bound is not ScalarType.UNSIGNED or (not down and self._is_plain(loop.start, types))
+            case ScalarType.LONG:
+                return ScalarType.UNSIGNED not in (start, bound) or not down
+            case ScalarType.UNSIGNED:
+                known = all(
+                    found is ScalarType.UNSIGNED or self._is_plain(e, types)
+                    for e, found in ((loop.start, start), (loop.bound, bound))
+                )
+                if not known or (loop.relation == "!=" and (down or loop.start != _ZERO)):
+                    return False
+                if down:
+                    return amount == _ONE and (loop.relation == ">" or _at_least(loop.bound, 1))
+                return isinstance(amount, IntLiteral)
+            case _:
+                return False
+
+    def _is_int(self, loop: For | BlockFor, type: ScalarType, types: _Types) -> bool:
+        """Whether an ``int`` counts the iterations: there are less than 2^31, and what is visited fits into it."""
+        if type is ScalarType.INT:
+            return True
+        down, amount = split_step(loop.step)
+        first, last = (loop.bound, loop.start) if down else (loop.start, loop.bound)
+        if amount != _ONE or not _at_least(first, 0) or promote(type_of(last, types)) is not ScalarType.INT:
+            return False
+        # Where the last number is visited too, there is one more.
+        return loop.relation in ("<", ">", "!=") or _at_least(first, 1) or Sum.of(last).constant < 0
+
+    def _is_plain(self, expr: Expr, types: _Types) -> bool:
+        return is_plain(expr, types, self.positive)
+
+    def _is_positive(self, amount: Expr) -> bool:
+        return isinstance(amount, Name) and amount.identifier in self.steps
+
+
+def _at_least(expr: Expr, least: int) -> bool:
+    return isinstance(expr, IntLiteral) and expr.value >= least
+
+
+def _header(counted: _Counted) -> dict[str, Expr | str]:
+    return {"start": _ZERO, "relation": "<", "bound": counted.extent, "step": _ONE}
+
+
+# --- the old iterator in terms of the new one
+
+
+def _in_blocks(loop: BlockFor, counted: _Counted, types: _Types) -> tuple[BlockStmt, ...]:
+    def one(statement: BlockStmt) -> BlockStmt:
+        match statement:
+            case Threads():
+                body = _in_statements(statement.body, loop.iterator, counted, types)
+                return replace(statement, body=body)
+            case BlockFor():
+                start, bound, step = map(value, (statement.start, statement.bound, statement.step))
+                body = tuple(map(one, statement.body))
+                return replace(statement, start=start, bound=bound, step=step, body=body)
+            case BlockIf():
+                then, otherwise = (tuple(map(one, b)) for b in (statement.then, statement.otherwise))
+                return replace(
+                    statement, condition=value(statement.condition), then=then, otherwise=otherwise
+                )
+            case BlockDeclare():
+                return replace(statement, value=value(statement.value))
+            case _:
+                assert_never(statement)
+
+    def value(expr: Expr) -> Expr:
+        return _replaced(expr, loop.iterator, counted, types)
+
+    return tuple(map(one, loop.body))
+
+
+def _in_statements(
+    body: tuple[Stmt, ...], iterator: str, counted: _Counted, types: _Types
+) -> tuple[Stmt, ...]:
+    def one(expr: Expr) -> Expr:
+        return _replaced(expr, iterator, counted, types)
+
+    def subscript(expr: Expr) -> Expr:
+        return _replaced(_hidden(expr, iterator, counted.least), iterator, counted, types)
+
+    return map_stmt_exprs(body, one, subscript)
+
+
+def _replaced(expr: Expr, iterator: str, counted: _Counted, types: _Types) -> Expr:
+    if not {iterator, _PLACE} & names_read(expr):
+        return expr
+
+    def subscripts(e: Expr) -> Expr:
+        if not isinstance(e, Index):
+            return e
+        return replace(e, subscripts=tuple(_hidden(s, iterator, counted.least) for s in e.subscripts))
+
+    values = {iterator: counted.value, _PLACE: counted.place}
+    return _tidy(substitute(map_expr(expr, subscripts), values), types)
+
+
+_PLACE = "#place"
+"""No name of a program; during a substitution it stands for the old iterator where that need not be converted."""
+
+
+def _hidden(subscript: Expr, iterator: str, least: int) -> Expr:
+    """A subscript that can be computed as an ``int``, as ``a[k - 1]`` for ``long k`` from 1 on, with _PLACE in it."""
+    match subscript:
+        case Name(identifier=name):
+            distance = 0
+        case Binary(operator="+" | "-", left=Name(identifier=name), right=IntLiteral(value=value)):
+            distance = value if subscript.operator == "+" else -value
+        case _:
+            return subscript
+    if name != iterator or not -least <= distance <= 1:
+        return subscript
+    return substitute(subscript, {iterator: Name(_PLACE)})
+
+
+def _tidy(expr: Expr, types: _Types) -> Expr:
+    """The expression with sums of ``int`` written shorter where that can be."""
+
+    def one(e: Expr) -> Expr:
+        if not isinstance(e, Binary) or e.operator not in ("+", "-"):
+            return e
+        total = Sum.of(e)
+        if any(_type(term, types) is not ScalarType.INT for _, term in total.terms):
+            return e
+        shorter = total.expression()
+        return shorter if _size(shorter) < _size(e) else e
+
+    return map_expr(expr, one)
+
+
+def _type(expr: Expr, types: _Types) -> ScalarType | None:
+    try:
+        return promote(type_of(expr, types))
+    except KeyError:  # of a name that is declared further inside
+        return None
+
+
+def _size(expr: Expr) -> int:
+    return sum(1 for _ in subexpressions(expr))
