@@ -253,6 +253,7 @@ def tile_plan(name: str, tile: Tree[Variant] | NotApplicable, first: int) -> Til
         cut.sweeps,
         cut.reassociated,
         cut.conditions,
+        cut.batch,
     )
 
 

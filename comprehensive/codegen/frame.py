@@ -62,7 +62,8 @@ class BlockOrder(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """``limits`` are what the kernel calls the bounds of the coordinates, then of the serial loop if there is one."""
+    """``limits`` are what the kernel calls the bounds of the coordinates, then of the serial loop if there is one, then
+    of the batch."""
 
     nest: Nest
     tile: RegisterTile
@@ -74,7 +75,7 @@ class Frame:
     @staticmethod
     def of(nest: Nest, tile: RegisterTile, loop: For | None) -> Frame:
         taken = {s.name for s in nest.scalars} | {a.name for a in nest.arrays}
-        taken |= {c.name for c in tile.coordinates} | {tile.blocks}
+        taken |= {c.name for c in (*tile.coordinates, *tile.batch)} | {tile.blocks}
         for body in tile.bodies:
             taken |= {s.name for s in statements_in(body) if isinstance(s, Declare)}
             taken |= {s.iterator for s in statements_in(body) if isinstance(s, For)}
@@ -83,9 +84,11 @@ class Frame:
         limits = {name(f"{c.name}_limit"): c.limit for c in tile.coordinates}
         if loop is not None:
             limits[name(f"{loop.iterator}_limit")] = loop.bound
+        limits |= {name(f"{b.name}_limit"): b.limit for b in tile.batch}
         strides = strides_of(nest, name)
         wanted = [
             "block",
+            "tiles",
             "thread",
             "step",
             "steps",
@@ -156,7 +159,7 @@ class Frame:
         coordinates = self.tile.coordinates
         last = len(coordinates) - 1
         grouped = order is BlockOrder.GROUPS
-        declared: list[Stmt] = [constant(self.names["block"], Name("blockIdx.x"))]
+        declared: list[Stmt] = self._batch() or [constant(self.names["block"], Name("blockIdx.x"))]
         declared += self._patches() if grouped else []
         for number, c in enumerate(coordinates):
             if not grouped:
@@ -170,6 +173,23 @@ class Frame:
         for number, c in enumerate(coordinates):
             declared.append(constant(self.names[f"o{number}"], c.origin(self.name(f"i{number}"))))
         return Plain(tuple(declared))
+
+    def _batch(self) -> list[Stmt]:
+        """The values of the batch, which one tile after the other has; and the number of the block among its tiles."""
+        if not self.tile.batch:
+            return []
+        limits = list(self.limits)[-len(self.tile.batch) :]
+        tiles = product([c.tiles(self.limit(number)) for number, c in enumerate(self.tile.coordinates)])
+        declared: list[Stmt] = [
+            constant(self.names["tiles"], tiles),
+            constant(self.names["block"], Binary("%", Name("blockIdx.x"), self.name("tiles"))),
+        ]
+        rest: Expr = Binary("/", Name("blockIdx.x"), self.name("tiles"))
+        for batch, limit in reversed(list(zip(self.tile.batch, limits, strict=True))):
+            outermost = batch is self.tile.batch[0]
+            declared.append(constant(batch.name, rest if outermost else Binary("%", rest, Name(limit))))
+            rest = Binary("/", rest, Name(limit))
+        return declared
 
     def rows_side_by_side(self) -> tuple[Expr, ...]:
         """Places of the points of a thread: side by side, but along the last coordinate a block's threads apart.
@@ -232,7 +252,9 @@ class Frame:
 
     def count(self) -> Expr:
         """The number of blocks."""
-        return product([c.tiles(c.limit) for c in self.tile.coordinates])
+        return product(
+            [*(b.limit for b in self.tile.batch), *(c.tiles(c.limit) for c in self.tile.coordinates)]
+        )
 
     # --- parameters
 

@@ -161,18 +161,17 @@ class PieceLayout:
 
     def _feed(self, name: str, piece: Piece) -> Feed:
         frame = self.frame
-        subscripts = (piece.columns,) if frame.nest.array(name).rank == 1 else (piece.rows, piece.columns)
         return Feed(
             name=frame.names[f"feed_{name}"],
             type=frame.nest.array(name).type,
-            source=flat(Index(name, tuple(map(self._origin, subscripts))), frame.strides),
+            source=flat(Index(name, tuple(map(self._origin, piece.axes))), frame.strides),
             rows=self._text(self._extent(piece.rows)),
             columns=self._text(self._extent(piece.columns)),
             pitch=self._text(self._pitch(name)),
             swizzled=self.is_swizzled(name),
             down=self._advance(piece.rows),
             right=self._advance(piece.columns),
-            stride=piece.stride or Name(frame.strides[name][0].name),
+            stride=ONE if piece.row is None else Name(frame.strides[name][piece.row].name),
             valid_rows=self._valid(piece.rows),
             valid_columns=self._valid(piece.columns),
             thread=frame.name("thread"),

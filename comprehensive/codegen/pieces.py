@@ -33,12 +33,24 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What the loop reads of an array; ``stride`` is the distance of rows, None for that of the array."""
+    """What the loop reads of an array, by subscript; ``row`` is the subscript along which the rows lie, if there are
+    several of them.  Along all others but the last one there is one element."""
 
     array: str
-    rows: Axis
-    columns: Axis
-    stride: Expr | None
+    axes: tuple[Axis, ...]
+    row: int | None
+
+    @property
+    def rows(self) -> Axis:
+        return Axis(None, ZERO) if self.row is None else self.axes[self.row]
+
+    @property
+    def columns(self) -> Axis:
+        return self.axes[-1]
+
+
+MOST_COORDINATES = 2
+"""Along which operands are shared: rows and columns of a block's tile."""
 
 
 class _NoPieceError(Exception):
@@ -59,7 +71,7 @@ def reduction_obstacle(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...], l
         return "there are several loops"
     if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE):
         return f"the loop over '{loop.iterator}' does not count up from 0"
-    if len(tile.coordinates) > 2:
+    if len(tile.coordinates) > MOST_COORDINATES:
         return "there are more than two coordinates beside the serial loop"
     try:
         operands_of(nest, tile, body, loop)
@@ -94,7 +106,7 @@ def operands_of(
         s.target.array for s in statements_in(around) if isinstance(s, Assign) and isinstance(s.target, Index)
     }
     variables = (*(c.name for c in tile.coordinates), loop.iterator)
-    known = {s.name for s in nest.scalars} | set(variables)
+    known = {s.name for s in nest.scalars} | {b.name for b in tile.batch} | set(variables)
     for name, reference in (*held.items(), *found.items()):
         read = [e for s in reference.subscripts for e in subexpressions(s)]
         names = {e.identifier for e in read if isinstance(e, Name)}
@@ -126,12 +138,11 @@ def _references(body: tuple[Stmt, ...], data: Container[str]) -> list[Index]:
 
 
 def _piece(reference: Index, called: str, variables: Sequence[str]) -> Piece:
-    axes = [_axis(called, subscript, variables) for subscript in reference.subscripts]
-    if len(axes) == 2:
-        return Piece(reference.array, axes[0], axes[1], None)
-    if len(axes) != 1:
-        raise _NoPieceError(f"'{called}' has more than two dimensions")
-    return Piece(reference.array, Axis(None, ZERO), axes[0], ONE)
+    axes = tuple(_axis(called, subscript, variables) for subscript in reference.subscripts)
+    rows = [number for number, axis in enumerate(axes[:-1]) if axis.variable is not None]
+    if len(rows) > 1:
+        raise _NoPieceError(f"several subscripts of '{called}' before the last one vary")
+    return Piece(reference.array, axes, rows[0] if rows else None)
 
 
 def _axis(array: str, subscript: Expr, variables: Sequence[str]) -> Axis:

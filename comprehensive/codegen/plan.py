@@ -13,7 +13,7 @@ from comprehensive.algebra import Quotient, System
 from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.kernel import Kernel
 from comprehensive.loops.access import atomically_updated
-from comprehensive.loops.ir import Coordinate, Nest, Sweeps
+from comprehensive.loops.ir import Batch, Coordinate, Nest, Sweeps
 from comprehensive.machine.cost import TileWork
 from comprehensive.metafork.ast import Expr, Function
 
@@ -67,6 +67,14 @@ class TilePlan:
     """Whether sums are added up in another order than that of the source."""
     conditions: tuple[Expr, ...] = ()
     """Over scalars of the region; the kernel runs only where all of them hold."""
+    batch: tuple[Batch, ...] = ()
+    """Coordinates along which a tile is one point wide; their limits are the last ones of the kernel."""
+
+    @property
+    def loop_limit(self) -> int | None:
+        """The number of the limit that bounds the serial loop, if there is one."""
+        place = len(self.coordinates)
+        return place if len(self.kernel.limits) - len(self.batch) > place else None
 
     @property
     def kind(self) -> str:

@@ -132,7 +132,12 @@ def _instance(
         c_comment(", ".join(f"{name} = {size}" for name, size in sizes.items())),
         " && ".join((_fits(plan.system, sizes, machine), *countable, *conditions)),
         _row_of(kernel, row),
-        _product([_tiles(c, name, sizes) for c, name in zip(plan.coordinates, names, strict=False)]),
+        _product(
+            [
+                *(_tiles(c, name, sizes) for c, name in zip(plan.coordinates, names, strict=False)),
+                *(f"cf_number_of({name})" for name in names[len(names) - len(plan.batch) :]),
+            ]
+        ),
         _steps(plan, instance, names),
         _sum(
             [_product([str(t.bytes), *(f"cf_number_of({names[n]})" for n in t.limits)]) for t in plan.traffic]
@@ -177,9 +182,9 @@ def _row_of(kernel: Kernel, first: int) -> str:
 def _steps(plan: TilePlan, instance: Instance, limits: Sequence[str]) -> str:
     if plan.sweeps is not None:
         return "cf_number_of(cf_sweeps)"
-    if len(limits) == len(plan.coordinates):
+    if plan.loop_limit is None:
         return "0"
-    return f"cf_tiles({limits[-1]}, 0, {plan.step(instance)})"
+    return f"cf_tiles({limits[plan.loop_limit]}, 0, {plan.step(instance)})"
 
 
 def _cut(plan: TilePlan, sizes: Mapping[str, int], limits: Sequence[str]) -> str:

@@ -255,6 +255,14 @@ class Coordinate:
 
 
 @dataclass(frozen=True, slots=True)
+class Batch:
+    """``0 <= name < limit``, in parallel, one value for each block: along it a tile is one point wide."""
+
+    name: str
+    limit: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Alternative:
     """What is done for every point where ``condition``, which is the same for all points, holds; None is always."""
 
@@ -297,7 +305,8 @@ class RegisterTile:
     ``coordinates`` are outermost first; neighbours along the last one are neighbours in memory.  A serial loop of the
     bodies runs in steps of ``depth`` with ``stages`` of them in flight.  A multiprocessor shall have room for so many
     ``blocks``.  Points may run in any order.  With ``sweeps`` a tile does several of them in one launch.
-    ``conditions`` over scalars of the nest have to hold for a launch.
+    ``conditions`` over scalars of the nest have to hold for a launch.  A ``batch`` of tiles lies along further
+    coordinates, outermost first, which come before the others.
     """
 
     coordinates: tuple[Coordinate, ...]
@@ -309,6 +318,7 @@ class RegisterTile:
     reassociated: bool = False
     """Whether ``depth`` threads share the serial loop of a point, so that its sums are added up in another order."""
     conditions: tuple[Expr, ...] = ()
+    batch: tuple[Batch, ...] = ()
 
     @property
     def sizes(self) -> tuple[str, ...]:

@@ -156,11 +156,11 @@ def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweep
     blocks = prod(
         -(-max(0, limit + c.shift) // size_of(c.step, sizes))
         for c, limit in zip(plan.coordinates, limits, strict=False)
-    )
+    ) * prod(max(0, limit) for limit in limits[len(limits) - len(plan.batch) :])
     if plan.sweeps is not None:
         steps = sweeps
-    elif len(limits) > len(plan.coordinates):
-        steps = -(-max(0, limits[-1]) // plan.step(instance))
+    elif plan.loop_limit is not None:
+        steps = -(-max(0, limits[plan.loop_limit]) // plan.step(instance))
     else:
         steps = 0
     is_cut = any(c.shift or c.lead is not None for c in plan.coordinates) or any(

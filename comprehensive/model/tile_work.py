@@ -75,7 +75,12 @@ class _Tile:
 
     @property
     def has_steps(self) -> bool:
-        return self.tile.sweeps is not None or len(self.kernel.limits) > len(self.tile.coordinates)
+        return self.tile.sweeps is not None or self.has_loop
+
+    @property
+    def has_loop(self) -> bool:
+        """Whether the points have a serial loop, whose bound comes behind those of the coordinates."""
+        return len(self.kernel.limits) - len(self.tile.batch) > len(self.tile.coordinates)
 
     def _block(self, together: int, steps: int, *, cut: bool) -> Work:
         values = self._values(steps, cut=cut)
@@ -99,13 +104,13 @@ class _Tile:
             step = size_of(c.step, self.sizes)
             lead = 0 if c.lead is None else size_of(c.lead, self.sizes)
             values[name] = 2 * step + max(1, step * 3 // 4) if cut else 3 * step + 2 * lead
-        if len(names) > len(self.tile.coordinates):
-            values[names[-1]] = steps * self.step_length
-        return values
+        if self.has_loop:
+            values[names[len(self.tile.coordinates)]] = steps * self.step_length
+        return values | dict.fromkeys(names[len(names) - len(self.tile.batch) :], 1)
 
     @property
     def step_length(self) -> int:
-        if len(self.kernel.limits) == len(self.tile.coordinates):
+        if not self.has_loop:
             return 1
         depth = self.sizes[self.tile.depth]
         return depth * self.sizes[self.tile.stages] * 4 if self.tile.reassociated else depth

@@ -25,6 +25,7 @@ def traffic(nest: Nest, tile: RegisterTile) -> tuple[Traffic, ...]:
     """One entry for each array that a launch accesses."""
     loop = None if tile.sweeps is not None else serial_loop(tile.alternatives[0].body)
     variables = [c.name for c in tile.coordinates] + ([loop.iterator] if loop is not None else [])
+    variables += [b.name for b in tile.batch]
     body = tile.bodies[0]
     computed = {s.name for s in statements_in(body) if isinstance(s, Declare)}
     found: list[Traffic] = []

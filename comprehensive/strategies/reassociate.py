@@ -29,7 +29,7 @@ def reassociate(variant: Variant) -> Applied[Variant] | NotApplicable:
     loop = None if tile.sweeps is not None else serial_loop(tile.alternatives[0].body)
     if loop is None:
         return NotApplicable("there is no serial loop")
-    if len(tile.coordinates) != 1:
+    if len(tile.coordinates) + len(tile.batch) != 1:
         return NotApplicable("there are enough points: more than one coordinate")
     if isinstance(found := sums_of(variant.nest, tile, loop), str):
         return NotApplicable(found)

@@ -11,6 +11,8 @@ The sizes are constants that the tool adds; how the user has cut the ranges (`co
 for where they end.  Each point is visited once, and what a point does keeps its order: results are the same to the bit.
 Tiles of points without a serial loop begin where what they store begins a line of the cache, as far as subscripts tell:
 with ``b[y + 1] = ...`` the first tile begins at -1.
+Where a serial loop shares operands along two coordinates at most, further coordinates are a batch of such tiles, one
+value for each block: ``c[b][y0][y1] += a[b][y0][k] * x[b][k][y1]``.
 What it is good for: a value that is read for a row and a value that is read for a column serve U0*U1 points, and
 loads of several points are in flight together.
 """
@@ -19,10 +21,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from comprehensive.codegen.pieces import serial_loop
+from comprehensive.codegen.pieces import MOST_COORDINATES, serial_loop
+from comprehensive.codegen.tiled import tile_obstacle
 from comprehensive.codegen.turned import turned_store
 from comprehensive.loops.integers import ZERO, Ring
-from comprehensive.loops.ir import Coordinate, Loop, Nest, RegisterTile, Role, Scalar, Threads, Variant
+from comprehensive.loops.ir import Batch, Coordinate, Loop, Nest, RegisterTile, Role, Scalar, Threads, Variant
 from comprehensive.loops.normalize.delinearize import delinearize
 from comprehensive.loops.rewrite import all_names, statements_in
 from comprehensive.metafork.ast import (
@@ -66,10 +69,12 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
         coordinates, alternatives, name("D"), name("S"), name("M"), conditions=seen.conditions
     )
     has_loop = any(serial_loop(alternative.body) is not None for alternative in tile.alternatives)
-    if not has_loop and turned_store(nest, tile) is None:
+    if has_loop:
+        tile = _with_batch(nest, tile)
+    elif turned_store(nest, tile) is None:
         last = replace(coordinates[-1], shift=_shift(nest, tile))
-        coordinates = (*coordinates[:-1], last)
-        tile = replace(tile, coordinates=coordinates)
+        tile = replace(tile, coordinates=(*coordinates[:-1], last))
+    coordinates = tile.coordinates
     constants = (*tile.sizes, tile.depth, tile.stages) if has_loop else tile.sizes
     blocks = [name(f"i{number}") for number in range(len(coordinates))]
     threads = [name(f"t{number}") for number in range(len(coordinates))]
@@ -85,9 +90,12 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
             *nest.scalars,
             *(Scalar(constant, ScalarType.INT, Role.TILE) for constant in constants),
         ),
-        grid=tuple(
-            Loop(block, coordinate.tiles(coordinate.limit))
-            for coordinate, block in zip(coordinates, blocks, strict=True)
+        grid=(
+            *(Loop(batch.name, batch.limit) for batch in tile.batch),
+            *(
+                Loop(block, coordinate.tiles(coordinate.limit))
+                for coordinate, block in zip(coordinates, blocks, strict=True)
+            ),
         ),
         body=(
             Threads(
@@ -101,8 +109,24 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
         ),
         cached=(),
     )
-    sizes = " x ".join(f"({c.threads}*{c.each})" for c in coordinates)
+    sizes = " x ".join((*("1" for _ in tile.batch), *(f"({c.threads}*{c.each})" for c in coordinates)))
     return Applied(Variant(cut, tile=tile), f"tiles of {sizes} points, in registers")
+
+
+def _with_batch(nest: Nest, tile: RegisterTile) -> RegisterTile:
+    """The tile with as few of its outermost coordinates in a batch as its serial loop asks for.
+
+    Along a coordinate of the batch every block has one value; so nothing is shared along it, and any subscript may
+    read it.  Where no number of them helps, the tile is as large as its operands allow, and says why there is none.
+    """
+    least = max(0, len(tile.coordinates) - MOST_COORDINATES)
+    tried = [_batched(tile, number) for number in range(least, len(tile.coordinates))]
+    return next((each for each in tried if tile_obstacle(nest, each) is None), tried[0])
+
+
+def _batched(tile: RegisterTile, number: int) -> RegisterTile:
+    batch = tuple(Batch(c.name, c.limit) for c in tile.coordinates[:number])
+    return replace(tile, coordinates=tile.coordinates[number:], batch=batch)
 
 
 def _shift(nest: Nest, tile: RegisterTile) -> int:

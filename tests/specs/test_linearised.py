@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from random import Random
 from typing import Any
 
@@ -57,6 +58,31 @@ void planes(int h, int w, const float *x, float *y, int B0, int B1)
           y[(c*h + j)*w + k] = x[(j*w + k)*3 + c] + x[j*w*3 + w - 1 - k];
   }
 }
+void batched(int l, int m, int n, int p, const float *a, const float *b, float *c, int B0, int B1, int B2)
+{
+  meta_schedule block(B0, B1, B2) {
+    meta_for (int z = 0; z < l; z++)
+      meta_for (int i = 0; i < m; i++)
+        meta_for (int j = 0; j < n; j++) {
+          float s = 0;
+          for (int k = 0; k < p; k++)
+            s += a[(z*m + i)*p + k] * b[(z*p + k)*n + j];
+          c[(z*m + i)*n + j] = s;
+        }
+  }
+}
+void many(int l, int m, int n, const float a[l][m][n], const float x[l][n], float y[l][m], int B0, int B1)
+{
+  meta_schedule block(B0, B1) {
+    meta_for (int z = 0; z < l; z++)
+      meta_for (int i = 0; i < m; i++) {
+        float s = 0;
+        for (int k = 0; k < n; k++)
+          s += a[z][i][k] * x[z][k];
+        y[z][i] = s;
+      }
+  }
+}
 void rows(int m, int n, const float *a, const float *x, float *y, int B)
 {
   meta_schedule block(B) {
@@ -74,6 +100,8 @@ VIEWS = {
     "product": (["a[][lda]", "b[][n]", "c[][ldc]"], ["n <= ldc"]),
     "squared": (["a[][p]", "a_2[][p]", "c[][n]"], []),
     "planes": (["x[][3 * w]", "x_2[][3 * w]", "y[][h][w]"], []),
+    "batched": (["a[][m][p]", "b[][p][n]", "c[][m][n]"], []),
+    "many": (["a[l][m][n]", "x[l][n]", "y[l][m]"], []),
     "rows": (["a[][n]", "x", "y"], []),
 }
 SIZES: dict[str, list[dict[str, int]]] = {
@@ -83,6 +111,11 @@ SIZES: dict[str, list[dict[str, int]]] = {
     ],
     "squared": [{"n": 67, "p": 31, "B0": 4, "B1": 4}, {"n": 130, "p": 8, "B0": 4, "B1": 4}],
     "planes": [{"h": 21, "w": 37, "B0": 4, "B1": 4}, {"h": 16, "w": 64, "B0": 4, "B1": 4}],
+    "batched": [
+        {"l": 3, "m": 67, "n": 70, "p": 21, "B0": 1, "B1": 4, "B2": 8},
+        {"l": 2, "m": 130, "n": 36, "p": 8, "B0": 2, "B1": 3, "B2": 4},
+    ],
+    "many": [{"l": 3, "m": 70, "n": 67, "B0": 2, "B1": 8}, {"l": 2, "m": 33, "n": 128, "B0": 1, "B1": 32}],
     "rows": [{"m": 130, "n": 67, "B": 32}, {"m": 7, "n": 256, "B": 32}],
 }
 
@@ -102,6 +135,10 @@ def elements(function: str, array: str, n: dict[str, int]) -> int:
             return n["n"] ** 2
         case "planes", _:
             return 3 * n["h"] * n["w"]
+        case "batched", _:
+            return n["l"] * prod(n[name] for name in {"a": "mp", "b": "pn", "c": "mn"}[array])
+        case "many", _:
+            return n["l"] * prod(n[name] for name in {"a": "mn", "x": "n", "y": "m"}[array])
         case _, "a":
             return n["m"] * n["n"]
         case _:
