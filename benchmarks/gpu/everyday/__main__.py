@@ -42,7 +42,7 @@ def main() -> int:
         for found in running.outcomes(peer, list(dict.fromkeys(names)), max(left, 1.0), WORKER):
             outcomes[found.case, peer] = found
             _tell(found, time.monotonic() - begin)
-        text = report(about.line(chosen.commit, "torch"), rows(wanted, outcomes, ceilings))
+        text = report(about.line(chosen.commit, "torch"), rows(wanted, outcomes, ceilings), ceilings)
         _write(chosen.output, text, outcomes.values())
     print(text if chosen.whole else text.split("Every kernel:")[0], end="")
     return 0

@@ -70,6 +70,11 @@ class Ceilings:
     bytes: float
     operations: float
 
+    @property
+    def words(self) -> str:
+        gigabytes, teraflops = self.bytes / 1e6, self.operations / 1e9
+        return f"Ceilings: {gigabytes:.0f} GB/s for the best copy, {teraflops:.2f} TFLOP/s for multiply-adds."
+
     def floor(self, task: Task) -> float:
         traffic = task.computation.traffic_at(task.size) / self.bytes
         return max(traffic, task.computation.operations_at(task.size) / self.operations)
@@ -91,11 +96,12 @@ def rows(
     ]
 
 
-def report(about: str, found: Sequence[Row]) -> str:
+def report(about: str, found: Sequence[Row], ceilings: Ceilings | None) -> str:
     """The whole text, ending in a newline."""
     parts = [
         about,
         HOW,
+        "No ceilings were measured." if ceilings is None else ceilings.words,
         summary(found),
         markdown_table(("which", "points", "ratio, geometric mean", "worst", "of ceiling"), _means(found)),
         "The same computation at the same size, beside the kernel with declared dimensions:",
@@ -232,7 +238,12 @@ def _size(size: Size) -> str:
 def _time(outcome: Outcome | None) -> str:
     if outcome is None:
         return ""
-    return f"{outcome.median:.4f}" if outcome.ran else "-"
+    return _milliseconds(outcome.median) if outcome.ran else "-"
+
+
+def _milliseconds(value: float) -> str:
+    """Four digits that count."""
+    return f"{value:.{max(0, 3 - math.floor(math.log10(value)))}f}"
 
 
 def _number(value: float | None) -> str:

@@ -20,6 +20,7 @@ from benchmarks.gpu.everyday.computation import Array, Role
 from benchmarks.gpu.everyday.computations import COMPUTATIONS
 from benchmarks.gpu.everyday.programs import PROGRAMS, SPELLINGS, Program
 from benchmarks.gpu.everyday.timed import OURS, THEIRS
+from benchmarks.gpu.header import C_TYPES
 from comprehensive.diagnostics import CompileError, DiagnosticSink, Severity
 from comprehensive.metafork.parse import parse
 from comprehensive.metafork.read import read_source
@@ -27,10 +28,9 @@ from comprehensive.runtime.serial import serial_text
 
 PACKAGE = Path(everyday.__file__).parent
 LEAST_KERNELS = 40
-REFUSED_SPELLINGS = ("macro", "swap", "triangular")
+REFUSED_SPELLINGS = ("macro", "types", "helper", "literal", "triangular", "swap")
 REFUSED = ("black_scholes_declared",)
 """Kernels that a parser may refuse; all others it must take."""
-CTYPES = {"float32": ctypes.c_float, "float64": ctypes.c_double}
 POISON = 77
 
 
@@ -94,7 +94,7 @@ def arguments(
         elif type_ == "float":
             found.append(ctypes.c_float(values[name]))
         else:
-            found.append(ctypes.c_int(int(values.get(name, 1))))
+            found.append(C_TYPES[type_](int(values.get(name, 1))))
     return found
 
 
@@ -102,7 +102,10 @@ def parameters(program: Program) -> list[tuple[str, str]]:
     """Types and names, from the text."""
     head = re.search(rf"void {program.name}\((.*?)\)\n{{", program.text, re.DOTALL)
     assert head is not None, program.name
-    each = [re.match(r"\s*(?:const )?(unsigned char|\w+) \*?(\w+)", part) for part in head[1].split(",")]
+    each = [
+        re.match(r"\s*(?:const )?(unsigned char|\w+) (?:\*(?:restrict )?)?(\w+)", part)
+        for part in head[1].split(",")
+    ]
     return [(found[1], found[2]) for found in each if found is not None]
 
 
