@@ -60,6 +60,7 @@ nvcc: $(STAMP)
 
 gpu-prepare: $(STAMP)  ## generate what gpu-test and gpu-bench compile, into build/gpu
 	$(PY) tests/gpu/prepare.py
+	$(PY) -m benchmarks.gpu.everyday.prepare
 
 # Meant for a machine with nvcc, a GPU and a plain python3: no environment, no third-party package.
 gpu-test:  ## compile build/gpu on this machine and compare with the serial C
@@ -68,6 +69,7 @@ gpu-test:  ## compile build/gpu on this machine and compare with the serial C
 # The same machine, with torch and Triton beside that python3.
 gpu-bench:  ## time build/gpu on this machine's GPU beside cuBLAS, torch, Triton and plain kernels
 	python3 -m benchmarks.gpu
+	python3 -m benchmarks.gpu.everyday
 
 selection: $(STAMP)  ## time selection in C: the choice of a tile, and of parameters
 	$(PY) -m benchmarks.selection

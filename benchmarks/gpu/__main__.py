@@ -7,15 +7,12 @@ after every peer, so that a run that is cut off leaves what it has.
 from __future__ import annotations
 
 import argparse
-import datetime
-import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.gpu import native, running
+from benchmarks.gpu import about, native, running
 from benchmarks.gpu.cases import CASES, CEILINGS, Case, Launch
 from benchmarks.gpu.outcome import Outcome
 from benchmarks.gpu.peers import BY_NAME, OURS, PEERS, Peer
@@ -29,14 +26,14 @@ LEAST_S = 5.0
 
 def main() -> int:
     chosen = _arguments()
-    if reason := _missing():
+    if reason := about.missing(native.GENERATED):
         print(f"gpu-bench: skipped: {reason}")
         return 0
     begin = time.monotonic()
     wanted = [case for case in CASES if any(case.name.startswith(word) for word in chosen.only.split(","))]
     named = [peer for peer in PEERS if peer.name in chosen.peers.split(",")]
     _build([CEILINGS_PEER, *named], wanted, chosen.arch)
-    results = Results(_about(chosen.commit), wanted, outcomes := {})
+    results = Results(about.line(chosen.commit, "torch", "triton"), wanted, outcomes := {})
     for peer in (CEILINGS_PEER, *named):
         names = [case.name for case in (CEILINGS if peer == CEILINGS_PEER else wanted)]
         left = chosen.minutes * 60 - (time.monotonic() - begin)
@@ -60,23 +57,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "-o", "--output", type=Path, default=native.LIBRARIES, help="directory for what is written"
     )
-    parser.add_argument(
-        "--commit", default=_said("git", "-C", str(native.ROOT), "rev-parse", "--short", "HEAD")
-    )
+    parser.add_argument("--commit", default=about.commit())
     chosen = parser.parse_args()
     if unknown := [name for name in chosen.peers.split(",") if name not in BY_NAME]:
         parser.error(f"no such peers: {', '.join(unknown)}")
     return chosen
-
-
-def _missing() -> str | None:
-    if shutil.which("nvcc") is None:
-        return "no nvcc on the PATH"
-    if not _said("nvidia-smi", "-L"):
-        return "no GPU on this machine"
-    if not any(native.GENERATED.glob("*/*.h")):
-        return f"nothing in {native.GENERATED}: run `make gpu-prepare` first"
-    return None
 
 
 def _build(chosen: Sequence[Peer], wanted: Sequence[Case], arch: str) -> None:
@@ -108,30 +93,6 @@ def _write(results: Results, directory: Path) -> None:
     }
     for name, text in written.items():
         (directory / name).write_text(text, encoding="utf-8")
-
-
-def _about(commit: str) -> str:
-    device = _said("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
-    compiler = _said("nvcc", "--version").splitlines()[-1:]
-    versions = "import torch, triton; print('torch', torch.__version__, 'Triton', triton.__version__)"
-    libraries = _said(sys.executable, "-c", versions) or "no torch or no Triton"
-    parts = (
-        device.splitlines()[0],
-        *compiler,
-        libraries,
-        str(datetime.date.today()),
-        f"commit {commit or 'unknown'}",
-    )
-    return ", ".join(parts) + "."
-
-
-def _said(*command: str) -> str:
-    """What a command prints; nothing where it fails."""
-    try:
-        answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    except OSError:
-        return ""
-    return answer.stdout.strip() if answer.returncode == 0 else ""
 
 
 if __name__ == "__main__":

@@ -45,7 +45,17 @@ class DeviceLostError(Exception):
     """After this error nothing more runs in the process."""
 
 
-def contest(peer: str, problem: Problem, attempts: Iterable[Attempt]) -> Outcome:
+def in_a_row(run: clock.Run) -> tuple[float, ...]:
+    """Times of runs that the host launches one after the other."""
+    return clock.samples(run, SAMPLING_MS)
+
+
+def contest(
+    peer: str,
+    problem: Problem,
+    attempts: Iterable[Attempt],
+    samples: Callable[[clock.Run], tuple[float, ...]] = in_a_row,
+) -> Outcome:
     begin = time.monotonic()
     name = problem.case.name
     timed: list[tuple[float, Attempt]] = []
@@ -67,7 +77,7 @@ def contest(peer: str, problem: Problem, attempts: Iterable[Attempt]) -> Outcome
     problem.reset()
     ready = best.make()
     ready.run()
-    times = clock.samples(ready.run, SAMPLING_MS)
+    times = samples(ready.run)
     return Outcome(name, peer, times, "; ".join(filter(None, (best.label, ready.what()))), note)
 
 

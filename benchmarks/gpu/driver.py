@@ -109,12 +109,13 @@ class Device:
         block: Dimensions,
         shared_bytes: int,
         arguments: Sequence[Any],
+        stream: ctypes.c_void_p | None = None,
     ) -> None:
         """``arguments`` are objects of ctypes, of the sizes of the kernel's parameters."""
         if shared_bytes > _MOST_SHARED_UNASKED:
             self.check("cuFuncSetAttribute", function, _DYNAMIC_SHARED_BYTES, shared_bytes)
         packed = (ctypes.c_void_p * max(len(arguments), 1))(*(ctypes.addressof(a) for a in arguments))
-        self.check("cuLaunchKernel", function, *grid, *block, shared_bytes, None, packed, None)
+        self.check("cuLaunchKernel", function, *grid, *block, shared_bytes, stream, packed, None)
 
     def synchronize(self) -> None:
         self.check("cuCtxSynchronize")

@@ -8,15 +8,23 @@ from dataclasses import dataclass
 
 C_TYPES = {
     "char": ctypes.c_char,
+    "signed char": ctypes.c_byte,
     "unsigned char": ctypes.c_ubyte,
     "short": ctypes.c_short,
+    "unsigned short": ctypes.c_ushort,
     "int": ctypes.c_int,
     "unsigned": ctypes.c_uint,
     "unsigned int": ctypes.c_uint,
     "long": ctypes.c_long,
+    "unsigned long": ctypes.c_ulong,
     "long long": ctypes.c_longlong,
+    "unsigned long long": ctypes.c_ulonglong,
     "float": ctypes.c_float,
     "double": ctypes.c_double,
+    "size_t": ctypes.c_size_t,
+    "ptrdiff_t": ctypes.c_ssize_t,
+    **{f"int{bits}_t": getattr(ctypes, f"c_int{bits}") for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}_t": getattr(ctypes, f"c_uint{bits}") for bits in (8, 16, 32, 64)},
 }
 
 

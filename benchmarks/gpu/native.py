@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = Path(__file__).resolve().parent
 GENERATED = ROOT / "build" / "gpu"
 LIBRARIES = ROOT / "build" / "gpu-bench"
+REFUSED = "refused.txt"
+"""Beside what is generated, or in its place: the words with which ``gen`` refuses a kernel."""
 BY_HAND = ("ceilings", "figure4", "naive")
 
 

@@ -1,0 +1,134 @@
+// Products as one writes them first: a thread an element of the result, nothing cached by hand.
+#include "points.cuh"
+
+KERNEL matmul(int m, int n, int k, const float *a, const float *b, float *c)
+{
+  const int i = middle(), j = last();
+  if (i >= m || j >= n) return;
+  float sum = 0;
+  for (int l = 0; l < k; l++) sum += a[i * k + l] * b[l * n + j];
+  c[i * n + j] = sum;
+}
+
+KERNEL matmul_bias_relu(int m, int n, int k, const float *a, const float *b, const float *bias, float *c)
+{
+  const int i = middle(), j = last();
+  if (i >= m || j >= n) return;
+  float sum = 0;
+  for (int l = 0; l < k; l++) sum += a[i * k + l] * b[l * n + j];
+  c[i * n + j] = fmaxf(sum + bias[j], 0.0f);
+}
+
+KERNEL matmul_abt(int m, int n, int k, const float *a, const float *b, float *c)
+{
+  const int i = middle(), j = last();
+  if (i >= m || j >= n) return;
+  float sum = 0;
+  for (int l = 0; l < k; l++) sum += a[i * k + l] * b[j * k + l];
+  c[i * n + j] = sum;
+}
+
+KERNEL matmul_atb(int m, int n, int k, const float *a, const float *b, float *c)
+{
+  const int i = middle(), j = last();
+  if (i >= m || j >= n) return;
+  float sum = 0;
+  for (int l = 0; l < k; l++) sum += a[l * m + i] * b[l * n + j];
+  c[i * n + j] = sum;
+}
+
+KERNEL aat(int n, int k, const float *a, float *c)
+{
+  const int i = middle(), j = last();
+  if (i >= n || j >= n) return;
+  float sum = 0;
+  for (int l = 0; l < k; l++) sum += a[i * k + l] * a[j * k + l];
+  c[i * n + j] = sum;
+}
+
+KERNEL aat_lower(int n, int k, const float *a, float *c)
+{
+  const int i = middle(), j = last();
+  if (i >= n || j > i) return;
+  float sum = 0;
+  for (int l = 0; l < k; l++) sum += a[i * k + l] * a[j * k + l];
+  c[i * n + j] = sum;
+}
+
+KERNEL batched(int q, int m, int n, int k, const float *a, const float *b, float *c)
+{
+  const int p = first(), i = middle(), j = last();
+  if (p >= q || i >= m || j >= n) return;
+  float sum = 0;
+  for (int l = 0; l < k; l++) sum += a[(p * m + i) * k + l] * b[(p * k + l) * n + j];
+  c[(p * m + i) * n + j] = sum;
+}
+
+KERNEL matmul_double(int m, int n, int k, const double *a, const double *b, double *c)
+{
+  const int i = middle(), j = last();
+  if (i >= m || j >= n) return;
+  double sum = 0;
+  for (int l = 0; l < k; l++) sum += a[i * k + l] * b[l * n + j];
+  c[i * n + j] = sum;
+}
+
+KERNEL matmul_int(int m, int n, int k, const int *a, const int *b, int *c)
+{
+  const int i = middle(), j = last();
+  if (i >= m || j >= n) return;
+  int sum = 0;
+  for (int l = 0; l < k; l++) sum += a[i * k + l] * b[l * n + j];
+  c[i * n + j] = sum;
+}
+
+KERNEL pairwise(int m, int n, int d, const float *a, const float *b, float *c)
+{
+  const int i = middle(), j = last();
+  if (i >= m || j >= n) return;
+  float sum = 0;
+  for (int l = 0; l < d; l++) {
+    const float difference = a[i * d + l] - b[j * d + l];
+    sum += difference * difference;
+  }
+  c[i * n + j] = sum;
+}
+
+KERNEL mv(int m, int n, const float *a, const float *x, float *y)
+{
+  const int i = last();
+  if (i >= m) return;
+  float sum = 0;
+  for (int j = 0; j < n; j++) sum += a[i * n + j] * x[j];
+  y[i] = sum;
+}
+
+KERNEL mtv(int m, int n, const float *a, const float *x, float *y)
+{
+  const int j = last();
+  if (j >= n) return;
+  float sum = 0;
+  for (int i = 0; i < m; i++) sum += a[i * n + j] * x[i];
+  y[j] = sum;
+}
+
+KERNEL gesummv(int m, int n, float alpha, float beta, const float *a, const float *b, const float *x, float *y)
+{
+  const int i = last();
+  if (i >= m) return;
+  float one = 0, two = 0;
+  for (int j = 0; j < n; j++) {
+    one += a[i * n + j] * x[j];
+    two += b[i * n + j] * x[j];
+  }
+  y[i] = alpha * one + beta * two;
+}
+
+KERNEL trmv(int n, const float *a, const float *x, float *y)
+{
+  const int i = last();
+  if (i >= n) return;
+  float sum = 0;
+  for (int j = 0; j <= i; j++) sum += a[i * n + j] * x[j];
+  y[i] = sum;
+}

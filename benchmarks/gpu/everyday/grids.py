@@ -1,0 +1,230 @@
+"""Filters, convolutions and stencils."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.gpu.everyday.computation import Array, Computation, Values, kept, read, written
+
+IMAGE, ODD_IMAGE = (8192, 8192), (3001, 2047)
+SPACE, ODD_SPACE = (512, 512, 256), (101, 131, 97)
+STENCIL_TOLERANCE = 1e-5
+
+
+def _windows(image: Any, filter_: Any) -> Any:
+    """The sums of a plane under a filter, both in the last two dimensions."""
+    height = image.shape[-2] - filter_.shape[-2] + 1
+    width = image.shape[-1] - filter_.shape[-1] + 1
+    total = 0
+    for y in range(filter_.shape[-2]):
+        for x in range(filter_.shape[-1]):
+            total = total + image[..., y : y + height, x : x + width] * filter_[..., y, x][..., None, None]
+    return total
+
+
+def _layer(v: Values) -> Any:
+    total = 0
+    for y in range(3):
+        for x in range(3):
+            window = getattr(v, "in")[:, y : y + v.h, x : x + v.w]
+            total = total + v.xp.einsum("cij,oc->oij", window, v.k[:, :, y, x])
+    return total
+
+
+def _pooled(v: Values) -> Any:
+    points = getattr(v, "in").reshape(v.c, v.h, 2, v.w, 2)
+    return v.xp.amax(v.xp.amax(points, 4), 2)
+
+
+def _filtered(v: Values) -> Any:
+    total = 0
+    for j in range(v.k):
+        total = total + v.x[j : j + v.n] * v.f[j]
+    return total
+
+
+def _inside(grid: Any, values: Any) -> Any:
+    """A copy of a grid with other values but on its border."""
+    changed = grid + 0
+    changed[(slice(1, -1),) * grid.ndim] = values
+    return changed
+
+
+def _five(a: Any) -> Any:
+    return 0.2 * (a[1:-1, 1:-1] + a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:])
+
+
+def _seven(v: Values) -> Any:
+    a, c = v.a, v.a[1:-1, 1:-1, 1:-1]
+    around = a[:-2, 1:-1, 1:-1] + a[2:, 1:-1, 1:-1] + a[1:-1, :-2, 1:-1] + a[1:-1, 2:, 1:-1]
+    return _inside(v.b, c + v.r * (around + a[1:-1, 1:-1, :-2] + a[1:-1, 1:-1, 2:] - 6 * c))
+
+
+def _clamped(v: Values) -> Any:
+    rows = v.xp.concatenate((v.a[:1], v.a, v.a[-1:]))
+    wide = v.xp.concatenate((rows[:, :1], rows, rows[:, -1:]), 1)
+    return _five(wide)
+
+
+def _weighted(v: Values) -> Any:
+    a, c = v.a, v.c[:, 1:-1, 1:-1, 1:-1]
+    points = (
+        a[1:-1, 1:-1, 1:-1],
+        a[:-2, 1:-1, 1:-1],
+        a[2:, 1:-1, 1:-1],
+        a[1:-1, :-2, 1:-1],
+        a[1:-1, 2:, 1:-1],
+        a[1:-1, 1:-1, :-2],
+        a[1:-1, 1:-1, 2:],
+    )
+    return _inside(v.b, sum(c[number] * point for number, point in enumerate(points)))
+
+
+def _swept(v: Values) -> Any:
+    source, target = v.a, v.b
+    for _ in range(2 * v.t):
+        around = source[:-2, 1:-1] + source[2:, 1:-1] + source[1:-1, :-2] + source[1:-1, 2:]
+        source, target = _inside(target, 0.25 * around), source
+    return source
+
+
+def _edges(v: Values) -> Any:
+    p = getattr(v, "in")
+    right = p[:-2, 2:] + 2 * p[1:-1, 2:] + p[2:, 2:] - p[:-2, :-2] - 2 * p[1:-1, :-2] - p[2:, :-2]
+    down = p[2:, :-2] + 2 * p[2:, 1:-1] + p[2:, 2:] - p[:-2, :-2] - 2 * p[:-2, 1:-1] - p[:-2, 2:]
+    total = abs(right) + abs(down)
+    return _inside(v.out, v.xp.where(total > 255, 255, total))
+
+
+def _byte_image(h: int, w: int) -> dict[str, Array]:
+    bytes_: dict[str, Any] = {"dtype": "uint8", "low": 0, "high": 255}
+    return {"in": read(h, w, **bytes_), "out": kept(h, w, **bytes_)}
+
+
+CONVOLUTIONS = (
+    Computation(
+        "conv_layer",
+        "q p h w",
+        lambda q, p, h, w: {"in": read(p, h + 2, w + 2), "k": read(q, p, 3, 3), "out": written(q, h, w)},
+        "out",
+        _layer,
+        tiny=(3, 2, 4, 5),
+        points=((64, 64, 224, 224), (33, 17, 111, 113)),
+        operations=lambda q, p, h, w: 18.0 * q * p * h * w,
+    ),
+    Computation(
+        "conv2d",
+        "h w k",
+        lambda h, w, k: {"in": read(h + k - 1, w + k - 1), "f": read(k, k), "out": written(h, w)},
+        "out",
+        lambda v: _windows(getattr(v, "in"), v.f),
+        tiny=(5, 6, 3),
+        points=((4096, 4096, 7), (1001, 777, 5)),
+        operations=lambda h, w, k: 2.0 * k * k * h * w,
+    ),
+    Computation(
+        "conv2d_5x5",
+        "h w",
+        lambda h, w: {"in": read(h + 4, w + 4), "f": read(5, 5), "out": written(h, w)},
+        "out",
+        lambda v: _windows(getattr(v, "in"), v.f),
+        tiny=(5, 6),
+        points=((8192, 8192), (1001, 777)),
+        operations=lambda h, w: 50.0 * h * w,
+    ),
+    Computation(
+        "depthwise",
+        "c h w",
+        lambda c, h, w: {"in": read(c, h + 2, w + 2), "k": read(c, 3, 3), "out": written(c, h, w)},
+        "out",
+        lambda v: _windows(getattr(v, "in"), v.k),
+        tiny=(2, 4, 5),
+        points=((256, 256, 256), (65, 111, 113)),
+        operations=lambda c, h, w: 18.0 * c * h * w,
+    ),
+    Computation(
+        "maxpool",
+        "c h w",
+        lambda c, h, w: {"in": read(c, 2 * h, 2 * w), "out": written(c, h, w)},
+        "out",
+        _pooled,
+        tiny=(2, 4, 5),
+        points=((256, 256, 256), (65, 111, 113)),
+    ),
+    Computation(
+        "fir",
+        "n k",
+        lambda n, k: {"x": read(n + k - 1), "f": read(k), "y": written(n)},
+        "y",
+        _filtered,
+        tiny=(9, 3),
+        points=((1 << 25, 16), (1000003, 9)),
+        operations=lambda n, k: 2.0 * n * k,
+    ),
+)
+
+STENCILS = (
+    Computation(
+        "five_point",
+        "h w",
+        lambda h, w: {"a": read(h, w), "b": kept(h, w)},
+        "b",
+        lambda v: _inside(v.b, _five(v.a)),
+        tiny=(5, 6),
+        points=(IMAGE, ODD_IMAGE, (512, 512)),
+        tolerance=STENCIL_TOLERANCE,
+    ),
+    Computation(
+        "seven_point",
+        "d h w",
+        lambda d, h, w: {"a": read(d, h, w), "b": kept(d, h, w)},
+        "b",
+        _seven,
+        tiny=(4, 5, 6),
+        points=(SPACE, ODD_SPACE),
+        scalars={"r": 0.1},
+        tolerance=STENCIL_TOLERANCE,
+    ),
+    Computation(
+        "clamped",
+        "h w",
+        lambda h, w: {"a": read(h, w), "b": written(h, w)},
+        "b",
+        _clamped,
+        tiny=(5, 6),
+        points=(IMAGE, ODD_IMAGE),
+        tolerance=STENCIL_TOLERANCE,
+    ),
+    Computation(
+        "border",
+        "h w",
+        lambda h, w: {"a": read(h, w), "b": written(h, w)},
+        "b",
+        lambda v: _inside(v.a, _five(v.a)),
+        tiny=(5, 6),
+        points=(IMAGE, ODD_IMAGE),
+        tolerance=STENCIL_TOLERANCE,
+    ),
+    Computation(
+        "coefficients",
+        "d h w",
+        lambda d, h, w: {"a": read(d, h, w), "c": read(7, d, h, w), "b": kept(d, h, w)},
+        "b",
+        _weighted,
+        tiny=(4, 5, 6),
+        points=((256, 256, 256), ODD_SPACE),
+        tolerance=STENCIL_TOLERANCE,
+    ),
+    Computation(
+        "jacobi",
+        "t n",
+        lambda t, n: {"a": kept(n, n), "b": kept(n, n)},
+        "a",
+        _swept,
+        tiny=(3, 6),
+        points=((10, 4096), (5, 1001)),
+        traffic=lambda t, n: 16.0 * t * n * n,
+        tolerance=STENCIL_TOLERANCE,
+    ),
+    Computation("sobel", "h w", _byte_image, "out", _edges, tiny=(5, 6), points=(IMAGE, ODD_IMAGE)),
+)

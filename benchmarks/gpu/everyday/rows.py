@@ -1,0 +1,102 @@
+"""Sums and other reductions of rows, of columns, and of everything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.gpu.everyday.computation import Computation, Values, read, written
+
+ROWS, ODD_ROWS = (8192, 4096), (1001, 777)
+
+
+def _softmax(v: Values) -> Any:
+    powers = v.xp.exp(v.a - v.xp.amax(v.a, -1)[:, None])
+    return powers / powers.sum(-1)[:, None]
+
+
+def _layer_norm(v: Values) -> Any:
+    centred = v.a - v.a.mean(-1)[:, None]
+    variance = (centred * centred).mean(-1)[:, None]
+    return centred / v.xp.sqrt(variance + v.epsilon) * v.gamma + v.beta
+
+
+def _logsumexp(v: Values) -> Any:
+    most = v.xp.amax(v.a, -1)
+    return most + v.xp.log(v.xp.exp(v.a - most[:, None]).sum(-1))
+
+
+def _distinct(index: Any) -> Any:
+    """Numbers that repeat only after 2^24 of them, so that a row has one largest element."""
+    return (index * 4968085 % (1 << 24)) / (1 << 23) - 1
+
+
+REDUCTIONS = (
+    Computation(
+        "row_sums",
+        "m n",
+        lambda m, n: {"a": read(m, n), "y": written(m)},
+        "y",
+        lambda v: v.a.sum(-1),
+        tiny=(6, 9),
+        points=((16384, 8192), (256, 262144), (4099, 3001)),
+    ),
+    Computation(
+        "column_sums",
+        "m n",
+        lambda m, n: {"a": read(m, n), "y": written(n)},
+        "y",
+        lambda v: v.a.sum(0),
+        tiny=(6, 9),
+        points=((8192, 16384), (262144, 256), (4099, 3001)),
+    ),
+    Computation(
+        "softmax",
+        "m n",
+        lambda m, n: {"a": read(m, n, low=-4, high=4), "y": written(m, n)},
+        "y",
+        _softmax,
+        tiny=(6, 9),
+        points=(ROWS, ODD_ROWS),
+        threads=lambda m, n: (m,),
+    ),
+    Computation(
+        "layer_norm",
+        "m n",
+        lambda m, n: {"a": read(m, n), "gamma": read(n), "beta": read(n), "y": written(m, n)},
+        "y",
+        _layer_norm,
+        tiny=(6, 9),
+        points=(ROWS, ODD_ROWS),
+        scalars={"epsilon": 1e-5},
+        threads=lambda m, n: (m,),
+    ),
+    Computation(
+        "logsumexp",
+        "m n",
+        lambda m, n: {"a": read(m, n, low=-4, high=4), "y": written(m)},
+        "y",
+        _logsumexp,
+        tiny=(6, 9),
+        points=(ROWS, ODD_ROWS),
+    ),
+    Computation(
+        "argmax",
+        "m n",
+        lambda m, n: {"a": read(m, n, rule=_distinct), "y": written(m, dtype="int32")},
+        "y",
+        lambda v: v.xp.argmax(v.a, -1),
+        tiny=(6, 9),
+        points=(ROWS, ODD_ROWS),
+    ),
+    Computation(
+        "dot",
+        "n",
+        lambda n: {"x": read(n, low=0.5, high=1.5), "y": read(n, low=0.5, high=1.5), "s": written(1)},
+        "s",
+        lambda v: (v.x * v.y).sum()[None],
+        tiny=(9,),
+        points=((1 << 22,), (10007,)),
+        threads=lambda n: (min(n, 1 << 18),),
+        tolerance=1e-3,
+    ),
+)
