@@ -18,7 +18,13 @@ from comprehensive.codegen.jam import is_short
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
-from comprehensive.loops.rewrite import conditional_parts, expressions_in, statements_in, subexpressions
+from comprehensive.loops.rewrite import (
+    always_evaluated,
+    conditional_parts,
+    expressions_in,
+    statements_in,
+    subexpressions,
+)
 from comprehensive.metafork.ast import Assign, Expr, For, Index, Name, Stmt
 
 
@@ -116,6 +122,9 @@ def operands_of(
     conditional = {e.array for part in parts for e in subexpressions(part) if isinstance(e, Index)} & set(
         found
     )
+    conditional -= {
+        e.array for x in expressions_in(loop.body) for e in always_evaluated(x) if isinstance(e, Index)
+    }
     if conditional:
         raise _NoPieceError(f"'{data[min(conditional)]}' is read under a condition")
     for name, reference in found.items():

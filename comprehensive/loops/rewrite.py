@@ -9,6 +9,7 @@ from comprehensive.loops.access import substitute
 from comprehensive.loops.fold import fold
 from comprehensive.loops.traverse import (
     all_names,
+    always_evaluated,
     conditional_parts,
     declared_names,
     expand_bands,
@@ -27,6 +28,7 @@ from comprehensive.loops.unswitch import unswitch
 
 __all__ = [
     "all_names",
+    "always_evaluated",
     "conditional_parts",
     "declared_names",
     "expand_bands",

@@ -26,7 +26,7 @@ from comprehensive.codegen.tiled import tile_obstacle
 from comprehensive.codegen.turned import turned_store
 from comprehensive.loops.integers import ZERO, Ring
 from comprehensive.loops.ir import Batch, Coordinate, Loop, Nest, RegisterTile, Role, Scalar, Threads, Variant
-from comprehensive.loops.normalize.delinearize import delinearize
+from comprehensive.loops.normalize.points import normalize_points
 from comprehensive.loops.rewrite import all_names, statements_in
 from comprehensive.metafork.ast import (
     Assign,
@@ -52,7 +52,7 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
     points = points_of(nest)
     if isinstance(points, NotApplicable):
         return points
-    seen = delinearize(
+    seen = normalize_points(
         nest, [a.body for a in points.alternatives], dict(zip(points.names, points.limits, strict=True))
     )
     nest = replace(nest, arrays=seen.arrays)

@@ -8,8 +8,9 @@ spelling, and the stages behind it have one case instead of many:
 ``first_iterations``  iterations taken out of a loop by hand are put back
 ``serial_loops``      serial loops count from 0 upward in steps of 1, as parallel loops do (``counting``, which
                       ``build`` uses)
-``delinearize``       references through pointers become references to rows and columns (applied to the points of a
-                      register tile)
+
+What is done at a point of a register tile has further steps (``points``): ``if_conversion``, ``delinearize`` and
+``invariant_reads``.
 
 The source form of the nest stays what diagnostics and the leaves' ``.mf`` speak of.
 """

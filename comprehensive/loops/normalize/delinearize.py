@@ -27,8 +27,6 @@ from comprehensive.loops.ir import Array, Nest
 from comprehensive.loops.normalize.rows import Rows, in_rows, rows_of, split
 from comprehensive.loops.normalize.subscripts import Subscripts
 from comprehensive.loops.traverse import (
-    all_names,
-    declared_names,
     expressions_in,
     map_indices,
     statements_in,
@@ -48,14 +46,13 @@ class Delinearized:
 
 
 def delinearize(
-    nest: Nest, bodies: Sequence[tuple[Stmt, ...]], coordinates: Mapping[str, Expr]
+    nest: Nest, bodies: Sequence[tuple[Stmt, ...]], coordinates: Mapping[str, Expr], name: Namer
 ) -> Delinearized:
     """The bodies over views of the arrays of the nest; ``0 <= name < limit`` for each coordinate of a point."""
     subscripts = Subscripts.of(nest, bodies, coordinates)
     statements = [s for body in bodies for s in statements_in(body)]
     written = {s.target.array for s in statements if isinstance(s, Assign) and isinstance(s.target, Index)}
     everything = [e for body in bodies for x in expressions_in(body) for e in subexpressions(x)]
-    name = Namer({*all_names(nest), *coordinates, *(n for body in bodies for n in declared_names(body))})
     views: dict[str, _Views] = {}
     for array in nest.arrays:
         references = [e for e in everything if isinstance(e, Index) and e.array == array.name]

@@ -8,7 +8,7 @@ part of a subscript that does not read scalars of the nest alone (``x[i]``, ``i 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from comprehensive.algebra import Polynomial
@@ -37,18 +37,10 @@ class Subscripts:
     @staticmethod
     def of(nest: Nest, bodies: Sequence[tuple[Stmt, ...]], coordinates: Mapping[str, Expr]) -> Subscripts:
         """``0 <= name < limit`` for each of the coordinates; loops that count from 0 have a range, too."""
-        types = {**environment_of(nest), **dict.fromkeys(coordinates, ScalarType.INT)}
         bounds: dict[str, set[Expr | None]] = {name: {limit} for name, limit in coordinates.items()}
-        for statement in (s for body in bodies for s in statements_in(body)):
-            match statement:
-                case Declare():
-                    types[statement.name] = statement.type
-                case For():
-                    types[statement.iterator] = statement.type or ScalarType.INT
-                    counts_up = (statement.start, statement.relation, statement.step) == (ZERO, "<", ONE)
-                    bounds.setdefault(statement.iterator, set()).add(statement.bound if counts_up else None)
-                case _:
-                    pass
+        for loop in (s for body in bodies for s in statements_in(body) if isinstance(s, For)):
+            counts_up = (loop.start, loop.relation, loop.step) == (ZERO, "<", ONE)
+            bounds.setdefault(loop.iterator, set()).add(loop.bound if counts_up else None)
         limits = {
             name: tuple(_alternatives(bound))
             for name, found in bounds.items()
@@ -57,6 +49,7 @@ class Subscripts:
         }
         scalars = frozenset(s.name for s in nest.scalars)
         positive = sizes(nest) | {s.name for s in nest.scalars if s.role is Role.PROGRAM}
+        types = types_at_points(nest, bodies, coordinates)
         return Subscripts(Ring(), types, scalars, frozenset(positive), limits)
 
     def linear(self, subscript: Expr) -> Polynomial | None:
@@ -134,6 +127,19 @@ class Subscripts:
                 return operand
             case _:
                 return expr
+
+
+def types_at_points(
+    nest: Nest, bodies: Sequence[tuple[Stmt, ...]], coordinates: Iterable[str]
+) -> dict[str, ScalarType]:
+    """The types of all names in what is done at a point."""
+    types = {**environment_of(nest), **dict.fromkeys(coordinates, ScalarType.INT)}
+    for statement in (s for body in bodies for s in statements_in(body)):
+        if isinstance(statement, Declare):
+            types[statement.name] = statement.type
+        elif isinstance(statement, For):
+            types[statement.iterator] = statement.type or ScalarType.INT
+    return types
 
 
 def _alternatives(limit: Expr) -> tuple[Expr, ...]:

@@ -1,4 +1,4 @@
-"""Nests over pointers: their tiles are those of the same nests over declared arrays, and equal the serial C."""
+"""Nests however they are written: their tiles are those of the normal form, and equal the serial C."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ import pytest
 from comprehensive.codegen.interface import interface
 from comprehensive.driver import Compilation, compile_file
 from comprehensive.generate import outputs
+from comprehensive.loops.interpreter import DTYPES
 from comprehensive.loops.ir import Role
+from comprehensive.metafork.ast import ScalarType
 from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.tree import Tree
 from comprehensive.soundness.difference import first_difference
@@ -83,6 +85,50 @@ void many(int l, int m, int n, const float a[l][m][n], const float x[l][n], floa
       }
   }
 }
+void pull(int n, const float *x, const float *w, float *f, int B)
+{
+  meta_schedule block(B) {
+    meta_for (int i = 0; i < n; i++) {
+      float fx = 0.0f, fw = 0.0f;
+      for (int j = 0; j < n; j++) {
+        float d = x[j] - x[i];
+        fx += w[j] * d;
+        if (d > fw)
+          fw = d;
+      }
+      f[2 * i] = fx;
+      f[2 * i + 1] = fw;
+    }
+  }
+}
+void border(int h, int w, const float a[h][w], float b[h][w], int B0, int B1)
+{
+  meta_schedule block(B0, B1) {
+    meta_for (int i = 0; i < h; i++)
+      meta_for (int j = 0; j < w; j++) {
+        if (i == 0 || j == 0 || j == w - 1)
+          b[i][j] = a[i][j];
+        else
+          b[i][j] = 0.25 * (a[i][j] + a[i - 1][j] + a[i][j - 1] + a[i][j + 1]);
+      }
+  }
+}
+void greatest(int m, int n, const float *a, int *at, float *best, int B)
+{
+  meta_schedule block(B) {
+    meta_for (int i = 0; i < m; i++) {
+      float most = -1000.0f;
+      int where = -1;
+      for (int k = 0; k < n; k++)
+        if (a[i*n + k] > most) {
+          most = a[i*n + k];
+          where = k;
+        }
+      at[i] = where;
+      best[i] = most;
+    }
+  }
+}
 void rows(int m, int n, const float *a, const float *x, float *y, int B)
 {
   meta_schedule block(B) {
@@ -102,6 +148,9 @@ VIEWS = {
     "planes": (["x[][3 * w]", "x_2[][3 * w]", "y[][h][w]"], []),
     "batched": (["a[][m][p]", "b[][p][n]", "c[][m][n]"], []),
     "many": (["a[l][m][n]", "x[l][n]", "y[l][m]"], []),
+    "pull": (["x", "x_2", "w", "f[][2]"], []),
+    "border": (["a[h][w]", "b[h][w]"], []),
+    "greatest": (["a[][n]", "at", "best"], []),
     "rows": (["a[][n]", "x", "y"], []),
 }
 SIZES: dict[str, list[dict[str, int]]] = {
@@ -116,6 +165,9 @@ SIZES: dict[str, list[dict[str, int]]] = {
         {"l": 2, "m": 130, "n": 36, "p": 8, "B0": 2, "B1": 3, "B2": 4},
     ],
     "many": [{"l": 3, "m": 70, "n": 67, "B0": 2, "B1": 8}, {"l": 2, "m": 33, "n": 128, "B0": 1, "B1": 32}],
+    "pull": [{"n": 133, "B": 8}, {"n": 64, "B": 32}],
+    "border": [{"h": 19, "w": 67, "B0": 2, "B1": 8}, {"h": 8, "w": 256, "B0": 2, "B1": 8}],
+    "greatest": [{"m": 67, "n": 130, "B": 8}, {"m": 32, "n": 64, "B": 32}],
     "rows": [{"m": 130, "n": 67, "B": 32}, {"m": 7, "n": 256, "B": 32}],
 }
 
@@ -135,6 +187,12 @@ def elements(function: str, array: str, n: dict[str, int]) -> int:
             return n["n"] ** 2
         case "planes", _:
             return 3 * n["h"] * n["w"]
+        case "pull", _:
+            return n["n"] * (2 if array == "f" else 1)
+        case "border", _:
+            return n["h"] * n["w"]
+        case "greatest", "at" | "best":
+            return n["m"]
         case "batched", _:
             return n["l"] * prod(n[name] for name in {"a": "mp", "b": "pn", "c": "mn"}[array])
         case "many", _:
@@ -147,7 +205,7 @@ def elements(function: str, array: str, n: dict[str, int]) -> int:
 
 @pytest.fixture(scope="module")
 def compilation(tmp_path_factory: pytest.TempPathFactory) -> Compilation:
-    path = tmp_path_factory.mktemp("linearised") / "linearised.mf"
+    path = tmp_path_factory.mktemp("spellings") / "spellings.mf"
     path.write_text("#include <assert.h>\n" + SOURCE, encoding="utf-8")
     return compile_file(path, OPTIONS)
 
@@ -157,7 +215,7 @@ def built(compilation: Compilation, tmp_path_factory: pytest.TempPathFactory) ->
     c, cxx = find_c_compiler(), find_cxx_compiler()
     if c is None or cxx is None:
         pytest.skip("no C or no C++ compiler on this machine")
-    work = tmp_path_factory.mktemp("linearised-on-the-cpu")
+    work = tmp_path_factory.mktemp("spellings-on-the-cpu")
     return build(compilation, outputs(compilation), work, c=c, cxx=cxx, sanitize=True)
 
 
@@ -188,7 +246,7 @@ def test_the_nest_over_views_does_what_the_source_does(function: str, compilatio
         values |= {
             name: values[least] + step % 2 for name, least in (("lda", "p"), ("ldc", "n")) if name in values
         }
-        data = {a.name: some(elements(function, a.name, values), step) for a in nest.arrays}
+        data = {a.name: some(a.type, elements(function, a.name, values), step) for a in nest.arrays}
         sizes = {name: random.choice((1, 2, 3, 4)) for name in constants}
         assert disagreement(nest, with_sizes(variant, sizes), values, data, step) is None
 
@@ -203,7 +261,9 @@ def test_tiles_over_views_equal_the_serial_c(
     last = region.tile_of(region.numbers[-1])
     for sizes, tile in product(SIZES[function], range(1, last + 1)):
         data = {
-            p.name: some(elements(function, p.name, sizes), 5) for p in plan.function.parameters if p.is_data
+            p.name: some(p.type, elements(function, p.name, sizes), 5)
+            for p in plan.function.parameters
+            if p.is_data
         }
         expected, actual = ({name: values.copy() for name, values in data.items()} for _ in range(2))
         built.serial.call(function, {**sizes, **expected})
@@ -215,5 +275,5 @@ def test_tiles_over_views_equal_the_serial_c(
         assert first_difference(expected, actual) is None, f"tile {tile} at {sizes}"
 
 
-def some(size: int, seed: int) -> Any:
-    return (np.random.RandomState(seed).randint(-10_000, 10_000, size) * 0.00037).astype(np.float32)
+def some(type: ScalarType, size: int, seed: int) -> Any:
+    return (np.random.RandomState(seed).randint(-10_000, 10_000, size) * 0.00037).astype(DTYPES[type])
