@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -166,6 +166,16 @@ def round_to_float(exact: Fraction) -> np.float32:
 # --- functions of the C library (metafork/functions.py) ------------------------------------------------------
 
 
+def _of_numpy(function: Callable[..., Any]) -> Callable[..., float]:
+    """The function on Python's numbers; like C's it has values where Python's own would raise."""
+
+    def computed(*arguments: float) -> float:
+        with np.errstate(all="ignore"):
+            return float(function(*map(np.float64, arguments)))
+
+    return computed
+
+
 def _sqrt(x: float) -> float:
     return math.nan if x < 0.0 else math.sqrt(x)
 
@@ -201,6 +211,21 @@ def _floor(x: float) -> float:
 
 def _ceil(x: float) -> float:
     return math.copysign(float(math.ceil(x)), x) if math.isfinite(x) else x
+
+
+def _round(x: float) -> float:
+    """To the nearest integer, halves away from zero."""
+    if not math.isfinite(x):
+        return x
+    whole = math.trunc(x)
+    away = abs(x - whole) >= 0.5
+    return math.copysign(float(abs(whole) + away), x)
+
+
+def _difference(x: float, y: float) -> float:
+    if math.isnan(x) or math.isnan(y):
+        return math.nan
+    return x - y if x > y else 0.0
 
 
 def _abs(x: float) -> float:
@@ -242,7 +267,18 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "log": _log,
     "sin": _sin,
     "cos": _cos,
-    "tanh": math.tanh,
+    "erf": math.erf,
+    "erfc": math.erfc,
+    "round": _round,
+    "fdim": _difference,
+    **{
+        name: _of_numpy(getattr(np, numpy_name))
+        for name, numpy_name in (
+            *((same, same) for same in ("cbrt", "trunc", "rint", "exp2", "expm1", "log2", "log10", "log1p")),
+            *((same, same) for same in ("tan", "sinh", "cosh", "tanh", "fmod", "copysign", "hypot")),
+            *((f"a{name}", f"arc{name}") for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")),
+        )
+    },
     "floor": _floor,
     "ceil": _ceil,
     "fmin": _min,

@@ -21,8 +21,12 @@ class Signature(NamedTuple):
     result: ScalarType
 
 
-_ONE_ARGUMENT = ("sqrt", "fabs", "exp", "log", "sin", "cos", "tanh", "floor", "ceil")
-_TWO_ARGUMENTS = ("fmin", "fmax", "pow")
+_ONE_ARGUMENT = (
+    *("sqrt", "cbrt", "fabs", "floor", "ceil", "trunc", "round", "rint"),
+    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "erf", "erfc"),
+    *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+)
+_TWO_ARGUMENTS = ("fmin", "fmax", "fdim", "fmod", "copysign", "pow", "hypot", "atan2")
 
 MATH: dict[str, Signature] = {
     **{f"{name}f": Signature((_F,), _F) for name in _ONE_ARGUMENT},
