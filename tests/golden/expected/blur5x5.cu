@@ -15,8 +15,8 @@
 // ---- kernels
 
 extern "C" __global__ void blur5x5_leaf0(
-    const float *in,
-    float *out,
+    const float *__restrict__ in,
+    float *__restrict__ out,
     int h,
     int w,
     int B0,
@@ -54,8 +54,8 @@ extern "C" __global__ void blur5x5_leaf0(
 }
 
 extern "C" __global__ void blur5x5_leaf1(
-    const float *in,
-    float *out,
+    const float *__restrict__ in,
+    float *__restrict__ out,
     int h,
     int w,
     int B0,
@@ -106,13 +106,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
         #pragma unroll
         for (int row = 0; row < U0 + 4; row++) {
           float window_in[8];
-          window_in[0] = in[(long)(o0 + ((long)t0 * U0 + row)) * w + w * 0 + first + 0];
-          window_in[1] = in[(long)(o0 + ((long)t0 * U0 + row)) * w + w * 0 + (first + 1) + 0];
+          window_in[0] = in[(long)(o0 + ((long)t0 * U0 + row)) * w + first];
+          window_in[1] = in[(long)(o0 + ((long)t0 * U0 + row)) * w + (first + 1)];
           cf_vectors<cf_together, 4,
-              4>(&window_in[2],
-              &in[(long)(o0 + ((long)t0 * U0 + row)) * w + w * 0 + (first + 2) + 0]);
-          window_in[6] = in[(long)(o0 + ((long)t0 * U0 + row)) * w + w * 0 + (first + 6) + 0];
-          window_in[7] = in[(long)(o0 + ((long)t0 * U0 + row)) * w + w * 0 + (first + 7) + 0];
+              4>(&window_in[2], &in[(long)(o0 + ((long)t0 * U0 + row)) * w + (first + 2)]);
+          window_in[6] = in[(long)(o0 + ((long)t0 * U0 + row)) * w + (first + 6)];
+          window_in[7] = in[(long)(o0 + ((long)t0 * U0 + row)) * w + (first + 7)];
           if (row < U0) {
             const int r0 = row;
             #pragma unroll

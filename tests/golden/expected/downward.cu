@@ -13,9 +13,9 @@
 // ---- kernels
 
 extern "C" __global__ void downward_leaf0(
-    const float *c,
-    const float *x,
-    float *y,
+    const float *__restrict__ c,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int n,
     int B)
 {
@@ -42,9 +42,9 @@ extern "C" __global__ void downward_leaf0(
 }
 
 extern "C" __global__ void downward_leaf1(
-    const float *c,
-    const float *x,
-    float *y,
+    const float *__restrict__ c,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int n,
     int B)
 {
