@@ -197,7 +197,7 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
         ),
         ("if (i < j) c[i][j] = 1; else c[i][j] = 2;", "neither an assignment nor a loop"),
         ("for (int l = 0; l < k; l++) c[i][j] += a[i][l] * a[i][k-1-l];", "different elements of 'a'"),
-        ("for (int l = 0; l < k; l++) c[i][j] += a[i][k-1-l];", "is not l and what does not change"),
+        ("for (int l = 0; l < k; l++) c[i][j] += a[i][k-1-l];", "is not 'l' and what does not change"),
         ("if (j < a[i][0]) c[i][j] = 1;", "a condition reads what is not the same for all points"),
         ("for (int l = 0; l < k; l++) c[i][j] += l > 2 ? a[i][l] : 0;", "is read under a condition"),
         (
