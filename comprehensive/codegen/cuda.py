@@ -50,7 +50,7 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
         "cuda/kernel.cu.j2",
         name=kernel.name,
         register_cap=kernel.register_cap,
-        parameters=[print_parameter(p, restrict=bool(kernel.constants)) for p in kernel.parameters],
+        parameters=[print_parameter(p) for p in kernel.parameters],
         constants=[
             *(f"int {name}" for name in kernel.constants),
             *([f"int {TOGETHER}"] if kernel.together else []),
@@ -98,14 +98,14 @@ def program_unit(plan: ProgramPlan) -> str:
 
 
 def _instantiation(kernel: Kernel, constants: Sequence[int]) -> str:
-    parameters = ", ".join(print_parameter(p, restrict=True) for p in kernel.parameters)
+    parameters = ", ".join(print_parameter(p) for p in kernel.parameters)
     return f"template __global__ void {kernel.name}<{', '.join(map(str, constants))}>({parameters});"
 
 
-def print_parameter(parameter: KernelParameter, *, restrict: bool = False) -> str:
-    """``const float *a`` or ``int n``; data does not overlap, and ``restrict`` tells the compiler so."""
+def print_parameter(parameter: KernelParameter) -> str:
+    """``const float *__restrict__ a`` or ``int n``: data does not overlap, which the compiler cannot know."""
     qualifier = "const " if parameter.pointer and parameter.const else ""
-    star = ("*__restrict__ " if restrict else "*") if parameter.pointer else ""
+    star = "*__restrict__ " if parameter.pointer else ""
     return f"{qualifier}{parameter.type.value} {star}{parameter.name}"
 
 

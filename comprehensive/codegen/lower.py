@@ -28,6 +28,9 @@ from comprehensive.codegen.copies import (
     shared_index,
     thread_number,
 )
+from comprehensive.codegen.folded import folded
+from comprehensive.codegen.held import Pointers, with_held_elements
+from comprehensive.codegen.interchange import with_updates_inside
 from comprehensive.codegen.kernel import (
     Barrier,
     Comment,
@@ -40,7 +43,7 @@ from comprehensive.codegen.kernel import (
     UniformFor,
     UniformIf,
 )
-from comprehensive.codegen.names import declared_names, names_in_kernel
+from comprehensive.codegen.names import declared_names, names_in_kernel, types_in_kernel
 from comprehensive.codegen.parameters import Strides, flat, strides_of, used_parameters
 from comprehensive.codegen.shuffles import with_shuffles
 from comprehensive.codegen.terms import expression
@@ -84,14 +87,16 @@ def lower(variant: Variant, name: str) -> Kernel:
     """The kernel ``name`` that computes the variant."""
     if variant.tile is not None:
         return lower_tile(variant, name)
-    nest = drop_implied_guards(unswitch(variant.nest))
+    nest = with_updates_inside(drop_implied_guards(unswitch(variant.nest)))
     taken = declared_names(nest)
     placement = place_tiles(nest, taken)
     lowering = _Lowering.of(nest, placement, taken)
-    body = without_unused(lowering.body())
+    body = without_unused(lowering.held(lowering.body()))
+    parameters = lowering.parameters(body)
+    body = folded(body, parameters)
     kernel = Kernel(
         name=name,
-        parameters=lowering.parameters(body),
+        parameters=parameters,
         grid=tuple((loop.iterator, loop.extent) for loop in nest.grid),
         block=tuple(loop.extent for loop in nest.thread_loops),
         shared_words=placement.words,
@@ -112,6 +117,7 @@ class _Lowering:
     """Grid iterators along y and z, with what the kernel calls their extents."""
     parameters_of_extents: tuple[KernelParameter, ...]
     strides: Strides
+    fresh: Namer
 
     @staticmethod
     def of(nest: Nest, placement: Placement, taken: frozenset[str]) -> _Lowering:
@@ -138,7 +144,7 @@ class _Lowering:
             extents[loop.iterator] = Name(extent)
             parameters.append(KernelParameter(extent, ScalarType.INT, Source.EXTENT, loop.iterator))
         strides = strides_of(nest, fresh)
-        return _Lowering(nest, placement, names.order, names, extents, tuple(parameters), strides)
+        return _Lowering(nest, placement, names.order, names, extents, tuple(parameters), strides, fresh)
 
     # --- the body
 
@@ -165,6 +171,18 @@ class _Lowering:
             inner = (UniformFor(header, inner),)
         tiles = tuple(SharedTile(p.pointer, p.type, expression(p.offset_words, self.order)) for p in placed)
         return (*tiles, *inner)
+
+    def held(self, body: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:
+        """The body with elements that loops update in registers."""
+        written = {a.array for a in accesses(self.nest) if a.mode.writes}
+        pointers = Pointers(
+            {a.name: a.type for a in self.nest.arrays if a.name in written},
+            {p.pointer: p.type for band in self.placement.bands for p in band},
+        )
+        known = {s.name: s.type for s in self.nest.scalars} | {a.name: a.type for a in self.nest.arrays}
+        known |= {p.name: p.type for strides in self.strides.values() for p in strides}
+        positive = {s.name for s in self.nest.with_role(Role.PROGRAM)}
+        return with_held_elements(body, pointers, types_in_kernel(body, known), positive, self.fresh)
 
     def _thread_iterators(self, placed: Sequence[PlacedTile]) -> tuple[KernelStmt, ...]:
         rank = self.names.block_rank

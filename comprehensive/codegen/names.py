@@ -6,7 +6,7 @@ parameters that a kernel needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import assert_never
 
 from comprehensive.codegen.kernel import (
@@ -17,6 +17,7 @@ from comprehensive.codegen.kernel import (
     Feed,
     Fetch,
     KernelStmt,
+    OfTiles,
     Plain,
     Put,
     SharedTile,
@@ -29,6 +30,7 @@ from comprehensive.codegen.kernel import (
 )
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
+from comprehensive.loops.traverse import statements_in
 from comprehensive.metafork.ast import (
     Assign,
     Block,
@@ -41,6 +43,7 @@ from comprehensive.metafork.ast import (
     If,
     MetaFor,
     Name,
+    ScalarType,
     Stmt,
     While,
 )
@@ -87,6 +90,49 @@ def _declared(body: Iterable[Stmt]) -> set[str]:
             case _:
                 assert_never(statement)
     return names
+
+
+class _Types(dict[str, ScalarType]):
+    """What is not declared is an ``int``: ``threadIdx.x``, a constant of a template."""
+
+    def __missing__(self, name: str) -> ScalarType:
+        return ScalarType.INT
+
+    def declare(self, name: str, type: ScalarType) -> None:
+        """A name with two types counts as a ``double``, of which the least is known."""
+        self[name] = type if self.get(name, type) is type else ScalarType.DOUBLE
+
+
+def types_in_kernel(body: Iterable[KernelStmt], known: Mapping[str, ScalarType]) -> Mapping[str, ScalarType]:
+    """The types of all names in a kernel body, with those that are ``known`` from outside."""
+    types = _Types(known)
+    _declare(body, types)
+    return types
+
+
+def _declare(body: Iterable[KernelStmt], types: _Types) -> None:
+    for statement in body:
+        match statement:
+            case Plain():
+                for inner in statements_in(statement.body):
+                    match inner:
+                        case Declare():
+                            types.declare(inner.name, inner.type)
+                        case For(type=type) if type is not None:
+                            types.declare(inner.iterator, type)
+                        case _:
+                            pass
+            case UniformFor():
+                types.declare(statement.header.iterator, statement.header.type or ScalarType.INT)
+                _declare(statement.body, types)
+            case UniformIf() | ThreadIf():
+                _declare((*statement.then, *statement.otherwise), types)
+            case SharedTile():
+                types.declare(statement.name, statement.type)
+            case Barrier() | Comment() | OfTiles():
+                pass
+            case _:
+                assert_never(statement)
 
 
 def names_in_kernel(body: Iterable[KernelStmt]) -> frozenset[str]:

@@ -10,7 +10,7 @@ as in ``c[y0][y1] += ...``, are no pieces: they are held in registers.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from comprehensive.codegen.frame import ONE, ZERO
@@ -111,7 +111,7 @@ def operands_of(
     written = {
         s.target.array for s in statements_in(around) if isinstance(s, Assign) and isinstance(s.target, Index)
     }
-    variables = (*(c.name for c in tile.coordinates), loop.iterator)
+    variables = {c.name: c.shown for c in tile.coordinates} | {loop.iterator: loop.iterator}
     known = {s.name for s in nest.scalars} | {b.name for b in tile.batch} | set(variables)
     for name, reference in (*held.items(), *found.items()):
         read = [e for s in reference.subscripts for e in subexpressions(s)]
@@ -146,7 +146,8 @@ def _references(body: tuple[Stmt, ...], data: Container[str]) -> list[Index]:
     return [e for e in found if e.array in data]
 
 
-def _piece(reference: Index, called: str, variables: Sequence[str]) -> Piece:
+def _piece(reference: Index, called: str, variables: Mapping[str, str]) -> Piece:
+    """``variables`` are coordinates and the iterator, each with what the program calls it."""
     axes = tuple(_axis(called, subscript, variables) for subscript in reference.subscripts)
     rows = [number for number, axis in enumerate(axes[:-1]) if axis.variable is not None]
     if len(rows) > 1:
@@ -154,15 +155,16 @@ def _piece(reference: Index, called: str, variables: Sequence[str]) -> Piece:
     return Piece(reference.array, axes, rows[0] if rows else None)
 
 
-def _axis(array: str, subscript: Expr, variables: Sequence[str]) -> Axis:
+def _axis(array: str, subscript: Expr, variables: Mapping[str, str]) -> Axis:
     ring = Ring()
     value = ring.read(subscript)
     found = [v for v in variables if v in ring.names_in(value)]
+    shown = [f"'{variables[v]}'" for v in found]
     if len(found) > 1:
-        raise _NoPieceError(f"a subscript of '{array}' reads several of {', '.join(found)}")
+        raise _NoPieceError(f"a subscript of '{array}' reads several of {', '.join(shown)}")
     if not found:
         return Axis(None, subscript)
     rest = value.coefficient(found[0], 0)
     if value.degree(found[0]) != 1 or value.coefficient(found[0], 1) != 1 or found[0] in ring.names_in(rest):
-        raise _NoPieceError(f"a subscript of '{array}' is not {found[0]} and what does not change")
+        raise _NoPieceError(f"a subscript of '{array}' is not {shown[0]} and what does not change")
     return Axis(found[0], ring.write(rest))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from comprehensive.algebra import Polynomial
+from comprehensive.codegen.folded import folded
 from comprehensive.codegen.frame import ONE, ZERO, BlockOrder, Frame, is_same_for_all_points
 from comprehensive.codegen.jam import Jam, scalars_of
 from comprehensive.codegen.kernel import TOGETHER, Alignment, Kernel, KernelStmt, Plain, UniformIf
@@ -90,17 +91,18 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         constants = (*tile.sizes, tile.depth, tile.stages)
         order = BlockOrder.GROUPS if layout.is_patched else BlockOrder.ROWS
     body = without_unused((frame.places(order, lanes), *body))
+    parameters = (
+        *frame.parameters(body),
+        *((sweeps_parameter(frame),) if tile.sweeps is not None else ()),
+    )
     return Kernel(
         name=name,
-        parameters=(
-            *frame.parameters(body),
-            *((sweeps_parameter(frame),) if tile.sweeps is not None else ()),
-        ),
+        parameters=parameters,
         grid=(("blockIdx.x", frame.count()),),
         block=block,
         shared_words=words,
         order=(*reading_order(nest), *constants),
-        body=body,
+        body=folded(body, parameters),
         constants=(*constants, tile.blocks),
         blocks=tile.blocks,
         demands=demands,

@@ -91,6 +91,11 @@ class Loop:
     span: Span = field(default=GENERATED, compare=False, repr=False)
     cut: Cut | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def shown(self) -> str:
+        """The iterator of the loop that the program has in its place."""
+        return self.iterator if self.cut is None else self.cut.iterator
+
 
 @dataclass(frozen=True, slots=True)
 class Threads:
@@ -212,7 +217,7 @@ class Coordinate:
     """``0 <= name < limit``, in parallel.  A block has ``threads`` threads along it, and each does ``each`` values.
 
     Tiles overlap where a tile does ``lead`` values more than it is there for, at either end.  The first tile begins
-    ``shift`` values before 0.
+    ``shift`` values before 0.  ``shown`` is what the program calls it, for messages.
     """
 
     name: str
@@ -221,6 +226,7 @@ class Coordinate:
     each: str
     lead: Expr | None = None
     shift: int = 0
+    shown: str = field(default="", compare=False)
 
     @property
     def extent(self) -> Expr:

@@ -9,6 +9,8 @@
                  if (i < n - 1) S
                }
 
+A triangle is cut as the rectangle around it (`rectangle.py`); a block that is outside of it as a whole does nothing.
+
 One name a loop, outermost first; each is an integer parameter of the function, and the tool chooses its value where
 the caller does not.  Everything after the parser sees the second form.
 """
@@ -34,6 +36,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rectangle import Ends, Rectangle, conjunction, plus, possible, rectangular
 from comprehensive.metafork.reserved import why_reserved
 from comprehensive.metafork.structure import MAXIMUM_LOOPS, perfect_run
 from comprehensive.metafork.walk import names, statements
@@ -56,9 +59,10 @@ def blocked(
     """
     match body:
         case (MetaFor() as outermost,):
-            run = perfect_run(outermost)
+            shape = rectangular(perfect_run(outermost))
         case _:
-            run = ()
+            shape = Rectangle((), ())
+    run = shape.loops
     inner = run[-1].body if run else body
     if not run or any(isinstance(s, MetaFor) for s in statements(inner)):
         sink.error(
@@ -106,7 +110,7 @@ def blocked(
         return body
     if not all([_can_be_cut(loop, run, inner, sink) for loop in run]):
         return body
-    return _cut(run, extents, inner, taken)
+    return _cut(shape, extents, inner, taken)
 
 
 def _count(number: int, what: str) -> str:
@@ -145,25 +149,29 @@ def _assigns(statement: Stmt, name: str) -> bool:
 
 
 def _cut(
-    run: Sequence[MetaFor], extents: Sequence[Name], inner: tuple[Stmt, ...], taken: frozenset[str]
+    shape: Rectangle, extents: Sequence[Name], inner: tuple[Stmt, ...], taken: frozenset[str]
 ) -> tuple[Stmt, ...]:
-    name = Namer(taken)
+    name, run = Namer(taken), shape.loops
     blocks = [name(_own(loop.iterator, "block")) for loop in run]
     threads = [name(_own(loop.iterator, "thread")) for loop in run]
     values: list[Stmt] = []
     cuts: list[Cut] = []
-    inside: Expr | None = None
+    inside: list[Expr] = []
+    ends: dict[str, Ends] = {}
     for loop, extent, block, thread in zip(run, extents, blocks, threads, strict=True):
         place: Expr = Binary("+", Binary("*", Name(block), extent), Name(thread), loop.span)
         value = place if loop.start == ZERO else Binary("+", loop.start, place, loop.span)
         values.append(Declare(ScalarType.INT, loop.iterator, initial=value, span=loop.span))
         cuts.append(Cut(loop.iterator, value))
-        test = Binary(loop.relation, Name(loop.iterator), loop.bound, loop.span)
-        inside = test if inside is None else Binary("&&", inside, test, loop.span)
-    assert inside is not None, "a run has a loop"
-    body: tuple[Stmt, ...] = (*values, If(inside, inner, span=run[-1].span))
+        inside.append(Binary(loop.relation, Name(loop.iterator), loop.bound, loop.span))
+        first = plus(Binary("*", Name(block), extent), loop.start)
+        ends[loop.iterator] = Ends(first, Binary("+", first, Binary("-", extent, ONE)))
+    body: tuple[Stmt, ...] = (*values, If(conjunction([*inside, *shape.guards]), inner, span=run[-1].span))
     for loop, extent, thread, cut in reversed(list(zip(run, extents, threads, cuts, strict=True))):
         body = (MetaFor(ScalarType.INT, thread, ZERO, "<", extent, ONE, body, loop.span, cut),)
+    anywhere = [found for guard in shape.guards if (found := possible(guard, ends)) is not None]
+    if anywhere:
+        body = (If(conjunction(anywhere), body, span=run[-1].span),)
     for loop, extent, block, cut in reversed(list(zip(run, extents, blocks, cuts, strict=True))):
         body = (MetaFor(ScalarType.INT, block, ZERO, "<", _blocks(loop, extent), ONE, body, loop.span, cut),)
     return body

@@ -56,8 +56,8 @@ def check_header(loop: For | MetaFor, inside: Set[str], sink: DiagnosticSink) ->
                 "CF0311",
                 f"the range of a meta_for depends on {what}",
                 node.span,
-                help="parallel loops have ranges fixed by parameters and host variables: take the largest range "
-                "and put an 'if' inside, or use a serial 'for'",
+                help="parallel loops have ranges fixed by parameters and host variables, those of the grid also by "
+                "sums of iterators around them: take the largest range and put an 'if' inside, or use a serial 'for'",
             )
     if step is None and not _is_parameter(loop.step):
         sink.error(

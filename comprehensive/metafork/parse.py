@@ -31,6 +31,7 @@ from comprehensive.metafork.limits import (
 )
 from comprehensive.metafork.literals import SUPPORTED_TYPES, shorten, type_to_use
 from comprehensive.metafork.locate import FoundFunction, FoundRegion, locate
+from comprehensive.metafork.rectangle import rectangular_grid
 from comprehensive.metafork.stability import Changes, changes, macro_names, names_in_macros
 from comprehensive.metafork.tokens import Origin, Token, is_closed, tokens, unterminated_comment
 
@@ -191,6 +192,8 @@ class _FunctionReader:
             clause = extents[0].span.to(extents[-1].span)
             unsteady = changed | around.opaque | {item.name for item in (*around.scalars, *around.arrays)}
             body = blocked(body, names, parameters, taken, unsteady, clause, self._origin.sink)
+        else:
+            body = rectangular_grid(body)
         cache = clauses.get("cache")
         return MetaSchedule(
             None if cache is None else tuple(token.text for token in cache),

@@ -15,8 +15,7 @@ from comprehensive.poly.search import NotEvaluableError, evaluate
 
 def user_loop(nest: Nest, iterator: str) -> str:
     """The iterator of the program's loop of which the loop over ``iterator`` is a part."""
-    cut = next((loop.cut for loop in _parallel_loops(nest) if loop.iterator == iterator), None)
-    return iterator if cut is None else cut.iterator
+    return next((loop.shown for loop in _parallel_loops(nest) if loop.iterator == iterator), iterator)
 
 
 def user_values(nest: Nest, values: Mapping[str, int], parameters: Mapping[str, int]) -> dict[str, int]:

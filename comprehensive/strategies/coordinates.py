@@ -61,9 +61,13 @@ _MOST_COORDINATES = 3
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """``0 <= name < limit`` for every coordinate, outermost first, and what is done at each point."""
+    """``0 <= name < limit`` for every coordinate, outermost first, and what is done at each point.
+
+    ``shown`` are the iterators of the program that a coordinate stands for.
+    """
 
     names: tuple[str, ...]
+    shown: tuple[str, ...]
     limits: tuple[Expr, ...]
     alternatives: tuple[Alternative, ...]
 
@@ -95,6 +99,7 @@ def _points(nest: Nest) -> Points:
     bodies = [_inlined(body, _types(nest, body)) for _, body in cases]
     taken = all_names(nest)
     names: list[str] = []
+    shown: list[str] = []
     limits: list[Expr] = []
     free = list(nest.grid)
     for loop in nest.thread_loops:
@@ -105,15 +110,15 @@ def _points(nest: Nest) -> Points:
                 bodies, nest = joined, _knowing(nest, name)
                 break
         else:
-            raise _NoPointsError(
-                f"'{loop.iterator}' is no digit of an index together with a loop of the grid"
-            )
+            raise _NoPointsError(f"'{loop.shown}' is no digit of an index together with a loop of the grid")
         free.remove(high)
         names.append(name)
+        shown.append(" and ".join(dict.fromkeys((high.shown, loop.shown))))
         limits.append(exact_product(high.extent, loop.extent, environment_of(nest)))
     bodies, limits = _limited(nest, bodies, names, limits)
     return Points(
         tuple(names),
+        tuple(shown),
         tuple(limits),
         tuple(Alternative(condition, body) for (condition, _), body in zip(cases, bodies, strict=True)),
     )

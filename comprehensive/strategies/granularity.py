@@ -115,7 +115,7 @@ def _move(nest: Nest, found: Hoistable) -> tuple[Nest, str]:
         high = nest.grid[position].iterator
         moved = _collapsed(stripped, position, Digits(high, low, found.extent, joined=high))
         if moved is not None:
-            return moved, f"the loop over '{low}' joins the grid loop over '{high}'"
+            return moved, f"the loop over '{low}' joins the grid loop over '{nest.grid[position].shown}'"
     if low in _declared(stripped):
         new = fresh(low, all_names(stripped))
         stripped = _with_bodies(stripped, tuple(rename(b.body, {low: new}) for b in stripped.bands))
@@ -140,7 +140,9 @@ def _divided(moved: Nest, digits: Digits, found: Hoistable) -> tuple[Nest, str]:
     )
     divided = replace(moved, body=(*definitions, *moved.body))
     kept = with_footprints(divided)
-    note = f"the loop over '{found.iterator}' joins the grid loop over '{digits.high}' as '{digits.joined}'"
+    joined = next(loop for loop in moved.grid if loop.iterator == digits.joined)
+    grid = f"'{digits.high}' as '{digits.joined}'" if joined.cut is None else f"'{joined.shown}'"
+    note = f"the loop over '{found.iterator}' joins the grid loop over {grid}"
     lost = [name for name in divided.cached if name not in kept.cached]
     return kept, f"{note}; no longer cached: {', '.join(lost)}" if lost else note
 
@@ -165,7 +167,8 @@ def _collapsed(stripped: Nest, position: int, digits: Digits) -> Nest | None:
 
 def _scaled(nest: Nest, position: int, iterator: str, factor: Expr) -> Nest:
     loop = nest.grid[position]
-    scaled = Loop(iterator, exact_product(loop.extent, factor, environment_of(nest)), loop.span)
+    extent = exact_product(loop.extent, factor, environment_of(nest))
+    scaled = Loop(iterator, extent, loop.span, loop.cut)
     return replace(nest, grid=(*nest.grid[:position], scaled, *nest.grid[position + 1 :]))
 
 

@@ -62,8 +62,10 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
     )
     name = Namer(all_names(nest) | set(points.names))
     coordinates = tuple(
-        Coordinate(point, limit, name(f"T{number}"), name(f"U{number}"))
-        for number, (point, limit) in enumerate(zip(points.names, points.limits, strict=True))
+        Coordinate(point, limit, name(f"T{number}"), name(f"U{number}"), shown=shown)
+        for number, (point, limit, shown) in enumerate(
+            zip(points.names, points.limits, points.shown, strict=True)
+        )
     )
     tile = RegisterTile(
         coordinates, alternatives, name("D"), name("S"), name("M"), conditions=seen.conditions

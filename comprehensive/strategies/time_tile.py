@@ -158,7 +158,7 @@ def _renamed(points: Points, names: tuple[str, ...]) -> Points:
         Alternative(a.condition, map_stmt_exprs(a.body, lambda e: substitute(e, values)))
         for a in points.alternatives
     )
-    return Points(names, points.limits, alternatives)
+    return Points(names, points.shown, points.limits, alternatives)
 
 
 def _expressions(cycle: Cycle) -> tuple[Expr, ...]:

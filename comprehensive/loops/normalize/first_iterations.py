@@ -159,6 +159,14 @@ def _rolled(before: tuple[Stmt, ...], loop: For, known: Known) -> tuple[tuple[St
     if not _may_trade_places(before[-size:], turns):
         return None
     needed = any(turn.needed for turn in turns)
+    for done in before[-size:]:
+        match done:
+            case Declare(initial=value) if value is not None:
+                known = known.touching(value)
+            case Assign(target=target, value=value):
+                known = known.touching(value).touching(target)
+            case _:
+                pass
     if needed and not _runs(loop, first, known):
         return None
     left = tuple(s for turn in turns for s in turn.left)

@@ -17,7 +17,7 @@ from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.sizes import sizes
-from comprehensive.loops.traverse import subexpressions
+from comprehensive.loops.traverse import always_evaluated, subexpressions
 from comprehensive.loops.types import promote, type_of
 from comprehensive.metafork.ast import Binary, Expr, FloatLiteral, Index, Name, ScalarType
 from comprehensive.metafork.printer import print_expr
@@ -28,12 +28,13 @@ _SIGNED = (ScalarType.INT, ScalarType.LONG)
 @dataclass(frozen=True, slots=True)
 class Known:
     """``facts`` are polynomials that are not negative, ``least`` the least values of names, ``types`` those of all
-    names on the path, and ``values`` the scalars that stand for an expression."""
+    names on the path, ``values`` the scalars that stand for an expression, and ``dims`` the extents of arrays."""
 
     types: Mapping[str, ScalarType]
     least: Mapping[str, int]
     values: Mapping[str, Expr]
     facts: tuple[Polynomial, ...]
+    dims: Mapping[str, tuple[Expr | None, ...]]
 
     @staticmethod
     def of(nest: Nest) -> Known:
@@ -41,7 +42,7 @@ class Known:
         types = {s.name: s.type for s in nest.scalars} | {a.name: a.type for a in nest.arrays}
         least = {s.name: 0 for s in nest.with_role(Role.DATA)} | dict.fromkeys(sizes(nest), 0)
         least |= {s.name: 1 for role in (Role.PROGRAM, Role.TILE) for s in nest.with_role(role)}
-        known = Known(types, least, {}, ())
+        known = Known(types, least, {}, (), {a.name: a.dims for a in nest.arrays if a.dims is not None})
         for scalar in nest.scalars:
             if scalar.value is not None:
                 known = known.defining(scalar.name, scalar.type, scalar.value)
@@ -88,6 +89,16 @@ class Known:
                 return replace(self, facts=(*self.facts, *facts))
             case _:
                 return self
+
+    def touching(self, expr: Expr) -> Known:
+        """Where an expression has a value: what it surely reads lies inside of its array."""
+        known = self
+        for part in always_evaluated(expr):
+            if isinstance(part, Index):
+                for subscript, extent in zip(part.subscripts, self.dims.get(part.array, ()), strict=False):
+                    if extent is not None:
+                        known = known.where(Binary("<", subscript, extent))
+        return known
 
     def holds(self, small: Expr, relation: str, large: Expr) -> bool:
         """Whether ``small < large``, or ``small <= large``, is proved here."""

@@ -13,7 +13,7 @@
 // ---- kernels
 
 extern "C" __global__ void asserts_leaf0(
-    float *x,
+    float *__restrict__ x,
     int d,
     int B)
 {

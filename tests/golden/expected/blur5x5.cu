@@ -15,8 +15,8 @@
 // ---- kernels
 
 extern "C" __global__ void blur5x5_leaf0(
-    const float *in,
-    float *out,
+    const float *__restrict__ in,
+    float *__restrict__ out,
     int h,
     int w,
     int B0,
@@ -54,8 +54,8 @@ extern "C" __global__ void blur5x5_leaf0(
 }
 
 extern "C" __global__ void blur5x5_leaf1(
-    const float *in,
-    float *out,
+    const float *__restrict__ in,
+    float *__restrict__ out,
     int h,
     int w,
     int B0,
@@ -107,13 +107,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
         #pragma unroll
         for (int row = 0; row < U0 + 4; row++) {
           float window_in[8];
-          window_in[0] = in[(0 + (o0 + ((long)t0 * U0 + row))) * in_stride0 + (0 + first)];
-          window_in[1] = in[(0 + (o0 + ((long)t0 * U0 + row))) * in_stride0 + (0 + (first + 1))];
+          window_in[0] = in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + first];
+          window_in[1] = in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 1)];
           cf_vectors<cf_together, 4,
-              4>(&window_in[2],
-              &in[(0 + (o0 + ((long)t0 * U0 + row))) * in_stride0 + (0 + (first + 2))]);
-          window_in[6] = in[(0 + (o0 + ((long)t0 * U0 + row))) * in_stride0 + (0 + (first + 6))];
-          window_in[7] = in[(0 + (o0 + ((long)t0 * U0 + row))) * in_stride0 + (0 + (first + 7))];
+              4>(&window_in[2], &in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 2)]);
+          window_in[6] = in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 6)];
+          window_in[7] = in[(o0 + ((long)t0 * U0 + row)) * in_stride0 + (first + 7)];
           if (row < U0) {
             const int r0 = row;
             #pragma unroll

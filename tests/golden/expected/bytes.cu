@@ -13,8 +13,8 @@
 // ---- kernels
 
 extern "C" __global__ void bytes_leaf0(
-    const unsigned char *a,
-    unsigned char *b,
+    const unsigned char *__restrict__ a,
+    unsigned char *__restrict__ b,
     long a_stride0,
     long b_stride0,
     int m,

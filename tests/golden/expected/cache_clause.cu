@@ -13,8 +13,8 @@
 // ---- kernels
 
 extern "C" __global__ void cached_leaf0(
-    const float *x,
-    float *y,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int n,
     int B)
 {
@@ -37,8 +37,8 @@ extern "C" __global__ void cached_leaf0(
 }
 
 extern "C" __global__ void cached_leaf1(
-    const float *x,
-    float *y,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int n,
     int B)
 {

@@ -13,8 +13,8 @@
 // ---- kernels
 
 extern "C" __global__ void conditional_leaf0(
-    const float *x,
-    float *y,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int n,
     int B)
 {

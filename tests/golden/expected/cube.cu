@@ -13,8 +13,8 @@
 // ---- kernels
 
 extern "C" __global__ void cube_leaf0(
-    const float *a,
-    float *b,
+    const float *__restrict__ a,
+    float *__restrict__ b,
     long a_stride0,
     long a_stride1,
     long b_stride0,

@@ -13,9 +13,9 @@
 // ---- kernels
 
 extern "C" __global__ void turns_leaf0(
-    const int *rows,
-    const float *x,
-    float *y,
+    const int *__restrict__ rows,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int n,
     int B)
 {
@@ -43,9 +43,9 @@ extern "C" __global__ void turns_leaf0(
 }
 
 extern "C" __global__ void turns_leaf1(
-    const int *rows,
-    const float *x,
-    float *y,
+    const int *__restrict__ rows,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int n,
     int B)
 {

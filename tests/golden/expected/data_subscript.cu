@@ -13,9 +13,9 @@
 // ---- kernels
 
 extern "C" __global__ void gather_leaf0(
-    const int *index,
-    const float *x,
-    float *y,
+    const int *__restrict__ index,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int n,
     int B)
 {

@@ -13,8 +13,8 @@
 // ---- kernels
 
 extern "C" __global__ void mixed_leaf0(
-    const float *x,
-    double *y,
+    const float *__restrict__ x,
+    double *__restrict__ y,
     int n,
     double alpha,
     int B)

@@ -13,9 +13,9 @@
 // ---- kernels
 
 extern "C" __global__ void downward_leaf0(
-    const float *c,
-    const float *x,
-    float *y,
+    const float *__restrict__ c,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int n,
     int B)
 {
@@ -42,9 +42,9 @@ extern "C" __global__ void downward_leaf0(
 }
 
 extern "C" __global__ void downward_leaf1(
-    const float *c,
-    const float *x,
-    float *y,
+    const float *__restrict__ c,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int n,
     int B)
 {
@@ -79,15 +79,22 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
     for (int r0 = 0; r0 < U0; r0++)
 #line 6 "downward.mf"
       value[r0] = 0;
+#line "downward.cu"
+    float x_of[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+#line 7 "downward.mf"
+      x_of[r0] = 1 ? x[y_1] : 0;
+    }
+#line 7 "downward.mf"
     #pragma unroll
     for (int k = 0; k < 8; k++)
 #line "downward.cu"
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+      for (int r0 = 0; r0 < U0; r0++)
 #line 8 "downward.mf"
-        value[r0] = value[r0] * x[y_1] + c[7 - k];
-      }
+        value[r0] = value[r0] * x_of[r0] + c[7 - k];
 #line "downward.cu"
     {
       float value_1[U0];
@@ -110,8 +117,10 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) downward_tile(
       if (y_1 < y_1_limit) {
 #line 6 "downward.mf"
         float value = 0;
+        float x_of = 1 ? x[y_1] : 0;
+#line 7 "downward.mf"
         for (int k = 0; k < 8; k++)
-          value = value * x[y_1] + c[7 - k];
+          value = value * x_of + c[7 - k];
         y[y_1] = value;
       }
     }

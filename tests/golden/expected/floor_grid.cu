@@ -13,8 +13,8 @@
 // ---- kernels
 
 extern "C" __global__ void whole_leaf0(
-    const float *x,
-    float *y,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int B)
 {
   const int v = blockIdx.x;
@@ -25,8 +25,8 @@ extern "C" __global__ void whole_leaf0(
 }
 
 extern "C" __global__ void whole_leaf1(
-    const float *x,
-    float *y,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int B)
 {
   const int v = blockIdx.x;

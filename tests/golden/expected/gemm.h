@@ -39,18 +39,17 @@ static inline int gemm_select(const cf_machine *machine, int m, int n, int k, co
   const cf_count T_B = cf_amount(machine->threads_per_block);
   static const short cf_variants[] = {
     0, 3, 0, 1, 2, /* leaf 0: gemm_leaf0 */
-    1, 4, 0, 1, 3, 4, /* leaf 1: gemm_leaf1 */
-    2, 3, 0, 5, 6, /* leaf 2: gemm_leaf2 */
-    -1, 3, 0, 1, 7, /* no variant */
-    -2, 3, 0, 5, 8, /* no variant */
-    -3, 1, 9, /* no variant */
+    1, 3, 0, 3, 4, /* leaf 1: gemm_leaf1 */
+    -1, 3, 0, 1, 5, /* no variant */
+    -2, 3, 0, 3, 6, /* no variant */
+    -3, 1, 7, /* no variant */
   };
   static const char *const cf_dead_ends[] = {
     "R_B < 31, k*B0 + k*B1 <= Z_B, B0*B1 <= T_B",
-    "R_B < 30, Z_B < k*B0 + k*B1, B0*B1 <= T_B",
+    "R_B < 32, Z_B < k*B0 + k*B1, B0*B1 <= T_B",
     "T_B < B0*B1",
   };
-  cf_fact cf_facts[10];
+  cf_fact cf_facts[8];
   if (!(B0 >= 1))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, B0);
   if (!(B1 >= 1))
@@ -65,38 +64,33 @@ static inline int gemm_select(const cf_machine *machine, int m, int n, int k, co
                            cf_times(cf_amount(B0), cf_amount(B1)), CF_AT_MOST, T_B);
   cf_facts[1] = cf_compare("k*B0 + k*B1 <= Z_B", CF_ROOM,
                            cf_plus(cf_times(cf_amount(B0), cf_amount(k)), cf_times(cf_amount(B1), cf_amount(k))), CF_AT_MOST, Z_B);
-  cf_facts[2] = cf_compare("32 <= R_B", CF_ROOM,
-                           32, CF_AT_MOST, R_B);
-  cf_facts[3] = cf_compare("R_B < 32", CF_SCARCE,
-                           R_B, CF_LESS, 32);
-  cf_facts[4] = cf_compare("31 <= R_B", CF_ROOM,
+  cf_facts[2] = cf_compare("31 <= R_B", CF_ROOM,
                            31, CF_AT_MOST, R_B);
-  cf_facts[5] = cf_compare("Z_B < k*B0 + k*B1", CF_SCARCE,
+  cf_facts[3] = cf_compare("Z_B < k*B0 + k*B1", CF_SCARCE,
                            Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_amount(k)), cf_times(cf_amount(B1), cf_amount(k))));
-  cf_facts[6] = cf_compare("30 <= R_B", CF_ROOM,
-                           30, CF_AT_MOST, R_B);
-  cf_facts[7] = cf_compare("R_B < 31", CF_SCARCE,
+  cf_facts[4] = cf_compare("32 <= R_B", CF_ROOM,
+                           32, CF_AT_MOST, R_B);
+  cf_facts[5] = cf_compare("R_B < 31", CF_SCARCE,
                            R_B, CF_LESS, 31);
-  cf_facts[8] = cf_compare("R_B < 30", CF_SCARCE,
-                           R_B, CF_LESS, 30);
-  cf_facts[9] = cf_compare("T_B < B0*B1", CF_SCARCE,
+  cf_facts[6] = cf_compare("R_B < 32", CF_SCARCE,
+                           R_B, CF_LESS, 32);
+  cf_facts[7] = cf_compare("T_B < B0*B1", CF_SCARCE,
                            T_B, CF_LESS, cf_times(cf_amount(B0), cf_amount(B1)));
-  return cf_decide(cf_facts, cf_variants, 29, cf_dead_ends, choice);
+  return cf_decide(cf_facts, cf_variants, 23, cf_dead_ends, choice);
 }
 
 /* The conditions and decisions of a leaf, as text. */
 static inline const char *gemm_explain(int leaf)
 {
   switch (leaf) {
-  case 0: return "32 <= R_B, k*B0 + k*B1 <= Z_B, B0*B1 <= T_B";
-  case 1: return "31 <= R_B, R_B < 32, k*B0 + k*B1 <= Z_B, B0*B1 <= T_B; granularity: 3a: iterations of the loop over 'l' depend on each other in 'c'; cse-1: no subexpression occurs twice; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses";
-  case 2: return "30 <= R_B, Z_B < k*B0 + k*B1, B0*B1 <= T_B; granularity: 3a: iterations of the loop over 'l' depend on each other in 'c'; no-caching: 4b: not cached: a, b";
-  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2";
-  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";
-  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4";
-  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2";
-  case 7: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4";
-  case 8: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8";
+  case 0: return "31 <= R_B, k*B0 + k*B1 <= Z_B, B0*B1 <= T_B";
+  case 1: return "32 <= R_B, Z_B < k*B0 + k*B1, B0*B1 <= T_B; granularity: 3a: iterations of the loop over 'l' depend on each other in 'c'; no-caching: 4b: not cached: a, b";
+  case 2: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2";
+  case 3: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";
+  case 4: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 4";
+  case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 32, U0 = 8, U1 = 4, D = 16, S = 4, M = 2";
+  case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 16, U0 = 4, U1 = 4, D = 32, S = 3, M = 4";
+  case 7: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -110,7 +104,6 @@ static inline void gemm_block(int leaf, const gemm_params *params, long long *th
   switch (leaf) {
   case 0:
   case 1:
-  case 2:
     *threads = cf_mul(B0, B1);
     *innermost = B1;
     break;

@@ -15,8 +15,8 @@
 // ---- kernels
 
 extern "C" __global__ void heat3d_1_leaf0(
-    const float *a,
-    float *b,
+    const float *__restrict__ a,
+    float *__restrict__ b,
     long a_stride0,
     long a_stride1,
     long b_stride0,
@@ -72,8 +72,8 @@ extern "C" __global__ void heat3d_1_leaf0(
 }
 
 extern "C" __global__ void __maxnreg__(32) heat3d_1_leaf1(
-    const float *a,
-    float *b,
+    const float *__restrict__ a,
+    float *__restrict__ b,
     long a_stride0,
     long a_stride1,
     long b_stride0,
@@ -129,8 +129,8 @@ extern "C" __global__ void __maxnreg__(32) heat3d_1_leaf1(
 }
 
 extern "C" __global__ void heat3d_1_leaf2(
-    const float *a,
-    float *b,
+    const float *__restrict__ a,
+    float *__restrict__ b,
     long a_stride0,
     long a_stride1,
     long b_stride0,
@@ -170,8 +170,8 @@ extern "C" __global__ void heat3d_1_leaf2(
 }
 
 extern "C" __global__ void __maxnreg__(32) heat3d_1_leaf3(
-    const float *a,
-    float *b,
+    const float *__restrict__ a,
+    float *__restrict__ b,
     long a_stride0,
     long a_stride1,
     long b_stride0,
@@ -211,8 +211,8 @@ extern "C" __global__ void __maxnreg__(32) heat3d_1_leaf3(
 }
 
 extern "C" __global__ void heat3d_2_leaf0(
-    float *a,
-    const float *b,
+    float *__restrict__ a,
+    const float *__restrict__ b,
     long a_stride0,
     long a_stride1,
     long b_stride0,
@@ -268,8 +268,8 @@ extern "C" __global__ void heat3d_2_leaf0(
 }
 
 extern "C" __global__ void __maxnreg__(32) heat3d_2_leaf1(
-    float *a,
-    const float *b,
+    float *__restrict__ a,
+    const float *__restrict__ b,
     long a_stride0,
     long a_stride1,
     long b_stride0,
@@ -325,8 +325,8 @@ extern "C" __global__ void __maxnreg__(32) heat3d_2_leaf1(
 }
 
 extern "C" __global__ void heat3d_2_leaf2(
-    float *a,
-    const float *b,
+    float *__restrict__ a,
+    const float *__restrict__ b,
     long a_stride0,
     long a_stride1,
     long b_stride0,
@@ -366,8 +366,8 @@ extern "C" __global__ void heat3d_2_leaf2(
 }
 
 extern "C" __global__ void __maxnreg__(32) heat3d_2_leaf3(
-    float *a,
-    const float *b,
+    float *__restrict__ a,
+    const float *__restrict__ b,
     long a_stride0,
     long a_stride1,
     long b_stride0,
@@ -447,22 +447,19 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
             const int y1 = o1 + (t1 * U1 + r1);
             float window_a[22];
             window_a[0] = 0 <= first && first < y2_limit
-                ? a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (first - 1 + 1)] : 0;
+                ? a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + first] : 0;
             cf_vectors<cf_together, 4,
                 4>(&window_a[1], &a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (first + 1)]);
             window_a[5] = 0 <= first + 3 && first + 3 < y2_limit
-                ? a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (first + 4 + 1)] : 0;
+                ? a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (first + 5)] : 0;
             cf_vectors<cf_together, 4,
-                4>(&window_a[6], &a[(y0 + 1 - 1) * a_stride0 + (y1 + 1) * a_stride1 + (first + 1)]);
+                4>(&window_a[6], &a[y0 * a_stride0 + (y1 + 1) * a_stride1 + (first + 1)]);
             cf_vectors<cf_together, 4,
-                4>(&window_a[10],
-                &a[(y0 + 1 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (first + 1)]);
+                4>(&window_a[10], &a[(y0 + 2) * a_stride0 + (y1 + 1) * a_stride1 + (first + 1)]);
             cf_vectors<cf_together, 4,
-                4>(&window_a[14],
-                &a[(y0 + 1) * a_stride0 + (y1 + 1 - 1) * a_stride1 + (first + 1)]);
+                4>(&window_a[14], &a[(y0 + 1) * a_stride0 + y1 * a_stride1 + (first + 1)]);
             cf_vectors<cf_together, 4,
-                4>(&window_a[18],
-                &a[(y0 + 1) * a_stride0 + (y1 + 1 + 1) * a_stride1 + (first + 1)]);
+                4>(&window_a[18], &a[(y0 + 1) * a_stride0 + (y1 + 2) * a_stride1 + (first + 1)]);
             #pragma unroll
             for (int point = 0; point < 4; point++)
 #line 18 "heat3d.mf"
@@ -486,14 +483,11 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
               if (0 <= first && first < y2_limit)
                 b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (first + 1)] = value_b[r0][r1][0];
               if (0 <= first + 1 && first + 1 < y2_limit)
-                b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (first + 1 + 1)] =
-                    value_b[r0][r1][1];
+                b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (first + 2)] = value_b[r0][r1][1];
               if (0 <= first + 2 && first + 2 < y2_limit)
-                b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (first + 2 + 1)] =
-                    value_b[r0][r1][2];
+                b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (first + 3)] = value_b[r0][r1][2];
               if (0 <= first + 3 && first + 3 < y2_limit)
-                b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (first + 3 + 1)] =
-                    value_b[r0][r1][3];
+                b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (first + 4)] = value_b[r0][r1][3];
             }
           }
         }
@@ -510,12 +504,12 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
 #line 18 "heat3d.mf"
                     b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] =
                         a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] + r
-                        * (a[(y0 + 1 - 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
-                        + a[(y0 + 1 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
-                        + a[(y0 + 1) * a_stride0 + (y1 + 1 - 1) * a_stride1 + (y2 + 1)]
-                        + a[(y0 + 1) * a_stride0 + (y1 + 1 + 1) * a_stride1 + (y2 + 1)]
-                        + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1 - 1)]
-                        + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1 + 1)] - 6.0f
+                        * (a[y0 * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
+                        + a[(y0 + 2) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
+                        + a[(y0 + 1) * a_stride0 + y1 * a_stride1 + (y2 + 1)]
+                        + a[(y0 + 1) * a_stride0 + (y1 + 2) * a_stride1 + (y2 + 1)]
+                        + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + y2]
+                        + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 2)] - 6.0f
                         * a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]);
             }
 #line "heat3d.cu"
@@ -539,12 +533,12 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
               const int y2 = o2 + (r2 * T2 + t2);
 #line 18 "heat3d.mf"
               value[r0][r1][r2] = a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] + r
-                  * (a[(y0 + 1 - 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
-                  + a[(y0 + 1 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
-                  + a[(y0 + 1) * a_stride0 + (y1 + 1 - 1) * a_stride1 + (y2 + 1)]
-                  + a[(y0 + 1) * a_stride0 + (y1 + 1 + 1) * a_stride1 + (y2 + 1)]
-                  + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1 - 1)]
-                  + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1 + 1)] - 6.0f
+                  * (a[y0 * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
+                  + a[(y0 + 2) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
+                  + a[(y0 + 1) * a_stride0 + y1 * a_stride1 + (y2 + 1)]
+                  + a[(y0 + 1) * a_stride0 + (y1 + 2) * a_stride1 + (y2 + 1)]
+                  + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + y2]
+                  + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 2)] - 6.0f
                   * a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]);
             }
           }
@@ -579,12 +573,12 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
 #line 18 "heat3d.mf"
                   b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] =
                       a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] + r
-                      * (a[(y0 + 1 - 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
-                      + a[(y0 + 1 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
-                      + a[(y0 + 1) * a_stride0 + (y1 + 1 - 1) * a_stride1 + (y2 + 1)]
-                      + a[(y0 + 1) * a_stride0 + (y1 + 1 + 1) * a_stride1 + (y2 + 1)]
-                      + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1 - 1)]
-                      + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1 + 1)] - 6.0f
+                      * (a[y0 * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
+                      + a[(y0 + 2) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]
+                      + a[(y0 + 1) * a_stride0 + y1 * a_stride1 + (y2 + 1)]
+                      + a[(y0 + 1) * a_stride0 + (y1 + 2) * a_stride1 + (y2 + 1)]
+                      + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + y2]
+                      + a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 2)] - 6.0f
                       * a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)]);
               }
           }
@@ -635,22 +629,19 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
             const int y1 = o1 + (t1 * U1 + r1);
             float window_b[22];
             window_b[0] = 0 <= first && first < y2_limit
-                ? b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (first - 1 + 1)] : 0;
+                ? b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + first] : 0;
             cf_vectors<cf_together, 4,
                 4>(&window_b[1], &b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (first + 1)]);
             window_b[5] = 0 <= first + 3 && first + 3 < y2_limit
-                ? b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (first + 4 + 1)] : 0;
+                ? b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (first + 5)] : 0;
             cf_vectors<cf_together, 4,
-                4>(&window_b[6], &b[(y0 + 1 - 1) * b_stride0 + (y1 + 1) * b_stride1 + (first + 1)]);
+                4>(&window_b[6], &b[y0 * b_stride0 + (y1 + 1) * b_stride1 + (first + 1)]);
             cf_vectors<cf_together, 4,
-                4>(&window_b[10],
-                &b[(y0 + 1 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (first + 1)]);
+                4>(&window_b[10], &b[(y0 + 2) * b_stride0 + (y1 + 1) * b_stride1 + (first + 1)]);
             cf_vectors<cf_together, 4,
-                4>(&window_b[14],
-                &b[(y0 + 1) * b_stride0 + (y1 + 1 - 1) * b_stride1 + (first + 1)]);
+                4>(&window_b[14], &b[(y0 + 1) * b_stride0 + y1 * b_stride1 + (first + 1)]);
             cf_vectors<cf_together, 4,
-                4>(&window_b[18],
-                &b[(y0 + 1) * b_stride0 + (y1 + 1 + 1) * b_stride1 + (first + 1)]);
+                4>(&window_b[18], &b[(y0 + 1) * b_stride0 + (y1 + 2) * b_stride1 + (first + 1)]);
             #pragma unroll
             for (int point = 0; point < 4; point++)
 #line 33 "heat3d.mf"
@@ -674,14 +665,11 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
               if (0 <= first && first < y2_limit)
                 a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (first + 1)] = value_a[r0][r1][0];
               if (0 <= first + 1 && first + 1 < y2_limit)
-                a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (first + 1 + 1)] =
-                    value_a[r0][r1][1];
+                a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (first + 2)] = value_a[r0][r1][1];
               if (0 <= first + 2 && first + 2 < y2_limit)
-                a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (first + 2 + 1)] =
-                    value_a[r0][r1][2];
+                a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (first + 3)] = value_a[r0][r1][2];
               if (0 <= first + 3 && first + 3 < y2_limit)
-                a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (first + 3 + 1)] =
-                    value_a[r0][r1][3];
+                a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (first + 4)] = value_a[r0][r1][3];
             }
           }
         }
@@ -698,12 +686,12 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
 #line 33 "heat3d.mf"
                     a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] =
                         b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] + r
-                        * (b[(y0 + 1 - 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
-                        + b[(y0 + 1 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
-                        + b[(y0 + 1) * b_stride0 + (y1 + 1 - 1) * b_stride1 + (y2 + 1)]
-                        + b[(y0 + 1) * b_stride0 + (y1 + 1 + 1) * b_stride1 + (y2 + 1)]
-                        + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1 - 1)]
-                        + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1 + 1)] - 6.0f
+                        * (b[y0 * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
+                        + b[(y0 + 2) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
+                        + b[(y0 + 1) * b_stride0 + y1 * b_stride1 + (y2 + 1)]
+                        + b[(y0 + 1) * b_stride0 + (y1 + 2) * b_stride1 + (y2 + 1)]
+                        + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + y2]
+                        + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 2)] - 6.0f
                         * b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]);
             }
 #line "heat3d.cu"
@@ -727,12 +715,12 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
               const int y2 = o2 + (r2 * T2 + t2);
 #line 33 "heat3d.mf"
               value[r0][r1][r2] = b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] + r
-                  * (b[(y0 + 1 - 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
-                  + b[(y0 + 1 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
-                  + b[(y0 + 1) * b_stride0 + (y1 + 1 - 1) * b_stride1 + (y2 + 1)]
-                  + b[(y0 + 1) * b_stride0 + (y1 + 1 + 1) * b_stride1 + (y2 + 1)]
-                  + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1 - 1)]
-                  + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1 + 1)] - 6.0f
+                  * (b[y0 * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
+                  + b[(y0 + 2) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
+                  + b[(y0 + 1) * b_stride0 + y1 * b_stride1 + (y2 + 1)]
+                  + b[(y0 + 1) * b_stride0 + (y1 + 2) * b_stride1 + (y2 + 1)]
+                  + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + y2]
+                  + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 2)] - 6.0f
                   * b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]);
             }
           }
@@ -767,12 +755,12 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
 #line 33 "heat3d.mf"
                   a[(y0 + 1) * a_stride0 + (y1 + 1) * a_stride1 + (y2 + 1)] =
                       b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)] + r
-                      * (b[(y0 + 1 - 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
-                      + b[(y0 + 1 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
-                      + b[(y0 + 1) * b_stride0 + (y1 + 1 - 1) * b_stride1 + (y2 + 1)]
-                      + b[(y0 + 1) * b_stride0 + (y1 + 1 + 1) * b_stride1 + (y2 + 1)]
-                      + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1 - 1)]
-                      + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1 + 1)] - 6.0f
+                      * (b[y0 * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
+                      + b[(y0 + 2) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]
+                      + b[(y0 + 1) * b_stride0 + y1 * b_stride1 + (y2 + 1)]
+                      + b[(y0 + 1) * b_stride0 + (y1 + 2) * b_stride1 + (y2 + 1)]
+                      + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + y2]
+                      + b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 2)] - 6.0f
                       * b[(y0 + 1) * b_stride0 + (y1 + 1) * b_stride1 + (y2 + 1)]);
               }
           }

@@ -13,8 +13,8 @@
 // ---- kernels
 
 extern "C" __global__ void host_scalars_leaf0(
-    const float *x,
-    float *y,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int B,
     int half,
     float twice)

@@ -15,7 +15,7 @@
 // ---- kernels
 
 extern "C" __global__ void jacobi1d_leaf0(
-    int *a,
+    int *__restrict__ a,
     int N,
     int s,
     int B,
@@ -74,7 +74,7 @@ extern "C" __global__ void jacobi1d_leaf0(
 }
 
 extern "C" __global__ void jacobi1d_leaf1(
-    int *a,
+    int *__restrict__ a,
     int N,
     int B,
     int t)
@@ -126,7 +126,7 @@ extern "C" __global__ void jacobi1d_leaf1(
 }
 
 extern "C" __global__ void jacobi1d_leaf3(
-    int *a,
+    int *__restrict__ a,
     int N,
     int B,
     int t)

@@ -15,8 +15,8 @@
 // ---- kernels
 
 extern "C" __global__ void jacobi2d_1_leaf0(
-    const float *a,
-    float *b,
+    const float *__restrict__ a,
+    float *__restrict__ b,
     long a_stride0,
     long b_stride0,
     int n,
@@ -53,8 +53,8 @@ extern "C" __global__ void jacobi2d_1_leaf0(
 }
 
 extern "C" __global__ void jacobi2d_1_leaf1(
-    const float *a,
-    float *b,
+    const float *__restrict__ a,
+    float *__restrict__ b,
     long a_stride0,
     long b_stride0,
     int n,
@@ -78,8 +78,8 @@ extern "C" __global__ void jacobi2d_1_leaf1(
 }
 
 extern "C" __global__ void jacobi2d_2_leaf0(
-    float *a,
-    const float *b,
+    float *__restrict__ a,
+    const float *__restrict__ b,
     long a_stride0,
     long b_stride0,
     int n,
@@ -116,8 +116,8 @@ extern "C" __global__ void jacobi2d_2_leaf0(
 }
 
 extern "C" __global__ void jacobi2d_2_leaf1(
-    float *a,
-    const float *b,
+    float *__restrict__ a,
+    const float *__restrict__ b,
     long a_stride0,
     long b_stride0,
     int n,
@@ -169,13 +169,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + (t0 * U0 + r0);
           float window_a[14];
-          window_a[0] = 0 <= first && first < y1_limit ? a[(y0 + 1) * a_stride0 + (first - 1 + 1)]
-              : 0;
+          window_a[0] = 0 <= first && first < y1_limit ? a[(y0 + 1) * a_stride0 + first] : 0;
           cf_vectors<cf_together, 4, 4>(&window_a[1], &a[(y0 + 1) * a_stride0 + (first + 1)]);
           window_a[5] = 0 <= first + 3 && first + 3 < y1_limit
-              ? a[(y0 + 1) * a_stride0 + (first + 4 + 1)] : 0;
-          cf_vectors<cf_together, 4, 4>(&window_a[6], &a[(y0 + 1 - 1) * a_stride0 + (first + 1)]);
-          cf_vectors<cf_together, 4, 4>(&window_a[10], &a[(y0 + 1 + 1) * a_stride0 + (first + 1)]);
+              ? a[(y0 + 1) * a_stride0 + (first + 5)] : 0;
+          cf_vectors<cf_together, 4, 4>(&window_a[6], &a[y0 * a_stride0 + (first + 1)]);
+          cf_vectors<cf_together, 4, 4>(&window_a[10], &a[(y0 + 2) * a_stride0 + (first + 1)]);
           #pragma unroll
           for (int point = 0; point < 4; point++)
 #line 17 "jacobi2d.mf"
@@ -193,11 +192,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
             if (0 <= first && first < y1_limit)
               b[(y0 + 1) * b_stride0 + (first + 1)] = value_b[r0][0];
             if (0 <= first + 1 && first + 1 < y1_limit)
-              b[(y0 + 1) * b_stride0 + (first + 1 + 1)] = value_b[r0][1];
+              b[(y0 + 1) * b_stride0 + (first + 2)] = value_b[r0][1];
             if (0 <= first + 2 && first + 2 < y1_limit)
-              b[(y0 + 1) * b_stride0 + (first + 2 + 1)] = value_b[r0][2];
+              b[(y0 + 1) * b_stride0 + (first + 3)] = value_b[r0][2];
             if (0 <= first + 3 && first + 3 < y1_limit)
-              b[(y0 + 1) * b_stride0 + (first + 3 + 1)] = value_b[r0][3];
+              b[(y0 + 1) * b_stride0 + (first + 4)] = value_b[r0][3];
           }
         }
       } else {
@@ -209,10 +208,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
               if (0 <= y1 && y1 < y1_limit)
 #line 17 "jacobi2d.mf"
                 b[(y0 + 1) * b_stride0 + (y1 + 1)] = 0.2f
-                    * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[(y0 + 1 - 1) * a_stride0 + (y1 + 1)]
-                    + a[(y0 + 1 + 1) * a_stride0 + (y1 + 1)]
-                    + a[(y0 + 1) * a_stride0 + (y1 + 1 - 1)]
-                    + a[(y0 + 1) * a_stride0 + (y1 + 1 + 1)]);
+                    * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
+                    + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
+                    + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
           }
 #line "jacobi2d.cu"
         }
@@ -230,9 +228,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
             const int y1 = o1 + (r1 * T1 + t1);
 #line 17 "jacobi2d.mf"
             value[r0][r1] = 0.2f
-                * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[(y0 + 1 - 1) * a_stride0 + (y1 + 1)]
-                + a[(y0 + 1 + 1) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + (y1 + 1 - 1)]
-                + a[(y0 + 1) * a_stride0 + (y1 + 1 + 1)]);
+                * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
+                + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
+                + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
           }
         }
 #line "jacobi2d.cu"
@@ -257,9 +255,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_til
             if (0 <= y1 && y1 < y1_limit)
 #line 17 "jacobi2d.mf"
               b[(y0 + 1) * b_stride0 + (y1 + 1)] = 0.2f
-                  * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[(y0 + 1 - 1) * a_stride0 + (y1 + 1)]
-                  + a[(y0 + 1 + 1) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + (y1 + 1 - 1)]
-                  + a[(y0 + 1) * a_stride0 + (y1 + 1 + 1)]);
+                  * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
+                  + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
+                  + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
           }
       }
 #line "jacobi2d.cu"
@@ -322,9 +320,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
             const int y1 = o1 + (r1 * T1 + t1);
 #line 17 "jacobi2d.mf"
             value[r0][r1] = 0.2f
-                * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[(y0 + 1 - 1) * a_stride0 + (y1 + 1)]
-                + a[(y0 + 1 + 1) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + (y1 + 1 - 1)]
-                + a[(y0 + 1) * a_stride0 + (y1 + 1 + 1)]);
+                * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
+                + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
+                + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
           }
         }
 #line "jacobi2d.cu"
@@ -349,9 +347,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_1_tim
             if (low1 <= r1 * T1 + t1 && r1 * T1 + t1 < high1)
 #line 17 "jacobi2d.mf"
               first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = 0.2f
-                  * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[(y0 + 1 - 1) * a_stride0 + (y1 + 1)]
-                  + a[(y0 + 1 + 1) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + (y1 + 1 - 1)]
-                  + a[(y0 + 1) * a_stride0 + (y1 + 1 + 1)]);
+                  * (a[(y0 + 1) * a_stride0 + (y1 + 1)] + a[y0 * a_stride0 + (y1 + 1)]
+                  + a[(y0 + 2) * a_stride0 + (y1 + 1)] + a[(y0 + 1) * a_stride0 + y1]
+                  + a[(y0 + 1) * a_stride0 + (y1 + 2)]);
           }
       }
   }
@@ -562,13 +560,12 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
         for (int r0 = 0; r0 < U0; r0++) {
           const int y0 = o0 + (t0 * U0 + r0);
           float window_b[14];
-          window_b[0] = 0 <= first && first < y1_limit ? b[(y0 + 1) * b_stride0 + (first - 1 + 1)]
-              : 0;
+          window_b[0] = 0 <= first && first < y1_limit ? b[(y0 + 1) * b_stride0 + first] : 0;
           cf_vectors<cf_together, 4, 4>(&window_b[1], &b[(y0 + 1) * b_stride0 + (first + 1)]);
           window_b[5] = 0 <= first + 3 && first + 3 < y1_limit
-              ? b[(y0 + 1) * b_stride0 + (first + 4 + 1)] : 0;
-          cf_vectors<cf_together, 4, 4>(&window_b[6], &b[(y0 + 1 - 1) * b_stride0 + (first + 1)]);
-          cf_vectors<cf_together, 4, 4>(&window_b[10], &b[(y0 + 1 + 1) * b_stride0 + (first + 1)]);
+              ? b[(y0 + 1) * b_stride0 + (first + 5)] : 0;
+          cf_vectors<cf_together, 4, 4>(&window_b[6], &b[y0 * b_stride0 + (first + 1)]);
+          cf_vectors<cf_together, 4, 4>(&window_b[10], &b[(y0 + 2) * b_stride0 + (first + 1)]);
           #pragma unroll
           for (int point = 0; point < 4; point++)
 #line 29 "jacobi2d.mf"
@@ -586,11 +583,11 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
             if (0 <= first && first < y1_limit)
               a[(y0 + 1) * a_stride0 + (first + 1)] = value_a[r0][0];
             if (0 <= first + 1 && first + 1 < y1_limit)
-              a[(y0 + 1) * a_stride0 + (first + 1 + 1)] = value_a[r0][1];
+              a[(y0 + 1) * a_stride0 + (first + 2)] = value_a[r0][1];
             if (0 <= first + 2 && first + 2 < y1_limit)
-              a[(y0 + 1) * a_stride0 + (first + 2 + 1)] = value_a[r0][2];
+              a[(y0 + 1) * a_stride0 + (first + 3)] = value_a[r0][2];
             if (0 <= first + 3 && first + 3 < y1_limit)
-              a[(y0 + 1) * a_stride0 + (first + 3 + 1)] = value_a[r0][3];
+              a[(y0 + 1) * a_stride0 + (first + 4)] = value_a[r0][3];
           }
         }
       } else {
@@ -602,10 +599,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
               if (0 <= y1 && y1 < y1_limit)
 #line 29 "jacobi2d.mf"
                 a[(y0 + 1) * a_stride0 + (y1 + 1)] = 0.2f
-                    * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[(y0 + 1 - 1) * b_stride0 + (y1 + 1)]
-                    + b[(y0 + 1 + 1) * b_stride0 + (y1 + 1)]
-                    + b[(y0 + 1) * b_stride0 + (y1 + 1 - 1)]
-                    + b[(y0 + 1) * b_stride0 + (y1 + 1 + 1)]);
+                    * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
+                    + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
+                    + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
           }
 #line "jacobi2d.cu"
         }
@@ -623,9 +619,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
             const int y1 = o1 + (r1 * T1 + t1);
 #line 29 "jacobi2d.mf"
             value[r0][r1] = 0.2f
-                * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[(y0 + 1 - 1) * b_stride0 + (y1 + 1)]
-                + b[(y0 + 1 + 1) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + (y1 + 1 - 1)]
-                + b[(y0 + 1) * b_stride0 + (y1 + 1 + 1)]);
+                * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
+                + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
+                + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
           }
         }
 #line "jacobi2d.cu"
@@ -650,9 +646,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_til
             if (0 <= y1 && y1 < y1_limit)
 #line 29 "jacobi2d.mf"
               a[(y0 + 1) * a_stride0 + (y1 + 1)] = 0.2f
-                  * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[(y0 + 1 - 1) * b_stride0 + (y1 + 1)]
-                  + b[(y0 + 1 + 1) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + (y1 + 1 - 1)]
-                  + b[(y0 + 1) * b_stride0 + (y1 + 1 + 1)]);
+                  * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
+                  + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
+                  + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
           }
       }
 #line "jacobi2d.cu"
@@ -715,9 +711,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
             const int y1 = o1 + (r1 * T1 + t1);
 #line 29 "jacobi2d.mf"
             value[r0][r1] = 0.2f
-                * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[(y0 + 1 - 1) * b_stride0 + (y1 + 1)]
-                + b[(y0 + 1 + 1) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + (y1 + 1 - 1)]
-                + b[(y0 + 1) * b_stride0 + (y1 + 1 + 1)]);
+                * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
+                + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
+                + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
           }
         }
 #line "jacobi2d.cu"
@@ -742,9 +738,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
             if (low1 <= r1 * T1 + t1 && r1 * T1 + t1 < high1)
 #line 29 "jacobi2d.mf"
               first_grid[(y0 - o0) * (T1 * U1) + (y1 - o1)] = 0.2f
-                  * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[(y0 + 1 - 1) * b_stride0 + (y1 + 1)]
-                  + b[(y0 + 1 + 1) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + (y1 + 1 - 1)]
-                  + b[(y0 + 1) * b_stride0 + (y1 + 1 + 1)]);
+                  * (b[(y0 + 1) * b_stride0 + (y1 + 1)] + b[y0 * b_stride0 + (y1 + 1)]
+                  + b[(y0 + 2) * b_stride0 + (y1 + 1)] + b[(y0 + 1) * b_stride0 + y1]
+                  + b[(y0 + 1) * b_stride0 + (y1 + 2)]);
           }
       }
   }

@@ -13,8 +13,8 @@
 // ---- kernels
 
 extern "C" __global__ void wide_leaf0(
-    const long *x,
-    long *y,
+    const long *__restrict__ x,
+    long *__restrict__ y,
     int n,
     long first,
     int B)

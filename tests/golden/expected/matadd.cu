@@ -13,9 +13,9 @@
 // ---- kernels
 
 extern "C" __global__ void matadd_leaf0(
-    const int *a,
-    const int *b,
-    int *c,
+    const int *__restrict__ a,
+    const int *__restrict__ b,
+    int *__restrict__ c,
     long a_stride0,
     long b_stride0,
     long c_stride0,
@@ -40,9 +40,9 @@ extern "C" __global__ void matadd_leaf0(
 }
 
 extern "C" __global__ void matadd_leaf1(
-    const int *a,
-    const int *b,
-    int *c,
+    const int *__restrict__ a,
+    const int *__restrict__ b,
+    int *__restrict__ c,
     long a_stride0,
     long b_stride0,
     long c_stride0,

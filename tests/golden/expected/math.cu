@@ -13,8 +13,8 @@
 // ---- kernels
 
 extern "C" __global__ void math_leaf0(
-    const double *x,
-    double *y,
+    const double *__restrict__ x,
+    double *__restrict__ y,
     int n,
     int B)
 {

@@ -17,9 +17,64 @@
 // ---- kernels
 
 extern "C" __global__ void matmul_leaf0(
-    const float *a,
-    const float *b,
-    float *c,
+    const float *__restrict__ a,
+    const float *__restrict__ b,
+    float *__restrict__ c,
+    long a_stride0,
+    long b_stride0,
+    long c_stride0,
+    int n,
+    int B0,
+    int ub1,
+    int s,
+    int dim0)
+{
+  CF_SHARED(cf_shared);  // s*B0*ub1 + B0^2 words of 4 bytes
+  float *const shared_a = (float *)cf_shared;
+  float *const shared_b = (float *)(cf_shared + 4 * (B0 * B0));
+  for (int i = blockIdx.y; i < dim0; i += gridDim.y) {
+    const int j = blockIdx.x;
+    const int u = threadIdx.x;
+    const int v = threadIdx.y;
+    for (int k = 0; k < n / B0; k++) {
+      // copy in a: B0 x B0 elements
+      for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
+        for (int x1 = threadIdx.x; x1 < B0; x1 += blockDim.x) {
+          const int e0 = i * B0 + x0;
+          const int e1 = B0 * k + x1;
+          shared_a[x0 * B0 + x1] = a[e0 * a_stride0 + e1];
+        }
+      // copy in b: B0 x (s*ub1) elements
+      for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
+        for (int x1 = threadIdx.x; x1 < ub1 * s; x1 += blockDim.x) {
+          const int e0 = B0 * k + x0;
+          const int e1 = j * ub1 * s + x1;
+          shared_b[x0 * (ub1 * s) + x1] = b[e0 * b_stride0 + e1];
+        }
+      __syncthreads();
+#line 17 "matmul.mf"
+      int p = i * B0 + v;
+      int q = j * ub1 * s + u;
+#line 20 "matmul.mf"
+      for (int w = 0; w < s; w++) {
+#line "matmul.cu"
+        float private_c = c[p * c_stride0 + (q + w * ub1)];
+#line 19 "matmul.mf"
+        for (int z = 0; z < B0; z++)
+#line 22 "matmul.mf"
+          private_c += shared_a[v * B0 + z] * shared_b[z * (ub1 * s) + (ub1 * w + u)];
+#line "matmul.cu"
+        c[p * c_stride0 + (q + w * ub1)] = private_c;
+      }
+      __syncthreads();
+    }
+  }
+}
+
+extern "C" __global__ void matmul_leaf1(
+    const float *__restrict__ a,
+    const float *__restrict__ b,
+    float *__restrict__ c,
     long a_stride0,
     long b_stride0,
     long c_stride0,
@@ -58,55 +113,10 @@ extern "C" __global__ void matmul_leaf0(
       for (int z = 0; z < B0; z++)
         for (int w = 0; w < s; w++) {
           int x = w * ub1;
-          c[p * c_stride0 + (q + x)] += shared_a[v * B0 + z]
-              * shared_b[z * (ub1 * s) + (ub1 * w + u)];
-        }
-#line "matmul.cu"
-      __syncthreads();
-    }
-  }
-}
-
-extern "C" __global__ void matmul_leaf1(
-    const float *a,
-    const float *b,
-    float *c,
-    long a_stride0,
-    long b_stride0,
-    long c_stride0,
-    int n,
-    int B0,
-    int ub1,
-    int dim0)
-{
-  CF_SHARED(cf_shared);  // B0^2 + B0*ub1 words of 4 bytes
-  float *const shared_a = (float *)cf_shared;
-  float *const shared_b = (float *)(cf_shared + 4 * (B0 * B0));
-  for (int i = blockIdx.y; i < dim0; i += gridDim.y) {
-    const int j = blockIdx.x;
-    const int u = threadIdx.x;
-    const int v = threadIdx.y;
-    for (int k = 0; k < n / B0; k++) {
-      // copy in a: B0 x B0 elements
-      for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
-        for (int x1 = threadIdx.x; x1 < B0; x1 += blockDim.x) {
-          const int e0 = i * B0 + x0;
-          const int e1 = B0 * k + x1;
-          shared_a[x0 * B0 + x1] = a[e0 * a_stride0 + e1];
-        }
-      // copy in b: B0 x ub1 elements
-      for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
-        for (int x1 = threadIdx.x; x1 < ub1; x1 += blockDim.x) {
-          const int e0 = B0 * k + x0;
-          const int e1 = j * ub1 + x1;
-          shared_b[x0 * ub1 + x1] = b[e0 * b_stride0 + e1];
-        }
-      __syncthreads();
-#line 19 "matmul.mf"
-      for (int z = 0; z < B0; z++)
+          const int t1 = q + x;
 #line 22 "matmul.mf"
-        c[((long)i * B0 + v) * c_stride0 + ((long)j * ub1 + u)] += shared_a[v * B0 + z]
-            * shared_b[z * ub1 + u];
+          c[p * c_stride0 + t1] += shared_a[v * B0 + z] * shared_b[z * (ub1 * s) + (ub1 * w + u)];
+        }
 #line "matmul.cu"
       __syncthreads();
     }
@@ -114,9 +124,9 @@ extern "C" __global__ void matmul_leaf1(
 }
 
 extern "C" __global__ void matmul_leaf2(
-    const float *a,
-    const float *b,
-    float *c,
+    const float *__restrict__ a,
+    const float *__restrict__ b,
+    float *__restrict__ c,
     long a_stride0,
     long b_stride0,
     long c_stride0,
@@ -132,38 +142,89 @@ extern "C" __global__ void matmul_leaf2(
     const int j = blockIdx.x;
     const int u = threadIdx.x;
     const int v = threadIdx.y;
-    for (int k = 0; k < n / B0; k++) {
-      // copy in a: B0 x B0 elements
-      for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
-        for (int x1 = threadIdx.x; x1 < B0; x1 += blockDim.x) {
-          const int e0 = i * B0 + x0;
-          const int e1 = B0 * k + x1;
-          shared_a[x0 * B0 + x1] = a[e0 * a_stride0 + e1];
-        }
-      // copy in b: B0 x ub1 elements
-      for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
-        for (int x1 = threadIdx.x; x1 < ub1; x1 += blockDim.x) {
-          const int e0 = B0 * k + x0;
-          const int e1 = j * ub1 + x1;
-          shared_b[x0 * ub1 + x1] = b[e0 * b_stride0 + e1];
-        }
-      __syncthreads();
-#line 17 "matmul.mf"
-      int p = i * B0 + v;
-      int q = j * ub1 + u;
-      for (int z = 0; z < B0; z++)
+    if (0 < n / B0) {
+      float private_c = c[(i * B0 + v) * c_stride0 + (j * ub1 + u)];
+      for (int k = 0; k < n / B0; k++) {
+        // copy in a: B0 x B0 elements
+        for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
+          for (int x1 = threadIdx.x; x1 < B0; x1 += blockDim.x) {
+            const int e0 = i * B0 + x0;
+            const int e1 = B0 * k + x1;
+            shared_a[x0 * B0 + x1] = a[e0 * a_stride0 + e1];
+          }
+        // copy in b: B0 x ub1 elements
+        for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
+          for (int x1 = threadIdx.x; x1 < ub1; x1 += blockDim.x) {
+            const int e0 = B0 * k + x0;
+            const int e1 = j * ub1 + x1;
+            shared_b[x0 * ub1 + x1] = b[e0 * b_stride0 + e1];
+          }
+        __syncthreads();
+#line 19 "matmul.mf"
+        for (int z = 0; z < B0; z++)
 #line 22 "matmul.mf"
-        c[p * c_stride0 + q] += shared_a[v * B0 + z] * shared_b[z * ub1 + u];
+          private_c += shared_a[v * B0 + z] * shared_b[z * ub1 + u];
 #line "matmul.cu"
-      __syncthreads();
+        __syncthreads();
+      }
+      c[(i * B0 + v) * c_stride0 + (j * ub1 + u)] = private_c;
+    }
+  }
+}
+
+extern "C" __global__ void __maxnreg__(32) matmul_leaf3(
+    const float *__restrict__ a,
+    const float *__restrict__ b,
+    float *__restrict__ c,
+    long a_stride0,
+    long b_stride0,
+    long c_stride0,
+    int n,
+    int B0,
+    int ub1,
+    int dim0)
+{
+  CF_SHARED(cf_shared);  // B0^2 + B0*ub1 words of 4 bytes
+  float *const shared_a = (float *)cf_shared;
+  float *const shared_b = (float *)(cf_shared + 4 * (B0 * B0));
+  for (int i = blockIdx.y; i < dim0; i += gridDim.y) {
+    const int j = blockIdx.x;
+    const int u = threadIdx.x;
+    const int v = threadIdx.y;
+    if (0 < n / B0) {
+      float private_c = c[((long)i * B0 + v) * c_stride0 + ((long)j * ub1 + u)];
+      for (int k = 0; k < n / B0; k++) {
+        // copy in a: B0 x B0 elements
+        for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
+          for (int x1 = threadIdx.x; x1 < B0; x1 += blockDim.x) {
+            const int e0 = i * B0 + x0;
+            const int e1 = B0 * k + x1;
+            shared_a[x0 * B0 + x1] = a[e0 * a_stride0 + e1];
+          }
+        // copy in b: B0 x ub1 elements
+        for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
+          for (int x1 = threadIdx.x; x1 < ub1; x1 += blockDim.x) {
+            const int e0 = B0 * k + x0;
+            const int e1 = j * ub1 + x1;
+            shared_b[x0 * ub1 + x1] = b[e0 * b_stride0 + e1];
+          }
+        __syncthreads();
+#line 19 "matmul.mf"
+        for (int z = 0; z < B0; z++)
+#line 22 "matmul.mf"
+          private_c += shared_a[v * B0 + z] * shared_b[z * ub1 + u];
+#line "matmul.cu"
+        __syncthreads();
+      }
+      c[((long)i * B0 + v) * c_stride0 + ((long)j * ub1 + u)] = private_c;
     }
   }
 }
 
 extern "C" __global__ void matmul_leaf4(
-    const float *a,
-    const float *b,
-    float *c,
+    const float *__restrict__ a,
+    const float *__restrict__ b,
+    float *__restrict__ c,
     long a_stride0,
     long b_stride0,
     long c_stride0,
@@ -176,15 +237,19 @@ extern "C" __global__ void matmul_leaf4(
     const int j = blockIdx.x;
     const int u = threadIdx.x;
     const int v = threadIdx.y;
-    for (int k = 0; k < n / B0; k++) {
+    if (0 < n / B0) {
+      float private_c = c[(i * B0 + v) * c_stride0 + (j * ub1 + u)];
+      for (int k = 0; k < n / B0; k++) {
 #line 17 "matmul.mf"
-      int p = i * B0 + v;
-      int q = j * ub1 + u;
-      for (int z = 0; z < B0; z++)
+        int p = i * B0 + v;
+        int q = j * ub1 + u;
+        for (int z = 0; z < B0; z++)
 #line 22 "matmul.mf"
-        c[p * c_stride0 + q] += a[p * a_stride0 + ((long)B0 * k + z)]
-            * b[((long)B0 * k + z) * b_stride0 + q];
+          private_c += a[p * a_stride0 + ((long)B0 * k + z)]
+              * b[((long)B0 * k + z) * b_stride0 + q];
 #line "matmul.cu"
+      }
+      c[(i * B0 + v) * c_stride0 + (j * ub1 + u)] = private_c;
     }
   }
 }
@@ -206,8 +271,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
-  const int t0 = thread / (4 * 8) / (T1 / 8) * 4 + thread % (4 * 8) / 8;
-  const int t1 = thread / (4 * 8) % (T1 / 8) * 8 + thread % (4 * 8) % 8;
+  const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
+  const int t1 = thread / 32 % (T1 / 8) * 8 + thread % 32 % 8;
   const int blocks0 = (y0_limit + (T0 * U0 - 1)) / (T0 * U0);
   const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int group = 8 * blocks1;
@@ -220,9 +285,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   float *const shared_a = (float *)cf_shared;
   float *const shared_b = (float *)(cf_shared + 4 * (T0 * U0 * D * S + 4 * D * S));
   cf_turned_feed<float, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4, T0
-      * T1> feed_a(&a[o0 * a_stride0 + 0], a_stride0, y0_limit - o0, k_z_limit, thread);
+      * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, k_z_limit, thread);
   cf_feed<float, cf_together == 4, D, T1 * U1, 0, D, 0, T0
-      * T1> feed_b(&b[0 + o1], b_stride0, k_z_limit, y1_limit - o1, thread);
+      * T1> feed_b(&b[o1], b_stride0, k_z_limit, y1_limit - o1, thread);
   float private_c[U0][U1];
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)
@@ -377,7 +442,7 @@ int matmul_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, const float
   if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
-      cf_mul(dim1, s), // dim1 * s
+      dim1, // dim1
       dim0, // dim0
       1,
     },
@@ -386,9 +451,9 @@ int matmul_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, const float
       B0, // B0
       1,
     },
-    cf_add(cf_mul(B0, B0), cf_mul(B0, ub1)), // B0^2 + B0*ub1 words of shared memory
+    cf_add(cf_mul(B0, cf_mul(s, ub1)), cf_mul(B0, B0)), // s*B0*ub1 + B0^2 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, nullptr };
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &s, &dim0, nullptr };
   return cf_launch(cf_state, cf_leaf, matmul_leaf1, cf_once, cf_sizes, cf_arguments);
 }
 
@@ -416,6 +481,32 @@ int matmul_leaf2_run(cf_call &cf_state, int cf_leaf, const float *a, const float
   };
   void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, nullptr };
   return cf_launch(cf_state, cf_leaf, matmul_leaf2, cf_once, cf_sizes, cf_arguments);
+}
+
+int matmul_leaf3_run(cf_call &cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
+{
+  static cf_kernel_state cf_once;
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // n
+  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_c_stride0; // n
+  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
+  const cf_shape cf_sizes = {
+    { // blocks along x, y, z
+      cf_mul(dim1, s), // dim1 * s
+      dim0, // dim0
+      1,
+    },
+    { // threads along x, y, z
+      ub1, // ub1
+      B0, // B0
+      1,
+    },
+    cf_add(cf_mul(B0, B0), cf_mul(B0, ub1)), // B0^2 + B0*ub1 words of shared memory
+  };
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, nullptr };
+  return cf_launch(cf_state, cf_leaf, matmul_leaf3, cf_once, cf_sizes, cf_arguments);
 }
 
 int matmul_leaf4_run(cf_call &cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
@@ -524,10 +615,11 @@ int matmul_run(cf_call &cf_state, const float *a, const float *b, float *c, int 
   case 0:
     return matmul_leaf0_run(cf_state, cf_chosen.leaf, a, b, c, n, B0, ub1, s, dim0, dim1);
   case 1:
-  case 3:
     return matmul_leaf1_run(cf_state, cf_chosen.leaf, a, b, c, n, B0, ub1, s, dim0, dim1);
   case 2:
     return matmul_leaf2_run(cf_state, cf_chosen.leaf, a, b, c, n, B0, ub1, s, dim0, dim1);
+  case 3:
+    return matmul_leaf3_run(cf_state, cf_chosen.leaf, a, b, c, n, B0, ub1, s, dim0, dim1);
   case 4:
     return matmul_leaf4_run(cf_state, cf_chosen.leaf, a, b, c, n, B0, ub1, s, dim0, dim1);
   default:

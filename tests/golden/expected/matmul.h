@@ -42,21 +42,21 @@ static inline int matmul_select(const cf_machine *machine, int n, const matmul_p
   static const short cf_variants[] = {
     0, 3, 0, 1, 2, /* leaf 0: matmul_leaf0 */
     1, 4, 0, 1, 3, 4, /* leaf 1: matmul_leaf1 */
-    2, 4, 5, 1, 6, 2, /* leaf 2: matmul_leaf2 */
-    3, 5, 5, 1, 6, 3, 4, /* leaf 3: matmul_leaf1 */
-    4, 3, 1, 7, 2, /* leaf 4: matmul_leaf4 */
-    -1, 3, 0, 1, 8, /* no variant */
-    -2, 4, 5, 1, 6, 8, /* no variant */
-    -3, 3, 1, 7, 3, /* no variant */
-    -4, 1, 9, /* no variant */
+    2, 4, 5, 1, 6, 7, /* leaf 2: matmul_leaf2 */
+    3, 5, 5, 1, 6, 8, 4, /* leaf 3: matmul_leaf3 */
+    4, 3, 1, 9, 4, /* leaf 4: matmul_leaf4 */
+    -1, 3, 0, 1, 10, /* no variant */
+    -2, 4, 5, 1, 6, 10, /* no variant */
+    -3, 3, 1, 9, 10, /* no variant */
+    -4, 1, 11, /* no variant */
   };
   static const char *const cf_dead_ends[] = {
-    "R_B < 31, s*B0*ub1 + B0^2 <= Z_B, B0*ub1 <= T_B",
-    "R_B < 31, B0^2 + B0*ub1 <= Z_B, Z_B < s*B0*ub1 + B0^2, B0*ub1 <= T_B",
+    "R_B < 32, s*B0*ub1 + B0^2 <= Z_B, B0*ub1 <= T_B",
+    "R_B < 32, B0^2 + B0*ub1 <= Z_B, Z_B < s*B0*ub1 + B0^2, B0*ub1 <= T_B",
     "R_B < 32, Z_B < B0^2 + B0*ub1, B0*ub1 <= T_B",
     "T_B < B0*ub1",
   };
-  cf_fact cf_facts[10];
+  cf_fact cf_facts[12];
   int cf_status;
   if (!(B0 >= 1))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, B0);
@@ -72,21 +72,25 @@ static inline int matmul_select(const cf_machine *machine, int n, const matmul_p
                            cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(s), cf_amount(ub1))), cf_times(cf_amount(B0), cf_amount(B0))), CF_AT_MOST, Z_B);
   cf_facts[1] = cf_compare("B0*ub1 <= T_B", CF_ROOM,
                            cf_times(cf_amount(B0), cf_amount(ub1)), CF_AT_MOST, T_B);
-  cf_facts[2] = cf_compare("32 <= R_B", CF_ROOM,
+  cf_facts[2] = cf_compare("33 <= R_B", CF_ROOM,
+                           33, CF_AT_MOST, R_B);
+  cf_facts[3] = cf_compare("R_B < 33", CF_SCARCE,
+                           R_B, CF_LESS, 33);
+  cf_facts[4] = cf_compare("32 <= R_B", CF_ROOM,
                            32, CF_AT_MOST, R_B);
-  cf_facts[3] = cf_compare("R_B < 32", CF_SCARCE,
-                           R_B, CF_LESS, 32);
-  cf_facts[4] = cf_compare("31 <= R_B", CF_ROOM,
-                           31, CF_AT_MOST, R_B);
   cf_facts[5] = cf_compare("Z_B < s*B0*ub1 + B0^2", CF_SCARCE,
                            Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_times(cf_amount(s), cf_amount(ub1))), cf_times(cf_amount(B0), cf_amount(B0))));
   cf_facts[6] = cf_compare("B0^2 + B0*ub1 <= Z_B", CF_ROOM,
                            cf_plus(cf_times(cf_amount(B0), cf_amount(B0)), cf_times(cf_amount(B0), cf_amount(ub1))), CF_AT_MOST, Z_B);
-  cf_facts[7] = cf_compare("Z_B < B0^2 + B0*ub1", CF_SCARCE,
+  cf_facts[7] = cf_compare("34 <= R_B", CF_ROOM,
+                           34, CF_AT_MOST, R_B);
+  cf_facts[8] = cf_compare("R_B < 34", CF_SCARCE,
+                           R_B, CF_LESS, 34);
+  cf_facts[9] = cf_compare("Z_B < B0^2 + B0*ub1", CF_SCARCE,
                            Z_B, CF_LESS, cf_plus(cf_times(cf_amount(B0), cf_amount(B0)), cf_times(cf_amount(B0), cf_amount(ub1))));
-  cf_facts[8] = cf_compare("R_B < 31", CF_SCARCE,
-                           R_B, CF_LESS, 31);
-  cf_facts[9] = cf_compare("T_B < B0*ub1", CF_SCARCE,
+  cf_facts[10] = cf_compare("R_B < 32", CF_SCARCE,
+                           R_B, CF_LESS, 32);
+  cf_facts[11] = cf_compare("T_B < B0*ub1", CF_SCARCE,
                            T_B, CF_LESS, cf_times(cf_amount(B0), cf_amount(ub1)));
   return cf_decide(cf_facts, cf_variants, 48, cf_dead_ends, choice);
 }
@@ -95,10 +99,10 @@ static inline int matmul_select(const cf_machine *machine, int n, const matmul_p
 static inline const char *matmul_explain(int leaf)
 {
   switch (leaf) {
-  case 0: return "32 <= R_B, s*B0*ub1 + B0^2 <= Z_B, B0*ub1 <= T_B";
-  case 1: return "31 <= R_B, R_B < 32, s*B0*ub1 + B0^2 <= Z_B, B0*ub1 <= T_B; granularity: 3b: the loop over 'w' joins the grid loop over 'j'; cse-1: 2: common subexpressions are computed once; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses";
-  case 2: return "32 <= R_B, B0^2 + B0*ub1 <= Z_B, Z_B < s*B0*ub1 + B0^2, B0*ub1 <= T_B; granularity: 3b: the loop over 'w' joins the grid loop over 'j'";
-  case 3: return "31 <= R_B, R_B < 32, B0^2 + B0*ub1 <= Z_B, Z_B < s*B0*ub1 + B0^2, B0*ub1 <= T_B; granularity: 3b: the loop over 'w' joins the grid loop over 'j'; cse-1: 2: common subexpressions are computed once; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses";
+  case 0: return "33 <= R_B, s*B0*ub1 + B0^2 <= Z_B, B0*ub1 <= T_B";
+  case 1: return "32 <= R_B, R_B < 33, s*B0*ub1 + B0^2 <= Z_B, B0*ub1 <= T_B; granularity: 3a: raises registers_per_thread from 33 to 34; cse-1: 2: common subexpressions are computed once";
+  case 2: return "34 <= R_B, B0^2 + B0*ub1 <= Z_B, Z_B < s*B0*ub1 + B0^2, B0*ub1 <= T_B; granularity: 3b: the loop over 'w' joins the grid loop over 'j'";
+  case 3: return "32 <= R_B, R_B < 34, B0^2 + B0*ub1 <= Z_B, Z_B < s*B0*ub1 + B0^2, B0*ub1 <= T_B; granularity: 3b: the loop over 'w' joins the grid loop over 'j'; cse-1: 2: common subexpressions are computed once; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses; register-pressure-3: 1-3: at most 32 registers, by spilling";
   case 4: return "32 <= R_B, Z_B < B0^2 + B0*ub1, B0*ub1 <= T_B; granularity: 3b: the loop over 'w' joins the grid loop over 'j'; no-caching: 4b: not cached: a, b";
   case 5: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 16, S = 3, M = 2";
   case 6: return "U0*U1 + 4*U0 + 4*U1 + 40 <= R_B, T0*U0*D*S + T1*U1*D*S + 4*D*S <= Z_B, T0*T1 <= T_B; register tile: T0 = 16, T1 = 16, U0 = 8, U1 = 8, D = 8, S = 4, M = 2";

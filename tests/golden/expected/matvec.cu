@@ -17,9 +17,9 @@
 // ---- kernels
 
 extern "C" __global__ void matvec_leaf0(
-    const float *a,
-    const float *x,
-    float *y,
+    const float *__restrict__ a,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     long a_stride0,
     int m,
     int n,
@@ -56,9 +56,9 @@ extern "C" __global__ void matvec_leaf0(
 }
 
 extern "C" __global__ void matvec_leaf1(
-    const float *a,
-    const float *x,
-    float *y,
+    const float *__restrict__ a,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     long a_stride0,
     int m,
     int n,
@@ -94,9 +94,9 @@ extern "C" __global__ void matvec_leaf1(
 }
 
 extern "C" __global__ void matvec_leaf2(
-    const float *a,
-    const float *x,
-    float *y,
+    const float *__restrict__ a,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     long a_stride0,
     int m,
     int n,
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) matvec_tile(
   float *const shared_x = (float *)(cf_shared + 4 * (T0 * U0 * D * S));
   const int thread = t0;
   cf_feed<float, cf_together == 4, T0 * U0, D, 1, 0, D,
-      T0> feed_a(&a[o0 * a_stride0 + 0], a_stride0, y_1_limit - o0, j_limit, thread);
+      T0> feed_a(&a[o0 * a_stride0], a_stride0, y_1_limit - o0, j_limit, thread);
   cf_feed<float, cf_together == 4, 1, D, 0, 0, D, T0> feed_x(&x[0], 1, 1, j_limit, thread);
   float sum[U0];
   #pragma unroll

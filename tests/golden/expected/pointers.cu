@@ -13,8 +13,8 @@
 // ---- kernels
 
 extern "C" __global__ void pointers_leaf0(
-    const float *a,
-    float *b,
+    const float *__restrict__ a,
+    float *__restrict__ b,
     int m,
     int n,
     int B0,
@@ -36,8 +36,8 @@ extern "C" __global__ void pointers_leaf0(
 }
 
 extern "C" __global__ void pointers_leaf1(
-    const float *a,
-    float *b,
+    const float *__restrict__ a,
+    float *__restrict__ b,
     int m,
     int n,
     int B0,

@@ -15,9 +15,9 @@
 // ---- kernels
 
 extern "C" __global__ void reassociated_leaf0(
-    const float *a,
-    const float *x,
-    float *y,
+    const float *__restrict__ a,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     long a_stride0,
     int m,
     int n,
@@ -55,9 +55,9 @@ extern "C" __global__ void reassociated_leaf0(
 }
 
 extern "C" __global__ void reassociated_leaf1(
-    const float *a,
-    const float *x,
-    float *y,
+    const float *__restrict__ a,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     long a_stride0,
     int m,
     int n,
@@ -93,9 +93,9 @@ extern "C" __global__ void reassociated_leaf1(
 }
 
 extern "C" __global__ void reassociated_leaf2(
-    const float *a,
-    const float *x,
-    float *y,
+    const float *__restrict__ a,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     long a_stride0,
     int m,
     int n,

@@ -13,8 +13,8 @@
 // ---- kernels
 
 extern "C" __global__ void regions_1_leaf0(
-    const float *x,
-    float *y,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int n,
     int B)
 {
@@ -29,8 +29,8 @@ extern "C" __global__ void regions_1_leaf0(
 }
 
 extern "C" __global__ void regions_2_leaf0(
-    const float *x,
-    float *y,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int n,
     int B)
 {

@@ -13,8 +13,8 @@
 // ---- kernels
 
 extern "C" __global__ void reverse_leaf0(
-    const float *in,
-    float *out,
+    const float *__restrict__ in,
+    float *__restrict__ out,
     int n,
     int B,
     int s)
@@ -31,8 +31,8 @@ extern "C" __global__ void reverse_leaf0(
 }
 
 extern "C" __global__ void reverse_leaf1(
-    const float *in,
-    float *out,
+    const float *__restrict__ in,
+    float *__restrict__ out,
     int n,
     int B)
 {

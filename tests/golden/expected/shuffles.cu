@@ -17,8 +17,8 @@
 // ---- kernels
 
 extern "C" __global__ void shuffles_leaf0(
-    const float *x,
-    float *y,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int n,
     int B)
 {
@@ -42,8 +42,8 @@ extern "C" __global__ void shuffles_leaf0(
 }
 
 extern "C" __global__ void shuffles_leaf1(
-    const float *x,
-    float *y,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int n,
     int B)
 {
@@ -58,8 +58,8 @@ extern "C" __global__ void shuffles_leaf1(
 }
 
 extern "C" __global__ void shuffles_leaf2(
-    const float *x,
-    float *y,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int n,
     int B)
 {

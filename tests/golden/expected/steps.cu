@@ -13,8 +13,8 @@
 // ---- kernels
 
 extern "C" __global__ void steps_leaf0(
-    const float *x,
-    float *y,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int n,
     int B)
 {
@@ -48,15 +48,22 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) steps_tile(
     for (int r0 = 0; r0 < U0; r0++)
 #line 6 "steps.mf"
       sum[r0] = 0;
+#line "steps.cu"
+    float x_of[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+#line 7 "steps.mf"
+      x_of[r0] = 1 ? x[y_1] : 0;
+    }
+#line 7 "steps.mf"
     #pragma unroll
     for (int k = 0; k < 4; k++)
 #line "steps.cu"
       #pragma unroll
-      for (int r0 = 0; r0 < U0; r0++) {
-        const int y_1 = o0 + (r0 * T0 + t0);
+      for (int r0 = 0; r0 < U0; r0++)
 #line 8 "steps.mf"
-        sum[r0] = sum[r0] * x[y_1] + (1 + k * 4);
-      }
+        sum[r0] = sum[r0] * x_of[r0] + (1 + k * 4);
 #line "steps.cu"
     {
       float value[U0];
@@ -79,8 +86,10 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) steps_tile(
       if (y_1 < y_1_limit) {
 #line 6 "steps.mf"
         float sum = 0;
+        float x_of = 1 ? x[y_1] : 0;
+#line 7 "steps.mf"
         for (int k = 0; k < 4; k++)
-          sum = sum * x[y_1] + (1 + k * 4);
+          sum = sum * x_of + (1 + k * 4);
         y[y_1] = sum;
       }
     }

@@ -123,8 +123,8 @@ static inline int steps_nearest(const cf_machine *machine, int n, const steps_pa
 static inline cf_count steps_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 320, 0, 64, 8192, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 48, 6144, 3, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
-    { { 40, 0, 8, 1024, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 30, 0, 6, 768, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
+    { { 320, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 48, 6144, 3, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
+    { { 40, 0, 8, 1024, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 30, 0, 6, 768, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
   };
   const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0 };

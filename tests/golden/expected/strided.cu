@@ -13,8 +13,8 @@
 // ---- kernels
 
 extern "C" __global__ void strided_leaf0(
-    const float *x,
-    float *y,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int B,
     int s)
 {
@@ -27,8 +27,8 @@ extern "C" __global__ void strided_leaf0(
 }
 
 extern "C" __global__ void strided_leaf1(
-    const float *x,
-    float *y,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int B)
 {
   const int v = blockIdx.x;
@@ -39,8 +39,8 @@ extern "C" __global__ void strided_leaf1(
 }
 
 extern "C" __global__ void strided_leaf2(
-    const float *x,
-    float *y,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int B)
 {
   const int v = blockIdx.x;

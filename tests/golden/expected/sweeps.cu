@@ -15,8 +15,8 @@
 // ---- kernels
 
 extern "C" __global__ void sweeps_1_leaf0(
-    const float *a,
-    float *b,
+    const float *__restrict__ a,
+    float *__restrict__ b,
     int n,
     int B)
 {
@@ -31,8 +31,8 @@ extern "C" __global__ void sweeps_1_leaf0(
 }
 
 extern "C" __global__ void sweeps_2_leaf0(
-    float *a,
-    const float *b,
+    float *__restrict__ a,
+    const float *__restrict__ b,
     int n,
     int B)
 {

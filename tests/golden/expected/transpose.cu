@@ -13,8 +13,8 @@
 // ---- kernels
 
 extern "C" __global__ void transpose_leaf0(
-    const float *a,
-    float *c,
+    const float *__restrict__ a,
+    float *__restrict__ c,
     long a_stride0,
     int N,
     int B0,
@@ -48,8 +48,8 @@ extern "C" __global__ void transpose_leaf0(
 }
 
 extern "C" __global__ void transpose_leaf1(
-    const float *a,
-    float *c,
+    const float *__restrict__ a,
+    float *__restrict__ c,
     long a_stride0,
     int N,
     int B0,
@@ -80,8 +80,8 @@ extern "C" __global__ void transpose_leaf1(
 }
 
 extern "C" __global__ void transpose_leaf3(
-    const float *a,
-    float *c,
+    const float *__restrict__ a,
+    float *__restrict__ c,
     long a_stride0,
     int N,
     int B0,

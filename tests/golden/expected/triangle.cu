@@ -13,9 +13,9 @@
 // ---- kernels
 
 extern "C" __global__ void triangle_leaf0(
-    const float *a,
-    const float *x,
-    float *y,
+    const float *__restrict__ a,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     long a_stride0,
     int n,
     int B)

@@ -13,8 +13,8 @@
 // ---- kernels
 
 extern "C" __global__ void hashed_leaf0(
-    const unsigned *x,
-    unsigned *y,
+    const unsigned *__restrict__ x,
+    unsigned *__restrict__ y,
     int n,
     unsigned seed,
     int B)

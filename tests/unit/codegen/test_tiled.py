@@ -195,9 +195,9 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
             "float s = 0; for (int l = 0; l < k; l++) s = s * 0.5f + l; c[i][j] = s;",
             "reads nothing that changes",
         ),
-        ("if (i < j) c[i][j] = 1; else c[i][j] = 2;", "neither an assignment nor a loop"),
-        ("for (int l = 0; l < k; l++) c[i][j] += a[i][l] * a[i][k-1-l];", "subscript of 'a' is not l"),
-        ("for (int l = 0; l < k; l++) c[i][j] += a[i][k-1-l];", "is not l and what does not change"),
+        ("while (c[i][j] < 1) c[i][j] += 1;", "neither an assignment nor a loop"),
+        ("for (int l = 0; l < k; l++) c[i][j] += a[i][l] * a[i][k-1-l];", "subscript of 'a' is not 'l'"),
+        ("for (int l = 0; l < k; l++) c[i][j] += a[i][k-1-l];", "is not 'l' and what does not change"),
         ("if (j < a[i][0]) c[i][j] = 1;", "a condition reads what is not the same for all points"),
         ("for (int l = 0; l < k; l++) c[i][j] += l > 2 ? a[i][l] : 0;", "is read under a condition"),
         (

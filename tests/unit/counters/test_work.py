@@ -43,7 +43,7 @@ def test_accesses_of_the_product_are_those_of_its_loops() -> None:
     assert words_by_array(first(MATMUL), point) == {
         "a": steps * 4 * 4,
         "b": steps * 4 * 12,
-        "c": 2 * inner,
+        "c": 2 * steps * 4 * 6 * 2,  # held in a register over z
         "shared_a": steps * 4 * 4 + inner,
         "shared_b": steps * 4 * 12 + inner,
     }

@@ -237,6 +237,16 @@ def test_an_iteration_is_rolled_in_only_where_it_is_one(text: str, is_rolled: bo
     assert rolled(nest) is is_rolled
 
 
+def test_an_element_that_was_read_is_there() -> None:
+    """What an array has in its first column says that there is one."""
+    nest = nest_of(
+        "meta_for (int v = 0; v < m; v++) meta_for (int u = 0; u < 1; u++)"
+        " { y[v] = a[v][0] * x[0]; for (int k = 1; k < n; k++) y[v] += a[v][k] * x[k]; }",
+        "int m, int n, float a[m][n], float x[n], float y[m]",
+    )
+    assert rolled(nest)
+
+
 # --- what it is for
 
 PRODUCTS = {

@@ -7,6 +7,7 @@ import pytest
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.metafork.printer import print_expr, print_stmts
 from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.strategies.coordinates import Points, points_of
 from comprehensive.strategies.granularity import Granularity
 from tests.laws.nests import CORNERS, all_nests, nests_of
 
@@ -124,3 +125,16 @@ def test_a_loop_that_cannot_leave_says_why(statement: str, expected: str) -> Non
       meta_schedule {{ meta_for (int v = 0; v < dim; v++) meta_for (int u = 0; u < B; u++) {{
         int i = v * B + u; {statement} }} }} }}"""
     assert expected in refusal(text)
+
+
+def test_points_and_remarks_have_the_names_of_the_program() -> None:
+    (nest,) = nests_of(
+        "void f(int n, int B, float a[4 * n]) { meta_schedule block(B) { meta_for (int i = 0; i < n; i++)"
+        " for (int k = 0; k < 4; k++) a[i * 4 + k] = k; } }"
+    )
+    points = points_of(nest)
+    assert isinstance(points, Points)
+    assert points.shown == ("i",)
+    moved = Granularity().apply(Variant(nest))
+    assert isinstance(moved, Applied)
+    assert moved.note == "the loop over 'k' joins the grid loop over 'i'"
