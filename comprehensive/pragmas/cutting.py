@@ -11,18 +11,15 @@ Regions of one function share these parameters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from comprehensive.diagnostics import GENERATED, DiagnosticSink
-from comprehensive.loops.normalize.parallel_loops import counted_from_zero
 from comprehensive.loops.traverse import map_expr
 from comprehensive.metafork.ast import (
     Cut,
     Declare,
     Expr,
-    For,
-    IntLiteral,
     MetaFor,
     Name,
     Parameter,
@@ -30,33 +27,11 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.blocking import blocked
-from comprehensive.metafork.fresh import Namer, fresh
+from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.notation import RegionText
 from comprehensive.metafork.structure import MAXIMUM_LOOPS
-from comprehensive.metafork.walk import names
-
-_ZERO, _ONE = IntLiteral(0), IntLiteral(1)
-
-
-@dataclass(frozen=True, slots=True)
-class Dimension:
-    """A loop whose iterations are independent: as the program has it, and counted up in steps of 1 from its start.
-
-    ``value`` is the iterator of the program in terms of the one that counts; None where that is the same.
-    """
-
-    loop: For
-    counted: MetaFor
-    value: Expr | None
-
-    @property
-    def iterator(self) -> str:
-        return self.loop.iterator
-
-    @property
-    def reads(self) -> frozenset[str]:
-        """What its range depends on."""
-        return frozenset((*names(self.counted.start), *names(self.counted.bound)))
+from comprehensive.pragmas.box import in_box
+from comprehensive.pragmas.dimension import Dimension
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,45 +42,15 @@ class Loops:
     dimensions: tuple[Dimension, ...]
     inner: tuple[Stmt, ...]
 
-    @property
-    def iterators(self) -> frozenset[str]:
-        return frozenset(each.iterator for each in self.dimensions)
-
-
-def dimension(loop: For, types: Mapping[str, ScalarType], name: Namer) -> Dimension:
-    """The loop as a parallel one; its header declares its iterator and runs to its bound.
-
-    ``types`` are those of the scalars around it.
-    """
-    assert loop.type is not None
-    header = MetaFor(
-        loop.type, loop.iterator, loop.start, loop.relation, loop.bound, loop.step, (), loop.span
-    )
-    if loop.type is ScalarType.INT and loop.relation in ("<", "<=") and loop.step == _ONE:
-        return Dimension(loop, header, None)
-    iterator = name(f"{loop.iterator}_number")
-    found = counted_from_zero(header, iterator, types)
-    assert found is not None, "the loop runs to its bound"
-    counted = replace(
-        header,
-        type=ScalarType.INT,
-        iterator=iterator,
-        start=_ZERO,
-        relation="<",
-        bound=found.extent,
-        step=_ONE,
-    )
-    return Dimension(loop, counted, found.value or Name(iterator))
-
 
 def cut(loops: Loops) -> tuple[tuple[Stmt, ...], tuple[Parameter, ...]] | None:
     """The body of the region and the parameters of its blocks; None where the loops do not make a grid."""
-    text, run = loops.text, loops.dimensions
-    if not 1 <= len(run) <= MAXIMUM_LOOPS or any(each.reads & loops.iterators for each in run):
+    text, boxed = loops.text, in_box(loops.dimensions, loops.inner)
+    if boxed is None or not 1 <= len(loops.dimensions) <= MAXIMUM_LOOPS:
         return None
+    run, inner = boxed
     extents = [Name(fresh(f"B{number}", text.taken)) for number in range(len(run))]
     added = tuple(Parameter(extent.identifier, ScalarType.INT, added=True) for extent in extents)
-    inner: tuple[Stmt, ...] = loops.inner
     for each in reversed(run):
         if each.value is not None:
             kind = each.loop.type or ScalarType.INT
@@ -137,10 +82,3 @@ def _at(expression: Expr, name: str, value: Expr) -> Expr:
         return value if isinstance(node, Name) and node.identifier == name else node
 
     return map_expr(expression, put)
-
-
-def serial_inside(outer: Sequence[Dimension], inner: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """Loops around statements as they were: serial ones."""
-    for each in reversed(outer):
-        inner = (replace(each.loop, body=inner),)
-    return inner

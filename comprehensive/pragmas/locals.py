@@ -16,6 +16,7 @@ from comprehensive.metafork.ast import (
     Assign,
     Block,
     Declare,
+    DoWhile,
     Expr,
     For,
     If,
@@ -45,6 +46,35 @@ def with_local(body: tuple[Stmt, ...], name: str, type: ScalarType) -> tuple[Stm
         case statement:
             declared = (Declare(type, name, span=statement.span), statement)
     return (*body[:first], *declared, *body[first + 1 :])
+
+
+def declared_late(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The statements with every scalar that is declared without a value declared where it gets one."""
+    result: list[Stmt] = []
+    rest = body
+    while rest:
+        statement, rest = rest[0], rest[1:]
+        match statement:
+            case Declare(type, name, dims=(), initial=None):
+                rest = with_local(rest, name, type)
+                if rest and isinstance(rest[0], Declare) and (rest[0].name, rest[0].initial) == (name, None):
+                    result.append(rest[0])
+                    rest = rest[1:]
+                continue
+            case (
+                For(body=inner)
+                | MetaFor(body=inner)
+                | While(body=inner)
+                | DoWhile(body=inner)
+                | Block(body=inner)
+            ):
+                statement = replace(statement, body=declared_late(inner))
+            case If(_, then, otherwise):
+                statement = replace(statement, then=declared_late(then), otherwise=declared_late(otherwise))
+            case _:
+                pass
+        result.append(statement)
+    return tuple(result)
 
 
 def _inside(statement: Stmt, name: str, type: ScalarType) -> Stmt | None:

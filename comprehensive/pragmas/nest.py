@@ -15,9 +15,11 @@ from comprehensive.metafork.ast import For, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.notation import RegionText
 from comprehensive.metafork.structure import MAXIMUM_LOOPS
+from comprehensive.pragmas.box import in_box
 from comprehensive.pragmas.canonical import obstacle
 from comprehensive.pragmas.constructs import Construct, construct
-from comprehensive.pragmas.cutting import Dimension, Loops, dimension, serial_inside
+from comprehensive.pragmas.cutting import Loops
+from comprehensive.pragmas.dimension import Dimension, dimension, serial_inside
 from comprehensive.pragmas.directives import Directive
 
 
@@ -96,14 +98,15 @@ def _check_canonical(loop: For, sink: DiagnosticSink) -> bool:
 
 
 def rectangular(loops: Loops) -> Loops:
-    """As many of the loops as make a grid: those behind a loop whose range depends on another one are serial, and so
+    """As many of the loops as make a grid: those behind one whose range depends on others too much are serial, and so
     are the outermost ones where there are too many."""
     run = loops.dimensions
-    known: set[str] = set()
-    count = 0
-    while count < len(run) and not run[count].reads & known:
-        known.add(run[count].iterator)
+    count = 1
+    while count < len(run) and in_box(run[: count + 1], ()) is not None:
         count += 1
     first = max(0, count - MAXIMUM_LOOPS)
+    serial = {each.iterator for each in run[:first]}
+    if any(each.reads & serial for each in run[first:count]):
+        first, count = 0, MAXIMUM_LOOPS
     inner = serial_inside((*run[:first], *run[count:]), loops.inner)
     return replace(loops, dimensions=run[first:count], inner=inner)

@@ -34,7 +34,7 @@ from comprehensive.metafork.walk import expressions, names, parts, statements
 from comprehensive.pragmas.assigned_first import flow
 from comprehensive.pragmas.clauses import private_names, reductions
 from comprehensive.pragmas.directives import Directive
-from comprehensive.pragmas.locals import with_local
+from comprehensive.pragmas.locals import declared_late, with_local
 from comprehensive.pragmas.mark import Team
 from comprehensive.pragmas.nest import collapsed
 
@@ -117,7 +117,7 @@ def with_locals(
             )
             return None
         inner = with_local(inner, variable, kind)
-    return inner
+    return declared_late(inner)
 
 
 def _loops(loop: For) -> Iterable[For]:

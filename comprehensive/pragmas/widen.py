@@ -29,7 +29,8 @@ from comprehensive.poly.legality import verdicts
 from comprehensive.poly.model import Conflict, Parallel, Undecided
 from comprehensive.poly.user_loops import user_loop
 from comprehensive.pragmas.canonical import obstacle
-from comprehensive.pragmas.cutting import Loops, cut, dimension
+from comprehensive.pragmas.cutting import Loops, cut
+from comprehensive.pragmas.dimension import dimension
 from comprehensive.pragmas.hoist import hoistable, hoisted
 
 

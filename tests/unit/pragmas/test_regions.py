@@ -8,6 +8,7 @@ from comprehensive.diagnostics import SourceFile
 from comprehensive.metafork.ast import HostAssert, MetaSchedule
 from tests.unit.pragmas.sources import LOOP, in_function, nests, nests_of_metafork, read
 
+FOR = "#pragma omp parallel for"
 MATMUL = """void matmul(int n, const float a[n][n], const float b[n][n], float c[n][n]{block})
 {{
 {before}
@@ -102,6 +103,31 @@ def test_loops_count_in_every_way(header: str, extent: str, value: str) -> None:
     assert f"int i = {value};" in nest
 
 
+@pytest.mark.parametrize(
+    ("header", "box", "inside"),
+    [
+        ("j = 0; j <= i; j++", "j <= n - 1", "j <= i"),
+        ("j = 0; j < i + 1; j++", "j < n - 1 + 1", "j < i + 1"),
+        ("j = i; j < n; j++", "j < n", "j >= i"),
+        ("j = n - i; j < n + 2 * i; j++", "j < n + 2 * (n - 1)", "j >= n - i"),
+    ],
+)
+@pytest.mark.parametrize("clause", ["", " collapse(2)"])
+def test_triangles_run_in_the_box_around_them(header: str, box: str, inside: str, clause: str) -> None:
+    text = f"{FOR}{clause}\n  for (i = 0; i < n; i++)\n    for (int {header}) m[i][j] = 1;\n"
+    (nest,) = nests(in_function(text))
+    assert f"i < n && {box}" in nest
+    assert f"if ({inside})" in nest
+
+
+def test_a_range_that_depends_on_a_product_of_iterators_stays_serial() -> None:
+    text = f"{FOR} collapse(3)\n  for (i = 0; i < n; i++)\n    for (j = 0; j < n; j++)\n"
+    body = "      for (int k = 0; k < i * j; k++) a[(i * n + j) * n * n + k] = 1;\n"
+    (nest,) = nests(in_function(text + body))
+    assert nest.count("meta_for") == 4
+    assert "for (int k = 0; k < i * j; k++)" in nest
+
+
 def test_four_parallel_loops_are_three_and_a_serial_one() -> None:
     loops = "".join(f"for (int {v} = 0; {v} < n; {v}++) " for v in "wxyz")
     head = "void f(int n, float a[n][n][n][n])\n{\n#pragma omp parallel for collapse(4)\n"
@@ -128,6 +154,17 @@ def test_what_is_private_to_threads_is_private_to_their_loops(where: str) -> Non
     body = f"#pragma omp parallel{clause}\n  {{\n{declared}#pragma omp for\n{loop}  }}\n"
     (nest,) = nests(in_function(body if clause else body.replace("j", "k")))
     assert nest.count("meta_for") == 4
+
+
+def test_variables_without_a_value_are_declared_where_they_get_one() -> None:
+    body = (
+        f"{FOR}\n  for (i = 0; i < n; i++) {{\n    int k; float x, y;\n"
+        "    for (k = 0; k < n; k++) { x = m[i][k]; if (x > 0) y = x; else y = -x; m[i][k] = y; }\n  }\n"
+    )
+    (nest,) = nests(in_function(body))
+    assert nest.count("meta_for") == 4
+    assert "float x = m[i][k];" in nest
+    assert "float y;" in nest
 
 
 def test_a_private_parameter_has_a_name_of_its_own() -> None:
