@@ -8,6 +8,7 @@ loops inside of a region are parallel besides those that a directive names.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Literal
@@ -26,6 +27,12 @@ from comprehensive.pragmas.widen import doubt_of, widened
 from comprehensive.pragmas.words import words_of
 
 Models = Literal["omp", "acc", "auto"]
+
+
+_OF_PARALLEL_LOOPS = frozenset(
+    f"CF{number}" for number in ("0311", "0313", "0317", "1107", "1108", "1109", "1110", "1113")
+)
+"""Errors that say why a loop is no parallel one."""
 
 
 def parse_pragmas(
@@ -68,7 +75,7 @@ def _settled(
         attempt = DiagnosticSink()
         notation = Pragmas(models, frozenset(refuted), reassociate)
         program = parse(source, attempt, notation)
-        doubtful = _doubtful(program, notation)
+        doubtful = _unlike(program, notation, attempt) if attempt.has_errors else _doubtful(program, notation)
         if doubtful:
             refuted |= doubtful
             continue
@@ -79,30 +86,42 @@ def _settled(
         return notation, program
 
 
-def _doubtful(program: Program, notation: Pragmas) -> dict[int, tuple[Note, ...]]:
-    """The offsets of the first loops of regions that directives leave to the compiler and that are not proved to be
-    parallel, each with the reason."""
-    if notation.text is None:
-        return {}
-    text, found = notation.text, dict[int, tuple[Note, ...]]()
-    for function in program.functions:
+def _left_open(program: Program, notation: Pragmas) -> Iterator[tuple[int, Function, MetaSchedule]]:
+    """The regions that a directive leaves to the compiler, each with the offset of its first loop."""
+    text = notation.text
+    for function in program.functions if text is not None else ():
         for region in function.regions:
-            first = text.regions.get(region.span.start)
-            loops = notation.found.get(region.span.start)
-            if first is None or loops is None:
-                continue
-            if any(construct(each) is Construct.LOOP for each in text.loops.get(first, ())):
-                continue
-            alone = replace(program, functions=(replace(function, parts=(region,)),))
-            try:
-                (nest,) = build(alone, DiagnosticSink())
-            except CompileError:
-                continue
-            doubts = [
-                doubt for each in loops.dimensions if (doubt := doubt_of(nest, each.iterator)) is not None
-            ]
-            if doubts:
-                found[first] = _reasons(nest, doubts[0], words_of(alone))
+            first = text.regions.get(region.span.start) if text is not None else None
+            own = () if text is None or first is None else text.loops.get(first, ())
+            if first is not None and all(construct(each) is not Construct.LOOP for each in own):
+                yield first, function, region
+
+
+def _unlike(program: Program, notation: Pragmas, said: DiagnosticSink) -> dict[int, tuple[Note, ...]]:
+    """Regions that are left open and have errors which no serial loop has."""
+    found: dict[int, tuple[Note, ...]] = {}
+    for first, _, region in _left_open(program, notation):
+        for error in said.diagnostics:
+            place = error.span
+            inside = place is not None and region.span.start <= place.start < region.span.end
+            if error.code in _OF_PARALLEL_LOOPS and inside:
+                found.setdefault(first, (Note(error.message, place),))
+    return found
+
+
+def _doubtful(program: Program, notation: Pragmas) -> dict[int, tuple[Note, ...]]:
+    """Regions that are left open and not proved to be parallel."""
+    found: dict[int, tuple[Note, ...]] = {}
+    for first, function, region in _left_open(program, notation):
+        alone = replace(program, functions=(replace(function, parts=(region,)),))
+        try:
+            (nest,) = build(alone, DiagnosticSink())
+        except CompileError:
+            continue
+        dimensions = notation.found[region.span.start].dimensions
+        doubts = [doubt for each in dimensions if (doubt := doubt_of(nest, each.iterator)) is not None]
+        if doubts:
+            found[first] = _reasons(nest, doubts[0], words_of(alone))
     return found
 
 

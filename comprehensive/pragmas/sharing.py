@@ -277,12 +277,12 @@ def _sum_operator(loop: For, variable: str) -> str | None:
 
 
 def _report_scalar_sum(text: RegionText, variable: str, span: Span) -> bool:
-    """A sum in a variable of host code, which the device cannot change; False."""
+    """A reduction in a variable of host code, which the device cannot change; False."""
     text.sink.error(
         "CF1109",
-        f"the sum '{variable}' is a variable of host code, and the loop runs on the device",
+        f"'{variable}' is a variable of host code, and the loop that reduces to it runs on the device",
         span,
-        help=f"let the function take 'float *{variable}' (or int, ...), write '{variable}[0] += ...' in the loop and "
-        f"'reduction(+: {variable}[0:1])' in the directive: the sum is where the data is",
+        help=f"let the function take a pointer, and write '*result = {variable};' right behind the loop as the only "
+        f"use of '{variable}'; the program reads it after the call",
     )
     return False

@@ -17,8 +17,11 @@ from collections.abc import Sequence
 from comprehensive.metafork.ast import For, IntLiteral, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.notation import RegionText
-from comprehensive.pragmas.clauses import Reduction, reductions
+from comprehensive.pragmas.clauses import reductions
 from comprehensive.pragmas.directives import Directive
+
+_DEALT_OUT = frozenset("+-*")
+"""Operators of reductions whose loop the threads of a block share."""
 
 
 def once(loop: For, stores: Sequence[Stmt], name: Namer) -> For:
@@ -28,15 +31,26 @@ def once(loop: For, stores: Sequence[Stmt], name: Namer) -> For:
 
 
 def check_order(text: RegionText, own: Sequence[Directive], reassociate: bool) -> bool:
-    """Whether the sums of a region may be added up by several threads; CF1115 if that was not asked for."""
-    found: list[Reduction] = [r for each in own for r in reductions(each)]
-    if reassociate or not found:
-        return True
-    names = ", ".join(f"'{name}'" for name, _ in found[0].items)
-    text.sink.error(
-        "CF1115",
-        f"the directive lets iterations add up {names} in any order, and the tool keeps the order of the C code",
-        found[0].clause.span,
-        help="give --reassociate: sums of integers stay exact, and those of float and double differ in last bits",
-    )
-    return False
+    """Whether several threads may put together what a region reduces to; CF1115 if that was not asked for.
+
+    What they cannot put together, one thread computes (CF1116, a warning).
+    """
+    for found in (r for each in own for r in reductions(each)):
+        names = " and ".join(f"'{name}'" for name, _ in found.items)
+        if found.operator not in _DEALT_OUT:
+            text.sink.warning(
+                "CF1116",
+                f"one thread computes {names}: '{found.operator}' is not dealt out to threads",
+                found.clause.span,
+                help="let every row of the data have a result of its own, and reduce these in a second loop",
+            )
+        elif not reassociate:
+            text.sink.error(
+                "CF1115",
+                f"the directive lets iterations add up {names} in any order, and the tool keeps that of the C code",
+                found.clause.span,
+                help="give --reassociate: sums of integers stay exact, and those of float and double differ in last "
+                "bits",
+            )
+            return False
+    return True

@@ -101,8 +101,16 @@ def test_kernels_without_a_parallel_loop_says_why() -> None:
     assert said.code == "CF1114"
     assert "is written at i = " in said.notes[0].message
     assert "used at i = " in said.notes[1].message
-    undecided = text.replace("a[i - 1]", "a[c[i]]")
-    assert codes(undecided, "acc") == ["CF1114"]
+    for instead in ("a[i] += a[c[i]];", "{ if (a[i] > t) t = a[i]; }", "{ if (a[i] > 0) break; a[i] = 1; }"):
+        assert codes(text.replace("a[i] += a[i - 1];", instead), "acc") == ["CF1114"]
+
+
+def test_one_thread_computes_what_threads_cannot_put_together() -> None:
+    body = f"{FOR} reduction(max: t)\n  for (i = 0; i < n; i++) if (a[i] > t) t = a[i];\n  *b = t;\n"
+    program, (said,) = read(in_function(body))
+    assert said.code == "CF1116"
+    assert "'t'" in said.message
+    assert len(program.functions[0].regions) == 1
 
 
 def test_sums_of_floats_in_any_order_need_permission(tmp_path: Path) -> None:
