@@ -9,18 +9,24 @@ parallel loop, as the end of a sentence about it, or None::
 
 from __future__ import annotations
 
-from comprehensive.metafork.ast import For, Unary
+from collections.abc import Container
+
+from comprehensive.metafork.ast import For, Index, Name, Unary
 from comprehensive.metafork.constants import constant_value
-from comprehensive.metafork.walk import names
+from comprehensive.metafork.walk import expressions
 from comprehensive.pragmas.locals import assigns
 
 
-def obstacle(loop: For) -> str | None:
-    """What keeps a loop from being canonical."""
+def obstacle(loop: For, known: Container[str]) -> str | None:
+    """What keeps a loop from being canonical; ``known`` are the scalars around it."""
     assert loop.type is not None
-    header = {name for part in (loop.start, loop.bound, loop.step) for name in names(part)}
+    read = [node for part in (loop.start, loop.bound, loop.step) for node in expressions(part)]
+    header = {node.identifier for node in read if isinstance(node, Name)}
     if not loop.type.is_integer:
         return f"counts in {loop.type.value}"
+    element = next((node for node in read if isinstance(node, Index)), None)
+    if element is not None:
+        return f"has a range that depends on elements of '{element.array}'"
     if any(assigns(statement, loop.iterator) for statement in loop.body):
         return f"assigns '{loop.iterator}' in its body"
     if loop.iterator in header:
@@ -28,6 +34,9 @@ def obstacle(loop: For) -> str | None:
     changed = sorted(name for name in header if any(assigns(s, name) for s in loop.body))
     if changed:
         return f"changes '{changed[0]}', on which its range depends"
+    unknown = sorted(name for name in header if name not in known)
+    if unknown:
+        return f"has a range that reads '{unknown[0]}', which is no scalar of the function"
     return _direction(loop)
 
 

@@ -38,9 +38,10 @@ def directed(
     while True:
         assert isinstance(current, For)
         typed = current if current.type is not None else replace(current, type=types[current.iterator])
-        if not _check_canonical(typed, text.sink):
+        if not _check_canonical(typed, types, text.sink):
             return None
         run.append(dimension(typed, types, name))
+        types = {**types, typed.iterator: typed.type or ScalarType.INT}
         inner = current.body
         match inner:
             case (For() as following,):
@@ -82,8 +83,8 @@ def collapsed(directives: Sequence[Directive], sink: DiagnosticSink) -> int:
     return wanted
 
 
-def _check_canonical(loop: For, sink: DiagnosticSink) -> bool:
-    problem = obstacle(loop)
+def _check_canonical(loop: For, types: Mapping[str, ScalarType], sink: DiagnosticSink) -> bool:
+    problem = obstacle(loop, types)
     if problem is None:
         return True
     i = loop.iterator
@@ -92,7 +93,8 @@ def _check_canonical(loop: For, sink: DiagnosticSink) -> bool:
         "CF1113",
         f"the loop over '{i}' {problem}",
         span,
-        help=f"write it as 'for (int {i} = first; {i} < bound; {i} += step)', or drop the directive",
+        help=f"write it as 'for (int {i} = first; {i} < bound; {i} += step)' with a range in scalars of the function, "
+        "or drop the directive",
     )
     return False
 

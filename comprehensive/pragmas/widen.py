@@ -22,6 +22,7 @@ from comprehensive.metafork.ast import (
     MetaSchedule,
     Parameter,
     Program,
+    ScalarType,
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.structure import MAXIMUM_LOOPS, check_structure
@@ -99,9 +100,11 @@ def _built(
 
 def _with(loops: Loops, loop: For) -> Loops | None:
     """The loops and one that stands in them, if it can be moved out of what stands around it."""
-    inner = hoisted(loops.inner, loop) if obstacle(loop) is None else None
+    types = loops.text.types
+    types |= {each.iterator: each.loop.type or ScalarType.INT for each in loops.dimensions}
+    inner = hoisted(loops.inner, loop) if obstacle(loop, types) is None else None
     if inner is None:
         return None
     name = Namer(loops.text.taken | {each.counted.iterator for each in loops.dimensions})
-    found = dimension(loop, loops.text.types, name)
+    found = dimension(loop, types, name)
     return replace(loops, dimensions=(*loops.dimensions, found), inner=inner)
