@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from comprehensive.metafork.ast import For, IntLiteral, ScalarType, Stmt
+from comprehensive.metafork.ast import DoWhile, For, IntLiteral, ScalarType, Stmt, While
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.notation import RegionText
+from comprehensive.metafork.walk import statements
 from comprehensive.pragmas.clauses import reductions
 from comprehensive.pragmas.directives import Directive
 
@@ -30,21 +31,16 @@ def once(loop: For, stores: Sequence[Stmt], name: Namer) -> For:
     return For(ScalarType.INT, name("once"), zero, "<", one, one, (loop, *stores), loop.span)
 
 
-def check_order(text: RegionText, own: Sequence[Directive], reassociate: bool) -> bool:
-    """Whether several threads may put together what a region reduces to; CF1115 if that was not asked for.
+def check_order(text: RegionText, loop: For, own: Sequence[Directive], reassociate: bool) -> bool:
+    """Whether several threads may put together what a loop reduces to; CF1115 if that was not asked for.
 
     What they cannot put together, one thread computes (CF1116, a warning).
     """
+    nested = any(isinstance(s, For | While | DoWhile) for s in statements(loop.body))
     for found in (r for each in own for r in reductions(each)):
         names = " and ".join(f"'{name}'" for name, _ in found.items)
-        if found.operator not in _DEALT_OUT:
-            text.sink.warning(
-                "CF1116",
-                f"one thread computes {names}: '{found.operator}' is not dealt out to threads",
-                found.clause.span,
-                help="let every row of the data have a result of its own, and reduce these in a second loop",
-            )
-        elif not reassociate:
+        is_sum = found.operator in _DEALT_OUT
+        if is_sum and not reassociate:
             text.sink.error(
                 "CF1115",
                 f"the directive lets iterations add up {names} in any order, and the tool keeps that of the C code",
@@ -53,4 +49,12 @@ def check_order(text: RegionText, own: Sequence[Directive], reassociate: bool) -
                 "bits",
             )
             return False
+        if nested or not is_sum:
+            reason = "loops in each other are" if is_sum else f"'{found.operator}' is"
+            text.sink.warning(
+                "CF1116",
+                f"one thread computes {names}: {reason} not dealt out to threads",
+                found.clause.span,
+                help="let every row of the data have a result in an array, and reduce these in a second loop",
+            )
     return True

@@ -86,7 +86,7 @@ class Pragmas:
         assert self.text is not None
         name = Namer(text.taken)
         nested = {p: found for p, found in self.text.loops.items() if p != loop.span.start}
-        if stores and not check_order(text, own, self.reassociate):
+        if stores and not check_order(text, loop, own, self.reassociate):
             return None, ()
         around = once(loop, stores, name) if stores else loop
         teams = [team for team in self.text.teams if team.holds(loop.span.start)]

@@ -112,6 +112,10 @@ def test_one_thread_computes_what_threads_cannot_put_together() -> None:
     assert said.code == "CF1116"
     assert "'t'" in said.message
     assert len(program.functions[0].regions) == 1
+    nested = "  for (i = 0; i < n; i++) for (int k = 0; k < n; k++) t += m[i][k];\n"
+    text = in_function(f"{FOR} reduction(+: t)\n{nested}  *b = t;\n")
+    assert codes(text, reassociate=True) == ["CF1116"]
+    assert codes(text) == ["CF1115"]
 
 
 def test_sums_of_floats_in_any_order_need_permission(tmp_path: Path) -> None:
