@@ -23,7 +23,7 @@ from comprehensive.pragmas.clauses import check_clauses, reductions
 from comprehensive.pragmas.constructs import Construct, construct, report_refused
 from comprehensive.pragmas.directives import Directive, directive, is_pragma, operator_directive
 from comprehensive.pragmas.statements import statement_end
-from comprehensive.pragmas.stores import stores_end, with_elements
+from comprehensive.pragmas.stores import read_again, stores_end, with_elements
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +39,29 @@ class Team:
 
 
 @dataclass(frozen=True, slots=True)
+class Rest:
+    """What stands behind a region: the tokens from a position on, where so many braces are open."""
+
+    tokens: Sequence[Token]
+    position: int
+    depth: int
+
+    def reads(self, variables: AbstractSet[str]) -> Token | None:
+        """Where a function reads one of the variables before it gives it another value."""
+        return read_again(self.tokens, self.position, self.depth, variables)
+
+
+@dataclass(frozen=True, slots=True)
 class Marked:
-    """``regions`` has the offset of the first loop of each region by the offset of its keyword, ``loops`` the
+    """``regions`` has the offset of the first loop of each region by the offset of its keyword, ``behind`` what comes
+    after the region that begins with that loop, ``loops`` the
     directives before each loop by its offset; ``unproved`` are directives that leave it to the compiler which loops
     are parallel, and none is, each with the offsets of its loops; ``gone`` are all directives that were understood, in
     order."""
 
     tokens: tuple[Token, ...]
     regions: Mapping[int, int]
+    behind: Mapping[int, Rest]
     loops: Mapping[int, tuple[Directive, ...]]
     teams: tuple[Team, ...]
     unproved: tuple[tuple[Directive, tuple[int, ...]], ...]
@@ -145,6 +160,7 @@ class _Marker:
     def written(self) -> Marked:
         result: list[Token] = []
         regions: dict[int, int] = {}
+        behind: dict[int, Rest] = {}
         position, depth = 0, 0
         while position < len(self.plain):
             token = self.plain[position]
@@ -157,6 +173,7 @@ class _Marker:
             end = stores_end(self.plain, end, depth, self._sums(position))
             keyword = self._keyword(position, result)
             regions[keyword.start] = token.start
+            behind[token.start] = Rest(self.plain, end, depth)
             last = self.plain[end - 1]
             result += [keyword, _sign("LBRACE", token, token.start), *self._inside(position, end)]
             result.append(_sign("RBRACE", last, last.end))
@@ -164,6 +181,7 @@ class _Marker:
         return Marked(
             tuple(result),
             regions,
+            behind,
             {self.plain[k].start: tuple(directives) for k, directives in self.loops.items()},
             tuple(self.teams),
             tuple(self._unproved(frozenset(regions.values()))),

@@ -30,7 +30,7 @@ Models = Literal["omp", "acc", "auto"]
 
 
 _OF_PARALLEL_LOOPS = frozenset(
-    f"CF{number}" for number in ("0311", "0313", "0317", "1107", "1108", "1109", "1110", "1113")
+    f"CF{number}" for number in ("0311", "0313", "0317", "1107", "1108", "1109", "1110", "1113", "1117")
 )
 """Errors that say why a loop is no parallel one."""
 

@@ -35,7 +35,7 @@ from comprehensive.pragmas.assigned_first import flow
 from comprehensive.pragmas.clauses import private_names, reductions
 from comprehensive.pragmas.directives import Directive
 from comprehensive.pragmas.locals import declared_late, with_local
-from comprehensive.pragmas.mark import Team
+from comprehensive.pragmas.mark import Rest, Team
 from comprehensive.pragmas.nest import collapsed
 
 
@@ -57,12 +57,13 @@ def privatised(
     own: Sequence[Directive],
     nested: Mapping[int, tuple[Directive, ...]],
     teams: Sequence[Team],
+    behind: Rest,
     name: Namer,
 ) -> Shared | None:
     """The loop with variables of its own; None after errors.
 
     ``own`` are the directives of the loop that is ``directed``, ``nested`` those of loops in it by their offsets,
-    ``teams`` those in whose statements it stands.
+    ``teams`` those in whose statements it stands, ``behind`` is what comes after it.
     Where that stands in ``loop`` with the assignments that take its sums, these sums begin with the value that they
     have around the loop.
     """
@@ -86,6 +87,16 @@ def privatised(
                 help=f"declare '{variable}' inside of the loop",
             )
             return None
+    again = behind.reads(frozenset(private) - sums)
+    if again is not None:
+        text.sink.error(
+            "CF1117",
+            f"'{again.text}' belongs to the iterations of the loop over '{directed.iterator}', and is read behind it",
+            again.span,
+            notes=(Note("it is changed here", _first_write(loop, again.text)),),
+            help="assign it before it is read: no value of an iteration comes back from the device",
+        )
+        return None
     # What the loop declares may hide a variable of host code: either is gone, or has another name.
     own_names = (*private, *sorted(declared_names((loop,)) - free_names((loop,))))
     fixed = _mentioned_outside(text) | sums

@@ -24,7 +24,7 @@ def stores_end(tokens: Sequence[Token], position: int, depth: int, sums: Abstrac
     end = position
     while end < len(tokens) and _is_store(tokens, end, sums):
         end = statement_end(tokens, end)
-    return position if _reads_again(tokens, end, depth, sums) else end
+    return end if read_again(tokens, end, depth, sums) is None else position
 
 
 def _is_store(tokens: Sequence[Token], position: int, sums: AbstractSet[str]) -> bool:
@@ -40,18 +40,21 @@ def _is_store(tokens: Sequence[Token], position: int, sums: AbstractSet[str]) ->
     return is_element and any(token.text in sums for token in statement[equals:])
 
 
-def _reads_again(tokens: Sequence[Token], position: int, depth: int, sums: AbstractSet[str]) -> bool:
-    """Whether the rest of a function mentions a sum before it gives it another value."""
-    waiting = set(sums)
+def read_again(
+    tokens: Sequence[Token], position: int, depth: int, variables: AbstractSet[str]
+) -> Token | None:
+    """Where the rest of a function, in which ``depth`` braces are open, mentions a variable before it gives it another
+    value."""
+    waiting = set(variables)
     while position < len(tokens) and depth > 0 and waiting:
         token = tokens[position]
         depth += (token.type == "LBRACE") - (token.type == "RBRACE")
-        if token.text in waiting:
+        if token.text in waiting and token.type == "NAME":
             if position + 1 == len(tokens) or tokens[position + 1].type != "ASSIGN":
-                return True
+                return token
             waiting.discard(token.text)
         position += 1
-    return False
+    return None
 
 
 def with_elements(tokens: Sequence[Token]) -> list[Token]:

@@ -90,7 +90,8 @@ class Pragmas:
             return None, ()
         around = once(loop, stores, name) if stores else loop
         teams = [team for team in self.text.teams if team.holds(loop.span.start)]
-        shared = privatised(text, loop, around, own, nested, teams, name)
+        behind = self.text.behind[loop.span.start]
+        shared = privatised(text, loop, around, own, nested, teams, behind, name)
         if shared is None:
             return None, ()
         types = {**text.types, **shared.types}

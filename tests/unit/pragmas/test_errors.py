@@ -54,6 +54,7 @@ BODIES = {
     ),
     "unequal in steps of 2": (f"{FOR}\n  for (i = 0; i != n; i += 2) a[i] = 0;\n", "CF1113"),
     "a sum in order": (f"{FOR} reduction(+: t)\n  for (i = 0; i < n; i++) t += a[i];\n  *b = t;\n", "CF1115"),
+    "read behind the loop": (f"{FOR}\n{LOOP}  if (i == n) t = 1;\n", "CF1117"),
     "a jump": (f"{FOR}\n  for (i = 0; i < n; i++) {{ if (a[i] < 0) break; a[i] = 0; }}\n", "CF0313"),
     "a bound from data": (f"{FOR}\n  for (i = 0; i < c[0]; i++) a[i] = 0;\n", "CF1113"),
     "a bound that there is not": (f"{FOR}\n  for (i = 2; i < k; i++) a[i] = 0;\n", "CF1113"),
