@@ -22,7 +22,7 @@ _NUMBER = r"-?[0-9]{1,1000}(/0*[1-9][0-9]{0,999}|\.[0-9]{1,1000})?"
 
 
 def input_argument(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The `.mf` file."""
+    """The `.mf` file, or the C file with directives."""
     return click.argument("source", type=click.Path(path_type=Path, dir_okay=True))(function)
 
 
@@ -79,6 +79,12 @@ def with_compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 default="",
                 help="Strategies that are tried before the default ones, in this order: of other packages, or the "
                 "tool's own.",
+            ),
+            click.option(
+                "--pragma",
+                type=click.Choice(["omp", "acc", "auto"]),
+                default=None,
+                help="SOURCE is C with directives of OpenMP or OpenACC: their parallel loops are the regions.",
             ),
             click.option(
                 "-W", "warning", metavar="error", multiple=True, help="-Werror: warnings are errors."
@@ -188,6 +194,7 @@ def options_of(
     cuda_path: str | None,
     performance: Any,
     reassociate: bool,
+    pragma: Any,
     warning: tuple[str, ...],
     more_strategies: str,
     more_counters: str = "",
@@ -212,6 +219,7 @@ def options_of(
         reassociate,
         _asked("--counters", more_counters),
         _asked("--strategies", more_strategies),
+        pragma,
     )
 
 

@@ -14,7 +14,7 @@ them in a :class:`DiagnosticSink`, so that one run reports several, and stop wit
 from __future__ import annotations
 
 import bisect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import lru_cache
@@ -164,6 +164,10 @@ class DiagnosticSink:
         help: str | None = None,
     ) -> None:
         self._diagnostics[Diagnostic(Severity.WARNING, code, message, span, notes, help)] = None
+
+    def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Takes over what another sink has collected."""
+        self._diagnostics |= dict.fromkeys(diagnostics)
 
     def stop_on_errors(self, *, warnings_are_errors: bool = False) -> None:
         """Raises CompileError with everything collected if there is an error, or a warning that counts as one."""

@@ -40,7 +40,9 @@ from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.problem import Problem
 from comprehensive.optimize.protocols import Applied, Counter, CounterError, NotApplicable, Strategy
 from comprehensive.optimize.tree import Leaf, Performance, Tree
-from comprehensive.poly.report import check
+from comprehensive.poly.report import METAFORK, check
+from comprehensive.pragmas.read import Models, parse_pragmas
+from comprehensive.pragmas.words import words_of
 from comprehensive.registry import counters_of, strategies_for
 from comprehensive.strategies.caching import initial_caching
 from comprehensive.strategies.reassociate import reassociate
@@ -70,6 +72,8 @@ class Options:
     """Those besides the default ones, by name; a name of a family stands for its counters."""
     strategies: tuple[str, ...] = ()
     """Those to be tried before the default ones, by name."""
+    pragma: Models | None = None
+    """The directives that say which loops are regions, where no keywords do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +105,13 @@ def compile_file(path: Path, options: Options) -> Compilation:
     """
     sink = DiagnosticSink()
     source = read_source(path)  # bytes -> text with positions
-    program = parse(source, sink)  # text -> syntax tree, names and types checked
+    program = program_of(source, sink, options)  # text -> syntax tree, names and types checked
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     nests = build(program, sink)  # syntax tree -> loop nests
+    words = METAFORK if options.pragma is None else words_of(program)
     for nest in nests:  # the annotation is checked, not trusted
         verify(nest)
-        check(nest, sink, reassociate=options.reassociate)
+        check(nest, sink, reassociate=options.reassociate, words=words)
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     nests = tuple(map(normalize, nests))  # however it is written -> normal form
     trees = tuple(grow(nest, options) for nest in nests)  # loop nest -> decision tree (Algorithms 1 and 2)
@@ -121,6 +126,13 @@ def compile_file(path: Path, options: Options) -> Compilation:
     )  # loop nests in a loop of the host -> time tiles, another one
     plan = plan_of(source, program, nests, trees, tiles, swept)  # leaves -> kernels, grouped by host function
     return Compilation(source, program, nests, trees, tiles, swept, plan, sink.diagnostics)
+
+
+def program_of(source: SourceFile, sink: DiagnosticSink, options: Options) -> Program:
+    """The program of a file in the notation that the options name."""
+    if options.pragma is None:
+        return parse(source, sink)
+    return parse_pragmas(source, sink, options.pragma, reassociate=options.reassociate)
 
 
 def grow(nest: Nest, options: Options) -> Tree[Variant]:

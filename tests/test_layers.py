@@ -25,6 +25,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("metafork",),
     ("loops",),
     ("poly",),
+    ("pragmas",),
     ("machine", "toolchain"),
     ("optimize", "ptx"),
     ("sass",),

@@ -33,6 +33,23 @@ def test_readme_shows_the_real_output(tmp_path: Path, monkeypatch: pytest.Monkey
     assert result.stdout == block_after(found[0], "text")
 
 
+def test_readme_shows_the_region_of_a_loop_with_a_directive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("scale.c").write_text(block_after("`scale.c`:", "c"), encoding="utf-8")
+    found = re.search(r"`comprehensive (gen scale\.c [^`]*)`", README)
+    assert found is not None
+    result = CliRunner().invoke(cli, [*found[1].split(), "--registers", "estimate"])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.rstrip("\n") == block_after(found[0], "text").rstrip("\n")
+    text = Path("scale.c").read_text(encoding="utf-8")
+    Path("scale.c").write_text(text.replace(" private(j)", ""), encoding="utf-8")
+    refused = CliRunner().invoke(cli, found[1].split())
+    assert refused.exit_code == 1
+    assert "share 'j'" in refused.output
+
+
 def test_readme_explains_every_decision() -> None:
     codes = {code for strategy in default_strategies() for code in strategy.decision if code}
     ends = {"1-2"}  # "(1-1) to (1-3)"

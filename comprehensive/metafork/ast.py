@@ -249,7 +249,8 @@ class Parameter:
     """A parameter of a function.
 
     Scalars have ``pointer=False`` and ``dims == ()``.  Data is ``pointer=True`` (``const float *a``) or has dims
-    (``float a[n][n]``; the first may be None: ``float a[][n]``).
+    (``float a[n][n]``; the first may be None: ``float a[][n]``).  The C function does not have one that is ``added``:
+    it shapes the blocks of a region whose text says nothing of blocks.
     """
 
     name: str
@@ -258,6 +259,7 @@ class Parameter:
     pointer: bool = False
     dims: tuple[Expr | None, ...] = ()
     span: Span = _span()
+    added: bool = False
 
     @property
     def is_data(self) -> bool:
@@ -357,6 +359,11 @@ class Function:
     @property
     def regions(self) -> tuple[MetaSchedule, ...]:
         return tuple(part for part in self.parts if isinstance(part, MetaSchedule))
+
+    @property
+    def written_parameters(self) -> tuple[Parameter, ...]:
+        """Those of the C function."""
+        return tuple(p for p in self.parameters if not p.added)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class Extents:
             case "IF" | "DO" | "ELSE":
                 return len(self._tokens)
             case _:
-                return self.semicolon(position, len(self._tokens)) + 1
+                return min(self.semicolon(position, len(self._tokens)) + 1, len(self._tokens))
 
     def semicolon(self, position: int, end: int) -> int:
         """The position of the next ``;`` before ``end``, or ``end``."""

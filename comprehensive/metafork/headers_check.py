@@ -54,7 +54,7 @@ def check_header(loop: For | MetaFor, inside: Set[str], sink: DiagnosticSink) ->
                 continue
             sink.error(
                 "CF0311",
-                f"the range of a meta_for depends on {what}",
+                f"the range of a parallel loop depends on {what}",
                 node.span,
                 help="parallel loops have ranges fixed by parameters and host variables, those of the grid also by "
                 "sums of iterators around them: take the largest range and put an 'if' inside, or use a serial 'for'",
@@ -62,7 +62,7 @@ def check_header(loop: For | MetaFor, inside: Set[str], sink: DiagnosticSink) ->
     if step is None and not _is_parameter(loop.step):
         sink.error(
             "CF0317",
-            "the step of a meta_for is neither a constant nor a parameter",
+            "the step of a parallel loop is neither a constant nor a parameter",
             loop.step.span,
             help="step by a number or by one parameter",
         )
@@ -107,7 +107,7 @@ def _check_jump(statement: Stmt, loop: Stmt | None, sink: DiagnosticSink) -> Non
                     "CF0313",
                     f"'{word}' would leave an iteration of a parallel loop",
                     statement.span,
-                    help=f"all iterations of a meta_for run, in any order: {instead if word == 'break' else _SKIP}",
+                    help=f"all iterations of such a loop run, in any order: {instead if word == 'break' else _SKIP}",
                 )
             elif any(isinstance(s, MetaFor) for s in statements((loop,))):
                 sink.error(

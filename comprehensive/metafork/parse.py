@@ -15,14 +15,12 @@ from dataclasses import replace
 from itertools import pairwise
 
 from comprehensive.diagnostics import DiagnosticSink, Note, SourceFile, Span
-from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Name, Parameter, Program, Stmt
-from comprehensive.metafork.blocking import blocked
+from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Parameter, Program, Stmt
 from comprehensive.metafork.check import HostNames, check_function, check_generated_names
 from comprehensive.metafork.file_scope import calls_of_regions, mutable_variables
 from comprehensive.metafork.foreign_words import report_foreign_words
 from comprehensive.metafork.grammar import parse as parse_tokens
 from comprehensive.metafork.host import HostCode, Surroundings, host_code
-from comprehensive.metafork.keywords import corrected
 from comprehensive.metafork.limits import (
     MAXIMUM_DEPTH,
     MAXIMUM_TOKENS,
@@ -31,15 +29,16 @@ from comprehensive.metafork.limits import (
 )
 from comprehensive.metafork.literals import SUPPORTED_TYPES, shorten, type_to_use
 from comprehensive.metafork.locate import FoundFunction, FoundRegion, locate
-from comprehensive.metafork.rectangle import rectangular_grid
+from comprehensive.metafork.notation import MetaFork, Notation, RegionText
 from comprehensive.metafork.stability import Changes, changes, macro_names, names_in_macros
 from comprehensive.metafork.tokens import Origin, Token, is_closed, tokens, unterminated_comment
 
 MAXIMUM_ERRORS = 100
 """Errors after which the rest of a file is left unread."""
+METAFORK = MetaFork()
 
 
-def parse(source: SourceFile, sink: DiagnosticSink) -> Program:
+def parse(source: SourceFile, sink: DiagnosticSink, notation: Notation = METAFORK) -> Program:
     """The checked program of a file; nothing is raised for wrong input."""
     origin = Origin(source, sink)
     nothing = Program(source, ())
@@ -47,14 +46,9 @@ def parse(source: SourceFile, sink: DiagnosticSink) -> Program:
     if comment is not None:
         sink.error("CF0105", "this comment is never closed", comment, help="close it with '*/'")
         return nothing
-    all_tokens = corrected(list(tokens(origin)))
+    all_tokens = notation.marked(list(tokens(origin)))
     if all(token.type != "META_SCHEDULE" for token in all_tokens):
-        sink.error(
-            "CF0104",
-            f"'{source.path}' has no meta_schedule: there is nothing to optimize",
-            None,
-            help="put 'meta_schedule { ... }' around the parallel loops of a C function",
-        )
+        notation.report_nothing(source, sink)
         return nothing
     found = locate(all_tokens)
     if not found and not sink.has_errors:
@@ -65,7 +59,7 @@ def parse(source: SourceFile, sink: DiagnosticSink) -> Program:
             help="remove the '#if 0' around it",
         )
     directives = [token for token in all_tokens if token.type == "DIRECTIVE"]
-    reader = _FunctionReader(all_tokens, macro_names(directives), names_in_macros(directives))
+    reader = _FunctionReader(all_tokens, macro_names(directives), names_in_macros(directives), notation)
     functions: list[Function] = []
     for function in found:
         if len(sink.diagnostics) > MAXIMUM_ERRORS:
@@ -81,9 +75,14 @@ class _FunctionReader:
     """Turns what the lexical finder found into trees."""
 
     def __init__(
-        self, all_tokens: Sequence[Token], macros: frozenset[str], in_macros: frozenset[str]
+        self,
+        all_tokens: Sequence[Token],
+        macros: frozenset[str],
+        in_macros: frozenset[str],
+        notation: Notation,
     ) -> None:
         self._tokens = all_tokens
+        self._notation = notation
         self._macros = macros
         self._in_macros = in_macros
         self._origin = all_tokens[0].origin
@@ -98,15 +97,18 @@ class _FunctionReader:
         changed = changes(host, definitions, self._macros, self._in_macros)
         code = host_code(body, regions, parameters, changed)
         schedules: list[MetaSchedule] = []
+        added: dict[str, Parameter] = {}
         readable = understood
         for region, around in zip(found.regions, code.surroundings, strict=True):
             errors = len(sink.diagnostics)
             if errors > MAXIMUM_ERRORS:
                 readable = False
                 break
-            schedules.append(self._region(region, around, parameters, changed.names))
+            schedule, more = self._region(region, around, parameters, changed.names)
+            schedules.append(schedule)
+            added |= {parameter.name: parameter for parameter in more}
             readable &= len(sink.diagnostics) == errors
-        function = self._assemble(found, parameters, code, schedules)
+        function = self._assemble(found, (*parameters, *added.values()), code, schedules)
         if readable:
             opaque = frozenset(name for around in code.surroundings for name in around.opaque)
             host_names = _first_mentions(host, definitions)
@@ -176,29 +178,26 @@ class _FunctionReader:
         self,
         found: FoundRegion,
         around: Surroundings,
-        parameters: Sequence[Parameter],
+        parameters: tuple[Parameter, ...],
         changed: frozenset[str],
-    ) -> MetaSchedule:
+    ) -> tuple[MetaSchedule, tuple[Parameter, ...]]:
+        """A region, and the parameters that its function gets for it."""
         keyword = self._tokens[found.keyword]
         inside = self._tokens[found.opening + 1 : found.closing]
         errors = len(self._origin.sink.diagnostics)
         clauses = self._clauses(found)
         body = self._body(inside, self._tokens[found.closing])
         is_understood = len(self._origin.sink.diagnostics) == errors
-        extents = clauses.get("block")
-        if extents and is_understood:
-            taken = frozenset(token.text for token in self._tokens if token.type == "NAME")
-            names = [Name(token.text, token.span) for token in extents]
-            clause = extents[0].span.to(extents[-1].span)
-            unsteady = changed | around.opaque | {item.name for item in (*around.scalars, *around.arrays)}
-            body = blocked(body, names, parameters, taken, unsteady, clause, self._origin.sink)
-        else:
-            body = rectangular_grid(body)
+        taken = frozenset(token.text for token in self._tokens if token.type == "NAME")
+        unsteady = changed | around.opaque | {item.name for item in (*around.scalars, *around.arrays)}
+        tree = self._notation.region(
+            RegionText(keyword, clauses, body, around, parameters, taken, unsteady, is_understood)
+        )
         cache = clauses.get("cache")
-        return MetaSchedule(
+        schedule = MetaSchedule(
             None if cache is None else tuple(token.text for token in cache),
-            body,
-            around.scalars,
+            tree.body,
+            tree.scalars,
             around.arrays,
             around.preconditions,
             around.facts,
@@ -208,6 +207,7 @@ class _FunctionReader:
             around.is_certain,
             frozenset(changed),
         )
+        return schedule, tree.added
 
     def _body(self, inside: Sequence[Token], closing: Token) -> tuple[Stmt, ...]:
         sink = self._origin.sink

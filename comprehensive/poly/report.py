@@ -16,6 +16,7 @@ In: a nest and a sink.  Out: diagnostics in it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import assert_never
 
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, Note, Span
@@ -42,7 +43,26 @@ from comprehensive.poly.repeats import concrete
 from comprehensive.poly.user_loops import user_loop, user_values
 
 
-def check(nest: Nest, sink: DiagnosticSink, *, reassociate: bool = False) -> None:
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How the notation of a file speaks of parallel loops; the gaps are for iterators.
+
+    ``hidden`` are parameters that no text of the user's has: a witness does not name them.
+    """
+
+    loop: str = "'meta_for {}'"
+    serial: str = "make the loop over '{}' a serial 'for'"
+    atomic: str = (
+        "make it one update with the keyword in front, 'meta_atomic a[...] += ...;', make these loops serial "
+        "'for' loops"
+    )
+    hidden: frozenset[str] = frozenset()
+
+
+METAFORK = Words()
+
+
+def check(nest: Nest, sink: DiagnosticSink, *, reassociate: bool = False, words: Words = METAFORK) -> None:
     """Reports what is wrong with the annotation of a nest, and what could not be found out.
 
     With ``reassociate`` sums of floating-point numbers may be added up in any order.
@@ -70,9 +90,9 @@ def check(nest: Nest, sink: DiagnosticSink, *, reassociate: bool = False) -> Non
             case Parallel():
                 pass
     for (iterator, _), (span, witness) in depending.items():
-        _dependence(nest, iterator, span, witness, sink)
+        _dependence(nest, iterator, span, witness, words, sink)
     for span, witness, iterators in meeting.values():
-        _meeting(nest, tuple(iterators), span, witness, sink)
+        _meeting(nest, tuple(iterators), span, witness, words, sink)
     for (reason, span), iterators in undecided.items():
         sink.warning(
             "CF0411",
@@ -125,20 +145,31 @@ def _not_staged(opaque: Opaque, sink: DiagnosticSink) -> None:
     )
 
 
-def _dependence(nest: Nest, iterator: str, span: Span, witness: Witness, sink: DiagnosticSink) -> None:
-    element = witness.array + "".join(f"[{k}]" for k in witness.element)
-    parameters = _values(witness.parameters)
+def _dependence(
+    nest: Nest, iterator: str, span: Span, witness: Witness, words: Words, sink: DiagnosticSink
+) -> None:
     sink.error(
         "CF0401",
-        f"the iterations of 'meta_for {iterator}' depend on each other through array '{witness.array}'",
+        f"the iterations of {words.loop.format(iterator)} depend on each other through array '{witness.array}'",
         _place(span),
-        notes=(
-            Note(f"{element} is written at {_first(nest, witness)}", _place(witness.first_span)),
-            Note(f"and used at {_second(nest, witness)}", _place(witness.second_span)),
-            *((Note(f"with {parameters}"),) if parameters else ()),
-        ),
-        help=f"make the loop over '{iterator}' a serial 'for', or exclude these values by assert(...)",
+        notes=witness_notes(nest, witness, words),
+        help=f"{words.serial.format(iterator)}, or exclude these values by assert(...)",
     )
+
+
+def witness_notes(nest: Nest, witness: Witness, words: Words) -> tuple[Note, ...]:
+    """Two iterations that touch one element, one of which writes it."""
+    element = witness.array + "".join(f"[{k}]" for k in witness.element)
+    return (
+        Note(f"{element} is written at {_first(nest, witness)}", _place(witness.first_span)),
+        Note(f"and used at {_second(nest, witness)}", _place(witness.second_span)),
+        *_with_parameters(witness, words),
+    )
+
+
+def _with_parameters(witness: Witness, words: Words) -> tuple[Note, ...]:
+    parameters = _values({n: v for n, v in witness.parameters.items() if n not in words.hidden})
+    return (Note(f"with {parameters}"),) if parameters else ()
 
 
 def _ordered_sums(nest: Nest, sink: DiagnosticSink) -> None:
@@ -159,12 +190,16 @@ def _ordered_sums(nest: Nest, sink: DiagnosticSink) -> None:
 
 
 def _meeting(
-    nest: Nest, iterators: tuple[str, ...], span: Span, witness: Witness, sink: DiagnosticSink
+    nest: Nest,
+    iterators: tuple[str, ...],
+    span: Span,
+    witness: Witness,
+    words: Words,
+    sink: DiagnosticSink,
 ) -> None:
     """An array that is written where data says, and there read or written otherwise by other iterations."""
     one, other = (references(nest)[ordinal].access for ordinal in witness.ordinals)
     element = print_expr(concrete(Index(one.array, one.subscripts), {**witness.parameters, **witness.first}))
-    parameters = _values(witness.parameters)
     condition = f", if {witness.supposing}" if witness.supposing else ""
     sink.error(
         "CF0404",
@@ -177,10 +212,9 @@ def _meeting(
                 f"and {_done(other.mode)} at {_second(nest, witness)}{condition}",
                 _place(witness.second_span),
             ),
-            *((Note(f"with {parameters}"),) if parameters else ()),
+            *_with_parameters(witness, words),
         ),
-        help="make it one update with the keyword in front, 'meta_atomic a[...] += ...;', make these loops serial "
-        "'for' loops, or read another array than the one that is written",
+        help=f"{words.atomic}, or read another array than the one that is written",
     )
 
 

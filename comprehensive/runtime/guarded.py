@@ -256,7 +256,7 @@ class GuardedProcess:
 def _serial_job(library: SerialLibrary, function: str, arguments: Mapping[str, Value]) -> dict[str, Any]:
     passed = tuple(
         Argument(p.name, p.type, pointer=p.is_data, const=p.const)
-        for p in library.functions[function].parameters
+        for p in library.functions[function].written_parameters
     )
     return _passed(passed, arguments) | {"library": str(library.path), "symbol": function}
 

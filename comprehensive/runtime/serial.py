@@ -54,10 +54,10 @@ class SerialLibrary:
     functions: Mapping[str, Function]
 
     def call(self, function: str, arguments: Mapping[str, Value]) -> None:
-        """Runs a function on all of its arguments, program parameters included; arrays change in place."""
+        """Runs a function on all arguments that it has in C, program parameters among them; arrays change in place."""
         passed = [
             _passed(Argument(p.name, p.type, pointer=p.is_data, const=p.const), arguments[p.name])
-            for p in self.functions[function].parameters
+            for p in self.functions[function].written_parameters
         ]
         called = self.shared[function]
         called.restype = None

@@ -170,7 +170,7 @@ def _arguments(
     nests = tuple(region.nest for region in plan.regions)
     subscripts, uses = subscript_names(nests), index_uses(nests)
     different = scattered(uses)
-    host = interface(plan)
+    host, added = interface(plan), {p.name for p in plan.function.parameters if p.added}
     for argument in host.everything:
         common: dict[str, Any] = {
             "name": argument.name,
@@ -178,6 +178,8 @@ def _arguments(
             "pointer": argument.pointer,
             "program": argument.name in host.program_names,
         }
+        if argument.name in added:
+            common["added"] = True
         if not argument.pointer:
             yield {**common, "value": values[argument.name]}
             continue

@@ -42,6 +42,7 @@ def computed(problem: dict[str, Any], library: str) -> dict[str, Any]:
     passed = [
         ctypes.c_void_p(arrays[a["name"]].ctypes.data) if a["pointer"] else c_scalar(a, a["value"])
         for a in arguments
+        if not a.get("added")  # the C function does not have it
     ]
     function = ctypes.CDLL(library)[problem["function"]]
     function.restype = None

@@ -47,6 +47,22 @@ def test_gen_writes_what_the_readme_promises(tmp_path: Path) -> None:
     assert "metafork.lark" in rule
 
 
+@pytest.mark.parametrize(
+    "command", [("gen", "--emit", "ast"), ("tree",), ("explain", "-D", "B0=64"), ("check", "--no-run")]
+)
+def test_commands_take_c_with_directives(tmp_path: Path, command: tuple[str, ...]) -> None:
+    source = tmp_path / "twice.c"
+    loop = "for (int i = 0; i < n; i++)\n    a[i] = 2 * a[i];"
+    source.write_text(f"void twice(int n, float *a)\n{{\n#pragma omp parallel for\n  {loop}\n}}\n")
+    name, *more = command
+    result = run(name, str(source), "--registers", "estimate", "--pragma", "omp", *more)
+    assert result.exit_code == 0, result.output
+    assert "twice" in result.stdout
+    without = run(name, str(source), "--registers", "estimate", *more)
+    assert without.exit_code == 1
+    assert "--pragma omp" in without.stderr
+
+
 def test_gen_writes_into_the_current_directory_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,11 +18,14 @@ from tests.golden.texts import LIBRARY, golden_texts, library_texts, used_librar
 
 HERE = Path(__file__).resolve().parent
 EXPECTED = HERE / "expected"
-PROGRAMS = sorted(path.stem for path in HERE.glob("programs/*.mf"))
+SOURCES = {path.stem: path for path in sorted(HERE.glob("programs/*.*"))}
+PROGRAMS = sorted(SOURCES)
 # Programs that show what an option does.
 OF_OPTIONS = {
     "reassociated": replace(OPTIONS, reassociate=True),
     "shuffles": replace(OPTIONS, counters=("intensity",)),
+    "openmp": replace(OPTIONS, pragma="omp"),
+    "openacc": replace(OPTIONS, pragma="acc"),
 }
 DEMANDED = {"P_intensity": Fraction(1, 2)}
 SUFFIXES = (".h", ".cu", ".tree.txt")
@@ -66,7 +69,7 @@ def test_an_example_becomes_what_it_became(spec: str, update: bool) -> None:
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_becomes_what_it_became(program: str, update: bool) -> None:
     options = OF_OPTIONS.get(program, OPTIONS)
-    compilation = compile_file(HERE / "programs" / f"{program}.mf", options)
+    compilation = compile_file(SOURCES[program], options)
     plan = with_levels(compilation.plan, DEMANDED if options.counters else {})
     compare(EXPECTED, golden_texts(compilation, source_texts(plan)), update=update)
 

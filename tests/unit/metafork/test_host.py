@@ -224,3 +224,8 @@ def test_host_scalars_point_at_their_names() -> None:
     (scalar,) = regions_of("int d = n / B; REGION")[0].scalars
     assert isinstance(scalar, HostScalar)
     assert scalar.span.text == "d"
+
+
+def test_a_loop_whose_last_statement_has_no_end_is_read_to_the_brace() -> None:
+    (region,) = regions_of("REGION for (int k = 0; k < n; k++) m")
+    assert region.loops == ()

@@ -1,0 +1,84 @@
+"""Parallel loops and what an iteration of all of them does, cut into blocks of threads.
+
+In: a :class:`Loops`, the form in which a region with a directive waits until it is known which of its loops are
+parallel.  Out: the body of the region, and parameters ``B0``, ``B1``... that its function gets for the shape of its
+blocks, since the text has none::
+
+    for (i = n; i > 0; i--) for (j = 0; j < m; j++) S   -->   meta_for ... block(B0, B1)
+
+Regions of one function share these parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from comprehensive.diagnostics import GENERATED, DiagnosticSink
+from comprehensive.loops.traverse import map_expr
+from comprehensive.metafork.ast import (
+    Cut,
+    Declare,
+    Expr,
+    MetaFor,
+    Name,
+    Parameter,
+    ScalarType,
+    Stmt,
+)
+from comprehensive.metafork.blocking import blocked
+from comprehensive.metafork.fresh import fresh
+from comprehensive.metafork.notation import RegionText
+from comprehensive.metafork.structure import MAXIMUM_LOOPS
+from comprehensive.pragmas.box import in_box
+from comprehensive.pragmas.dimension import Dimension
+
+
+@dataclass(frozen=True, slots=True)
+class Loops:
+    """``inner`` is what one iteration of all ``dimensions`` does, serial loops included."""
+
+    text: RegionText
+    dimensions: tuple[Dimension, ...]
+    inner: tuple[Stmt, ...]
+
+
+def cut(loops: Loops) -> tuple[tuple[Stmt, ...], tuple[Parameter, ...]] | None:
+    """The body of the region and the parameters of its blocks; None where the loops do not make a grid."""
+    text, boxed = loops.text, in_box(loops.dimensions, loops.inner)
+    if boxed is None or not 1 <= len(loops.dimensions) <= MAXIMUM_LOOPS:
+        return None
+    run, inner = boxed
+    extents = [Name(fresh(f"B{number}", text.taken)) for number in range(len(run))]
+    added = tuple(Parameter(extent.identifier, ScalarType.INT, added=True) for extent in extents)
+    for each in reversed(run):
+        if each.value is not None:
+            kind = each.loop.type or ScalarType.INT
+            inner = (Declare(kind, each.iterator, initial=each.value, span=each.loop.span), *inner)
+    for each in reversed(run):
+        inner = (replace(each.counted, body=inner),)
+    taken = text.taken | {each.counted.iterator for each in run} | {extent.identifier for extent in extents}
+    quiet = DiagnosticSink()
+    body = blocked(inner, extents, (*text.parameters, *added), taken, frozenset(), GENERATED, quiet)
+    if quiet.has_errors:
+        return None
+    return _with_cuts(body, {each.counted.iterator: each for each in run}), added
+
+
+def _with_cuts(body: tuple[Stmt, ...], run: Mapping[str, Dimension]) -> tuple[Stmt, ...]:
+    """The loops of blocks and threads, which say of which loop of the program they are parts."""
+    match body:
+        case (MetaFor(cut=Cut(iterator=counted, value=number)) as loop,):
+            each = run[counted]
+            value = number if each.value is None else _at(each.value, counted, number)
+            inner = _with_cuts(loop.body, run)
+            return (replace(loop, cut=Cut(each.iterator, value), body=inner),)
+        case _:
+            return body
+
+
+def _at(expression: Expr, name: str, value: Expr) -> Expr:
+    def put(node: Expr) -> Expr:
+        return value if isinstance(node, Name) and node.identifier == name else node
+
+    return map_expr(expression, put)

@@ -1,0 +1,72 @@
+"""One loop whose iterations are independent, counted up in steps of 1, as a grid counts.
+
+In: a loop of any canonical form.  Out: a :class:`Dimension`::
+
+    for (int i = n; i > 0; i--)   -->   for (int i_number = 0; i_number < n; i_number++), i = n - i_number
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from comprehensive.loops.normalize.parallel_loops import counted_from_zero
+from comprehensive.metafork.ast import Expr, For, IntLiteral, MetaFor, Name, ScalarType, Stmt
+from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.walk import names
+
+_ZERO, _ONE = IntLiteral(0), IntLiteral(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """A loop whose iterations are independent: as the program has it, and counted up in steps of 1 from its start.
+
+    ``value`` is the iterator of the program in terms of the one that counts; None where that is the same.
+    """
+
+    loop: For
+    counted: MetaFor
+    value: Expr | None
+
+    @property
+    def iterator(self) -> str:
+        return self.loop.iterator
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """What its range depends on."""
+        return frozenset((*names(self.counted.start), *names(self.counted.bound)))
+
+
+def dimension(loop: For, types: Mapping[str, ScalarType], name: Namer) -> Dimension:
+    """The loop as a parallel one; its header declares its iterator and runs to its bound.
+
+    ``types`` are those of the scalars around it.
+    """
+    assert loop.type is not None
+    header = MetaFor(
+        loop.type, loop.iterator, loop.start, loop.relation, loop.bound, loop.step, (), loop.span
+    )
+    if loop.type is ScalarType.INT and loop.relation in ("<", "<=") and loop.step == _ONE:
+        return Dimension(loop, header, None)
+    iterator = name(f"{loop.iterator}_number")
+    found = counted_from_zero(header, iterator, types)
+    assert found is not None, "the loop runs to its bound"
+    counted = replace(
+        header,
+        type=ScalarType.INT,
+        iterator=iterator,
+        start=_ZERO,
+        relation="<",
+        bound=found.extent,
+        step=_ONE,
+    )
+    return Dimension(loop, counted, found.value or Name(iterator))
+
+
+def serial_inside(outer: Sequence[Dimension], inner: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """Loops around statements as they were: serial ones."""
+    for each in reversed(outer):
+        inner = (replace(each.loop, body=inner),)
+    return inner

@@ -1,0 +1,126 @@
+"""Variables of which every iteration has its own, declared where they are needed.
+
+In: the statements of an iteration, a name, its type.  Out: the same with the variable as a local one, in the innermost
+place that holds all that is said of it::
+
+    for (j = 0; j < n; j++) { t = a[j]; b[j] = t; }   -->   for (int j = 0; j < n; j++) { float t = a[j]; b[j] = t; }
+
+The variable must not be read before it is assigned (see :mod:`comprehensive.pragmas.assigned_first`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from comprehensive.metafork.ast import (
+    Assign,
+    Block,
+    Declare,
+    DoWhile,
+    Expr,
+    For,
+    If,
+    MetaFor,
+    Name,
+    ScalarType,
+    Stmt,
+    While,
+)
+from comprehensive.metafork.walk import names, statements
+from comprehensive.pragmas.assigned_first import flow, mentions
+
+
+def with_local(body: tuple[Stmt, ...], name: str, type: ScalarType) -> tuple[Stmt, ...]:
+    """The statements with their own variable of this name."""
+    places = [k for k, statement in enumerate(body) if mentions((statement,), name)]
+    if not places:
+        return body
+    inner = {k: _inside(body[k], name, type) for k in places}
+    if all(statement is not None for statement in inner.values()):
+        # No value runs from one of the statements to another one: each may have a variable of its own.
+        return tuple(inner.get(k) or statement for k, statement in enumerate(body))
+    first = places[0]
+    match body[first]:
+        case Assign(Name(identifier), "=", value, span) if identifier == name and not _reads(value, name):
+            declared: tuple[Stmt, ...] = (Declare(type, name, initial=value, span=span),)
+        case statement:
+            declared = (Declare(type, name, span=statement.span), statement)
+    return (*body[:first], *declared, *body[first + 1 :])
+
+
+def declared_late(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The statements with every scalar that is declared without a value declared where it gets one."""
+    result: list[Stmt] = []
+    rest = body
+    while rest:
+        statement, rest = rest[0], rest[1:]
+        match statement:
+            case Declare(type, name, dims=(), initial=None):
+                rest = with_local(rest, name, type)
+                if rest and isinstance(rest[0], Declare) and (rest[0].name, rest[0].initial) == (name, None):
+                    result.append(rest[0])
+                    rest = rest[1:]
+                continue
+            case (
+                For(body=inner)
+                | MetaFor(body=inner)
+                | While(body=inner)
+                | DoWhile(body=inner)
+                | Block(body=inner)
+            ):
+                statement = replace(statement, body=declared_late(inner))
+            case If(_, then, otherwise):
+                statement = replace(statement, then=declared_late(then), otherwise=declared_late(otherwise))
+            case _:
+                pass
+        result.append(statement)
+    return tuple(result)
+
+
+def _inside(statement: Stmt, name: str, type: ScalarType) -> Stmt | None:
+    """The statement with a variable that only its inner statements know; None where these need a value from outside,
+    or the statement itself speaks of it."""
+    match statement:
+        case For(type=None, iterator=iterator) if iterator == name:
+            changed = any(assigns(s, name) for s in statement.body)
+            return None if _reads(statement.start, name) or changed else replace(statement, type=type)
+        case For() | MetaFor():
+            header = (statement.start, statement.bound, statement.step)
+            if any(_reads(e, name) for e in header) or flow(statement.body, name).read is not None:
+                return None
+            return replace(statement, body=with_local(statement.body, name, type))
+        case While(condition, body):
+            if _reads(condition, name) or flow(body, name).read is not None:
+                return None
+            return replace(statement, body=with_local(body, name, type))
+        case If(condition, then, otherwise):
+            if _reads(condition, name) or any(flow(b, name).read is not None for b in (then, otherwise)):
+                return None
+            return replace(
+                statement, then=with_local(then, name, type), otherwise=with_local(otherwise, name, type)
+            )
+        case Block(body):
+            return (
+                None
+                if flow(body, name).read is not None
+                else Block(with_local(body, name, type), statement.span)
+            )
+        case _:
+            return None
+
+
+def _reads(expression: Expr, name: str) -> bool:
+    return name in names(expression)
+
+
+def assigns(statement: Stmt, name: str) -> bool:
+    """Whether a statement, or one in it, gives a scalar a value."""
+    for inner in statements((statement,)):
+        match inner:
+            case Assign(target=Name(identifier=target)) if target == name:
+                return True
+            case For(type=None, iterator=iterator) if iterator == name:
+                return True
+            case _:
+                pass
+    return False

@@ -1,0 +1,164 @@
+"""The front end of OpenMP and OpenACC: a C file to a checked program, as the front end of MetaFork gives it.
+
+In: a file whose loops have directives.  Out: a program in which each of these loops is a region; the elision of the
+program is the file as it is.  Two things are found out on the way: which loops of ``kernels`` are parallel, and which
+loops inside of a region are parallel besides those that a directive names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from typing import Literal
+
+from comprehensive.diagnostics import CompileError, DiagnosticSink, Note, SourceFile, Span
+from comprehensive.loops.build import build
+from comprehensive.loops.ir import Nest
+from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Program
+from comprehensive.metafork.parse import parse
+from comprehensive.poly.model import Conflict, Undecided
+from comprehensive.poly.report import Words, witness_notes
+from comprehensive.pragmas.constructs import Construct, construct
+from comprehensive.pragmas.directives import MODELS, Directive
+from comprehensive.pragmas.translate import Pragmas
+from comprehensive.pragmas.widen import doubt_of, widened
+from comprehensive.pragmas.words import words_of
+
+Models = Literal["omp", "acc", "auto"]
+
+
+_OF_PARALLEL_LOOPS = frozenset(
+    f"CF{number}" for number in ("0311", "0313", "0317", "1107", "1108", "1109", "1110", "1113", "1117")
+)
+"""Errors that say why a loop is no parallel one."""
+
+
+def parse_pragmas(
+    source: SourceFile, sink: DiagnosticSink, models: Models, *, reassociate: bool = False
+) -> Program:
+    """The checked program of a file with directives; nothing is raised for wrong input.
+
+    With ``reassociate`` sums may be added up in any order, as reductions ask for.
+    """
+    notation, program = _settled(source, sink, _models(source, models), reassociate)
+    if sink.has_errors or notation.text is None:
+        return program
+    text = notation.text
+    serial = {
+        place
+        for place, found in text.loops.items()
+        if any(construct(each) is Construct.SERIAL for each in found)
+    }
+    return _without(widened(program, notation.found, frozenset(serial)), text.gone)
+
+
+def _models(source: SourceFile, models: Models) -> frozenset[str]:
+    """Those whose directives count: of ``auto`` OpenMP where the file has some."""
+    if models != "auto":
+        return frozenset((models,))
+    found = [
+        model
+        for model in MODELS
+        if re.search(rf"pragma[ \t]+{model}\b|_Pragma\s*\(\s*\"\s*{model}\b", source.text)
+    ]
+    return frozenset(found[:1] or MODELS[:1])
+
+
+def _settled(
+    source: SourceFile, sink: DiagnosticSink, models: AbstractSet[str], reassociate: bool
+) -> tuple[Pragmas, Program]:
+    """The file as read once it is known which loops that a directive leaves to the compiler are parallel."""
+    refuted: dict[int, tuple[Note, ...]] = {}
+    while True:
+        attempt = DiagnosticSink()
+        notation = Pragmas(models, frozenset(refuted), reassociate)
+        program = parse(source, attempt, notation)
+        doubtful = _unlike(program, notation, attempt) if attempt.has_errors else _doubtful(program, notation)
+        if doubtful:
+            refuted |= doubtful
+            continue
+        sink.extend(attempt.diagnostics)
+        for found, loops in () if notation.text is None else notation.text.unproved:
+            notes = next((refuted[place] for place in loops if place in refuted), ())
+            _report_unproved(found, notes, sink)
+        return notation, program
+
+
+def _left_open(program: Program, notation: Pragmas) -> Iterator[tuple[int, Function, MetaSchedule]]:
+    """The regions that a directive leaves to the compiler, each with the offset of its first loop."""
+    text = notation.text
+    for function in program.functions if text is not None else ():
+        for region in function.regions:
+            first = text.regions.get(region.span.start) if text is not None else None
+            own = () if text is None or first is None else text.loops.get(first, ())
+            if first is not None and all(construct(each) is not Construct.LOOP for each in own):
+                yield first, function, region
+
+
+def _unlike(program: Program, notation: Pragmas, said: DiagnosticSink) -> dict[int, tuple[Note, ...]]:
+    """Regions that are left open and have errors which no serial loop has."""
+    found: dict[int, tuple[Note, ...]] = {}
+    for first, _, region in _left_open(program, notation):
+        for error in said.diagnostics:
+            place = error.span
+            inside = place is not None and region.span.start <= place.start < region.span.end
+            if error.code in _OF_PARALLEL_LOOPS and inside:
+                found.setdefault(first, (Note(error.message, place),))
+    return found
+
+
+def _doubtful(program: Program, notation: Pragmas) -> dict[int, tuple[Note, ...]]:
+    """Regions that are left open and not proved to be parallel."""
+    found: dict[int, tuple[Note, ...]] = {}
+    for first, function, region in _left_open(program, notation):
+        alone = replace(program, functions=(replace(function, parts=(region,)),))
+        try:
+            (nest,) = build(alone, DiagnosticSink())
+        except CompileError:
+            continue
+        dimensions = notation.found[region.span.start].dimensions
+        doubts = [doubt for each in dimensions if (doubt := doubt_of(nest, each.iterator)) is not None]
+        if doubts:
+            found[first] = _reasons(nest, doubts[0], words_of(alone))
+    return found
+
+
+def _reasons(nest: Nest, doubt: Conflict | Undecided, words: Words) -> tuple[Note, ...]:
+    if isinstance(doubt, Conflict):
+        return witness_notes(nest, doubt.witness, words)
+    return (Note(f"not known whether its iterations are independent: {doubt.reason}", doubt.span),)
+
+
+def _report_unproved(found: Directive, notes: tuple[Note, ...], sink: DiagnosticSink) -> None:
+    sink.error(
+        "CF1114",
+        f"no loop of '{found.name}' is proved to be parallel",
+        found.span,
+        notes=notes,
+        help="drop the directive where the loops are serial; where iterations are independent, put "
+        "'#pragma acc loop independent' before the loop",
+    )
+
+
+def _without(program: Program, gone: tuple[Span, ...]) -> Program:
+    """The program whose host code has no directives: the launchers that it calls are not for teams of threads."""
+    return replace(program, functions=tuple(_clean(function, gone) for function in program.functions))
+
+
+def _clean(function: Function, gone: tuple[Span, ...]) -> Function:
+    parts: list[Span | HostAssert | MetaSchedule] = []
+    for part in function.parts:
+        if not isinstance(part, Span):
+            parts.append(part)
+            continue
+        start = part.start
+        for span in gone:
+            if start <= span.start and span.end <= part.end:
+                if span.start > start:
+                    parts.append(Span(part.file, start, span.start))
+                start = span.end
+        if start < part.end:
+            parts.append(Span(part.file, start, part.end))
+    return replace(function, parts=tuple(parts))

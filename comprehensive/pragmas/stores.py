@@ -1,0 +1,78 @@
+"""Where the result of a sum goes: the assignments behind a loop that belong to its region.
+
+::
+
+    #pragma omp parallel for reduction(+: s)
+    for (i = 0; i < n; i++) s += a[i];
+    *result = s;                                -->   part of the region: the sum never is in host memory
+
+A sum that host code reads in another way cannot stay on the device; its loop is then alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+
+from comprehensive.metafork.tokens import Token
+from comprehensive.pragmas.statements import statement_end
+
+
+def stores_end(tokens: Sequence[Token], position: int, depth: int, sums: AbstractSet[str]) -> int:
+    """The position after the assignments of elements at ``position`` that take values of ``sums``; ``position`` where
+    there are none, or where text behind them reads such a value too.  ``depth`` braces are open."""
+    end = position
+    while end < len(tokens) and _is_store(tokens, end, sums):
+        end = statement_end(tokens, end)
+    return end if read_again(tokens, end, depth, sums) is None else position
+
+
+def _is_store(tokens: Sequence[Token], position: int, sums: AbstractSet[str]) -> bool:
+    """``*result = ... s ...;`` or ``result[k] = ... s ...;``"""
+    statement = tokens[position : statement_end(tokens, position)]
+    kinds = [token.type for token in statement]
+    if "ASSIGN" not in kinds or "DIRECTIVE" in kinds:
+        return False
+    equals = kinds.index("ASSIGN")
+    is_element = kinds[:equals] == ["STAR", "NAME"] or (
+        kinds[:2] == ["NAME", "LSQB"] and kinds[equals - 1] == "RSQB"
+    )
+    return is_element and any(token.text in sums for token in statement[equals:])
+
+
+def read_again(
+    tokens: Sequence[Token], position: int, depth: int, variables: AbstractSet[str]
+) -> Token | None:
+    """Where the rest of a function, in which ``depth`` braces are open, mentions a variable before it gives it another
+    value."""
+    waiting = set(variables)
+    while position < len(tokens) and depth > 0 and waiting:
+        token = tokens[position]
+        depth += (token.type == "LBRACE") - (token.type == "RBRACE")
+        if token.text in waiting and token.type == "NAME":
+            if position + 1 == len(tokens) or tokens[position + 1].type != "ASSIGN":
+                return token
+            waiting.discard(token.text)
+        position += 1
+    return None
+
+
+def with_elements(tokens: Sequence[Token]) -> list[Token]:
+    """``*result = s;`` as ``result[0] = s;``: regions have elements and no pointer operations."""
+    result: list[Token] = []
+    position = 0
+    while position < len(tokens):
+        three = tokens[position : position + 3]
+        begins = position == 0 or tokens[position - 1].type in ("SEMI", "LBRACE", "RBRACE")
+        if begins and [token.type for token in three] in (
+            ["STAR", "NAME", kind] for kind in ("ASSIGN", "COMPOUND")
+        ):
+            name = three[1]
+            for kind, text in (("LSQB", "["), ("INT_LITERAL", "0"), ("RSQB", "]")):
+                result.append(name._replace(type=kind, text=text))
+            result.insert(-3, name)
+            position += 2
+            continue
+        result.append(tokens[position])
+        position += 1
+    return result

@@ -1,0 +1,110 @@
+"""More parallel loops than a directive names: those inside of it that are proved to be parallel.
+
+In: a checked program and its uncut loops.  Out: the same with every such loop in the grid.  A loop inside of serial
+ones is moved out of them: where no two conflicting iterations differ in it, the order of conflicting ones stays::
+
+    #pragma omp parallel for                         meta_for i
+    for (i...) for (k...) for (j...)          -->      meta_for j
+      c[i][j] += a[i][k] * b[k][j];                      for (k...) c[i][j] += a[i][k] * b[k][j];
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from comprehensive.diagnostics import CompileError, DiagnosticSink
+from comprehensive.loops.build import build
+from comprehensive.loops.ir import Nest
+from comprehensive.metafork.ast import (
+    For,
+    Function,
+    MetaSchedule,
+    Parameter,
+    Program,
+    ScalarType,
+)
+from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.structure import MAXIMUM_LOOPS, check_structure
+from comprehensive.poly.legality import verdicts
+from comprehensive.poly.model import Conflict, Parallel, Undecided
+from comprehensive.poly.user_loops import user_loop
+from comprehensive.pragmas.canonical import obstacle
+from comprehensive.pragmas.cutting import Loops, cut
+from comprehensive.pragmas.dimension import dimension
+from comprehensive.pragmas.hoist import hoistable, hoisted
+
+
+def widened(program: Program, found: Mapping[int, Loops], serial: frozenset[int]) -> Program:
+    """The program with all loops in its grids that are proved to be parallel; ``serial`` are the offsets of those that
+    are said to be serial."""
+    functions: list[Function] = []
+    for function in program.functions:
+        added: dict[str, Parameter] = {}
+        parts: list[MetaSchedule | object] = []
+        for part in function.parts:
+            loops = found.get(part.span.start) if isinstance(part, MetaSchedule) else None
+            if isinstance(part, MetaSchedule) and loops is not None:
+                part, more = _widest(program, function, part, loops, serial)
+                added |= {parameter.name: parameter for parameter in more}
+            parts.append(part)
+        parameters = (*function.written_parameters, *(added[name] for name in sorted(added)))
+        functions.append(replace(function, parameters=parameters, parts=tuple(parts)))
+    return replace(program, functions=tuple(functions))
+
+
+def doubt_of(nest: Nest, iterator: str) -> Conflict | Undecided | None:
+    """Why the loop of the program over ``iterator``, in the grid of a nest, is not parallel, or not proved to be."""
+    found = [verdict for _, own, verdict in verdicts(nest) if user_loop(nest, own) == iterator]
+    return next((verdict for verdict in found if not isinstance(verdict, Parallel)), None)
+
+
+def _widest(
+    program: Program, function: Function, region: MetaSchedule, loops: Loops, serial: frozenset[int]
+) -> tuple[MetaSchedule, tuple[Parameter, ...]]:
+    made = cut(loops)
+    assert made is not None, "the parser has cut these loops"
+    best = replace(region, body=made[0]), made[1]
+    tried = 0
+    while len(loops.dimensions) < MAXIMUM_LOOPS:
+        candidates = [c for c in hoistable(loops.inner) if c.span.start not in serial]
+        if tried >= len(candidates):
+            break
+        wider = _with(loops, candidates[tried])
+        made = None if wider is None else cut(wider)
+        if wider is not None and made is not None:
+            changed = replace(region, body=made[0])
+            nest = _built(program, function, changed, made[1])
+            if nest is not None and doubt_of(nest, candidates[tried].iterator) is None:
+                loops, best = wider, (changed, made[1])
+                continue
+        tried += 1
+    return best
+
+
+def _built(
+    program: Program, function: Function, region: MetaSchedule, added: tuple[Parameter, ...]
+) -> Nest | None:
+    """The nest of one region; None where it is no grid of blocks."""
+    sink = DiagnosticSink()
+    check_structure(region, sink)
+    if sink.has_errors:
+        return None
+    alone = replace(function, parameters=(*function.written_parameters, *added), parts=(region,))
+    try:
+        (nest,) = build(replace(program, functions=(alone,)), sink)
+    except CompileError:
+        return None
+    return nest
+
+
+def _with(loops: Loops, loop: For) -> Loops | None:
+    """The loops and one that stands in them, if it can be moved out of what stands around it."""
+    types = loops.text.types
+    types |= {each.iterator: each.loop.type or ScalarType.INT for each in loops.dimensions}
+    inner = hoisted(loops.inner, loop) if obstacle(loop, types) is None else None
+    if inner is None:
+        return None
+    name = Namer(loops.text.taken | {each.counted.iterator for each in loops.dimensions})
+    found = dimension(loop, types, name)
+    return replace(loops, dimensions=(*loops.dimensions, found), inner=inner)

@@ -1,0 +1,143 @@
+"""Whole files: every kernel computes what the C file computes, which compiles with OpenMP and without."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from comprehensive.driver import Options, compile_file
+from comprehensive.generate import outputs
+from comprehensive.toolchain.host import find_c_compiler
+from comprehensive.verification import verify
+from tests.unit.pragmas.sources import in_function
+
+PROGRAMS = {
+    "saxpy": """void saxpy(int n, float a, const float *x, float *restrict y)
+{
+#pragma omp target teams distribute parallel for simd map(to: x[0:n]) map(tofrom: y[0:n])
+  for (int i = 0; i < n; ++i)
+    y[i] = a * x[i] + y[i];
+}
+""",
+    "heat": """void heat(int n, int steps, float u[n][n], float v[n][n])
+{
+  int i, j;
+#pragma omp parallel default(none) shared(u, v, n, steps) private(i, j)
+  for (int t = 0; t < steps; t++) {
+#pragma omp for collapse(2) schedule(static)
+    for (i = 1; i < n - 1; i++)
+      for (j = 1; j < n - 1; j++)
+        v[i][j] = 0.25f * (u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1]);
+#pragma omp for
+    for (i = 1; i < n - 1; i++)
+      for (j = 1; j < n - 1; j++)
+        u[i][j] = v[i][j];
+  }
+}
+""",
+    "dot": """void dot(int n, const double *x, const double *y, double *result)
+{
+  double sum = 1.5;
+#pragma omp parallel for reduction(+: sum)
+  for (int i = 0; i < n; i++)
+    sum += x[i] * y[i];
+  result[0] = sum;
+}
+""",
+    "histogram": """void histogram(int n, const int *x, int h[64], unsigned total[1])
+{
+#pragma omp parallel for reduction(+: total[0:1])
+  for (int i = n - 1; i >= 0; i -= 2) {
+#pragma omp atomic
+    h[x[i] & 63] += 1;
+    total[0] += 3;
+  }
+}
+""",
+    "triangle": """void triangle(int n, double a[n][n])
+{
+#pragma omp parallel for schedule(dynamic, 16)
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j <= i; j++)
+      a[i][j] = 2 * a[i][j];
+}
+""",
+    "rows": """void rows(int n, int m, const double *restrict A, double *restrict sums)
+{
+  int i, j;
+  double sum;
+#pragma acc parallel loop gang copyin(A[0:n*m]) copyout(sums[0:n])
+  for (i = 0; i < n; i++) {
+    sum = 0;
+#pragma acc loop vector reduction(+:sum)
+    for (j = 0; j < m; j++)
+      sum += A[i * m + j];
+    sums[i] = sum;
+  }
+}
+""",
+    "kernels": """void kernels(int n, int m, float a[restrict n][m], float *restrict b)
+{
+#pragma acc data copy(a[0:n][0:m], b[0:n*m])
+#pragma acc kernels
+  {
+    for (int t = 1; t < n; t++)
+      for (int i = 0; i < m; i++)
+        a[t][i] += a[t - 1][i];
+    for (int k = 0; k < n * m; k++)
+      b[k] = 2 * b[k];
+  }
+}
+""",
+}
+
+
+def compiled(name: str, folder: Path) -> tuple[Path, Options]:
+    path = folder / f"{name}.c"
+    path.write_text(PROGRAMS[name], encoding="utf-8")
+    return path, Options(registers="estimate", pragma="auto", reassociate=name == "dot")
+
+
+QUICK = ("heat", "dot", "histogram")
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PROGRAMS]
+)
+def test_kernels_compute_what_the_file_computes(name: str, tmp_path: Path) -> None:
+    report = verify(compile_file(*compiled(name, tmp_path)), points=2, run=True)
+    assert report.holds
+    assert report.runs
+    assert sum(run.runs for run in report.runs) > 0
+
+
+@pytest.mark.parametrize("option", [(), ("-fopenmp",)])
+def test_the_files_compile_as_they_are(option: tuple[str, ...], tmp_path: Path) -> None:
+    compiler = find_c_compiler()
+    if compiler is None:
+        pytest.skip("no C compiler")
+    source = tmp_path / "all.c"
+    source.write_text("\n".join(PROGRAMS.values()), encoding="utf-8")
+    quiet = ("-Wall", "-Werror", "-Wno-unknown-pragmas", "-c", str(source), "-o", str(tmp_path / "all.o"))
+    answer = subprocess.run([*compiler.command, *option, *quiet], capture_output=True, text=True, check=False)
+    if "fopenmp" in answer.stderr:
+        pytest.skip("the C compiler has no OpenMP")
+    assert answer.returncode == 0, answer.stderr
+
+
+def test_launchers_have_no_directives(tmp_path: Path) -> None:
+    written = outputs(compile_file(*compiled("heat", tmp_path)))
+    assert "#pragma omp" not in written["heat.cu"]
+    assert "heat_launch(int n, int steps, float *u, float *v, const heat_params *params" in written["heat.h"]
+    assert "#pragma omp parallel default(none)" in written["heat.heat_1.leaf0.mf"]
+
+
+def test_a_product_has_register_tiles_whichever_loop_has_the_directive(tmp_path: Path) -> None:
+    path = tmp_path / "product.c"
+    body = "#pragma omp parallel for\n  for (i = 0; i < n; i++)\n    for (int k = 0; k < n; k++)\n"
+    body += "      for (int l = 0; l < n; l++) x[i][l] += y[i][k] * z[k][l];\n"
+    path.write_text(in_function(body, "int n, float x[n][n], float y[n][n], float z[n][n]"), encoding="utf-8")
+    (region,) = compile_file(path, Options(registers="estimate", pragma="omp")).plan.functions[0].regions
+    assert region.tile is not None
