@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from comprehensive.loops.normalize.parallel_loops import counted_from_zero
+from comprehensive.loops.normalize.counting import counted_from_zero
 from comprehensive.metafork.ast import Expr, For, IntLiteral, MetaFor, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.walk import names
@@ -45,13 +45,12 @@ def dimension(loop: For, types: Mapping[str, ScalarType], name: Namer) -> Dimens
     ``types`` are those of the scalars around it.
     """
     assert loop.type is not None
-    header = MetaFor(
-        loop.type, loop.iterator, loop.start, loop.relation, loop.bound, loop.step, (), loop.span
-    )
+    type = loop.type
+    header = MetaFor(type, loop.iterator, loop.start, loop.relation, loop.bound, loop.step, (), loop.span)
     if loop.type is ScalarType.INT and loop.relation in ("<", "<=") and loop.step == _ONE:
         return Dimension(loop, header, None)
     iterator = name(f"{loop.iterator}_number")
-    found = counted_from_zero(header, iterator, types)
+    found = counted_from_zero(header, type, iterator, types)
     assert found is not None, "the loop runs to its bound"
     counted = replace(
         header,
