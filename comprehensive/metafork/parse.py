@@ -10,18 +10,32 @@ Stages: tokens, functions and regions (lexically), parameters, host code, region
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from comprehensive.diagnostics import DiagnosticSink, Note, SourceFile, Span
-from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Name, Parameter, Program, Stmt
+from comprehensive.metafork.ast import (
+    Expr,
+    Function,
+    HostAssert,
+    IntLiteral,
+    MetaSchedule,
+    Name,
+    Parameter,
+    Program,
+    Stmt,
+)
 from comprehensive.metafork.blocking import blocked
 from comprehensive.metafork.check import HostNames, check_function, check_generated_names
+from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.file_scope import calls_of_regions, mutable_variables
 from comprehensive.metafork.foreign_words import report_foreign_words
+from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.grammar import parse as parse_tokens
 from comprehensive.metafork.host import HostCode, Surroundings, host_code
+from comprehensive.metafork.initialisers import without_initialisers
 from comprehensive.metafork.keywords import corrected
 from comprehensive.metafork.limits import (
     MAXIMUM_DEPTH,
@@ -30,9 +44,10 @@ from comprehensive.metafork.limits import (
     too_deep_in_tree,
 )
 from comprehensive.metafork.literals import SUPPORTED_TYPES, shorten, type_to_use
-from comprehensive.metafork.locate import FoundFunction, FoundRegion, locate
+from comprehensive.metafork.locate import FoundFunction, FoundRegion, end_of_group, locate
 from comprehensive.metafork.stability import Changes, changes, macro_names, names_in_macros
 from comprehensive.metafork.tokens import Origin, Token, is_closed, tokens, unterminated_comment
+from comprehensive.metafork.type_names import with_type_names
 
 MAXIMUM_ERRORS = 100
 """Errors after which the rest of a file is left unread."""
@@ -46,7 +61,8 @@ def parse(source: SourceFile, sink: DiagnosticSink) -> Program:
     if comment is not None:
         sink.error("CF0105", "this comment is never closed", comment, help="close it with '*/'")
         return nothing
-    all_tokens = corrected(list(tokens(origin)))
+    resolved, other_types = with_type_names(list(tokens(origin)))
+    all_tokens = corrected(resolved)
     if all(token.type != "META_SCHEDULE" for token in all_tokens):
         sink.error(
             "CF0104",
@@ -64,7 +80,7 @@ def parse(source: SourceFile, sink: DiagnosticSink) -> Program:
             help="remove the '#if 0' around it",
         )
     directives = [token for token in all_tokens if token.type == "DIRECTIVE"]
-    reader = _FunctionReader(all_tokens, macro_names(directives), names_in_macros(directives))
+    reader = _FunctionReader(all_tokens, macro_names(directives), names_in_macros(directives), other_types)
     functions: list[Function] = []
     for function in found:
         if len(sink.diagnostics) > MAXIMUM_ERRORS:
@@ -80,11 +96,17 @@ class _FunctionReader:
     """Turns what the lexical finder found into trees."""
 
     def __init__(
-        self, all_tokens: Sequence[Token], macros: frozenset[str], in_macros: frozenset[str]
+        self,
+        all_tokens: Sequence[Token],
+        macros: frozenset[str],
+        in_macros: frozenset[str],
+        other_types: Mapping[str, Token],
     ) -> None:
         self._tokens = all_tokens
         self._macros = macros
         self._in_macros = in_macros
+        self._other_types = other_types
+        self._names = frozenset(token.text for token in all_tokens if token.type == "NAME")
         self._origin = all_tokens[0].origin
 
     def read(self, found: FoundFunction) -> Function:
@@ -132,11 +154,15 @@ class _FunctionReader:
             unknown = _unknown_type(words)
             if unknown is not None:
                 understood = False
+                known = self._other_types.get(unknown.text)
                 sink.error(
                     "CF0117",
                     f"'{shorten(unknown.text)}' is not a type of the language",
                     unknown.span,
-                    help=type_to_use(unknown.text),
+                    notes=() if known is None else (Note("this is no name of a scalar type", known.span),),
+                    help=type_to_use(unknown.text)
+                    if known is None
+                    else "pass what it is made of: a parameter or an array of its own for every member",
                 )
             elif parameter is None or quiet.sink.has_errors or too_deep_in_tree(dims) is not None:
                 understood = False
@@ -184,16 +210,13 @@ class _FunctionReader:
         clauses = self._clauses(found)
         body = self._body(inside, self._tokens[found.closing])
         is_understood = len(self._origin.sink.diagnostics) == errors
-        extents = clauses.get("block")
+        extents = clauses.block
         if extents and is_understood:
-            taken = frozenset(token.text for token in self._tokens if token.type == "NAME")
-            names = [Name(token.text, token.span) for token in extents]
             clause = extents[0].span.to(extents[-1].span)
             unsteady = changed | around.opaque | {item.name for item in (*around.scalars, *around.arrays)}
-            body = blocked(body, names, parameters, taken, unsteady, clause, self._origin.sink)
-        cache = clauses.get("cache")
+            body = blocked(body, extents, parameters, self._names, unsteady, clause, self._origin.sink)
         return MetaSchedule(
-            None if cache is None else tuple(token.text for token in cache),
+            clauses.cache,
             body,
             around.scalars,
             around.arrays,
@@ -226,6 +249,7 @@ class _FunctionReader:
         if deep is None:
             end = Token("$END", "", closing.start, closing.start, self._origin)
             body: tuple[Stmt, ...] = parse_tokens("region", inside, end) or ()
+            body = without_initialisers(body, Namer(self._names), sink)
             deep = too_deep_in_tree(body)
             if deep is None:
                 return body
@@ -237,39 +261,58 @@ class _FunctionReader:
         )
         return ()
 
-    def _clauses(self, found: FoundRegion) -> dict[str, tuple[Token, ...]]:
-        """The names in each clause; none after an error in it."""
-        clauses: dict[str, tuple[Token, ...]] = {}
+    def _clauses(self, found: FoundRegion) -> _Clauses:
+        """What each clause says; nothing after an error in it."""
+        cache: tuple[str, ...] | None = None
+        block: tuple[Name | IntLiteral, ...] = ()
+        seen: set[str] = set()
         position = found.keyword + 1
         while position < found.opening:
             word = self._tokens[position]
-            last = position + 1
-            while last < found.opening and self._tokens[last].type != "RPAR":
-                last += 1
-            clause = self._tokens[position : min(last + 1, found.opening)]
-            if word.text in clauses:
+            end = end_of_group(self._tokens, position + 1)
+            if word.text in seen:
                 self._origin.sink.error(
                     "CF0110", f"there are two {word.text} clauses", word.span, help="write one with all names"
                 )
-            clauses[word.text] = self._names_in(word.text, clause)
-            position = last + 1
-        return clauses
+            seen.add(word.text)
+            if word.text == "cache":
+                cache = self._names_in(position, end)
+            else:
+                block = self._extents_in(position, end)
+            position = end
+        return _Clauses(cache, block)
 
-    def _names_in(self, word: str, clause: Sequence[Token]) -> tuple[Token, ...]:
-        inner = clause[2:-1]
-        names = tuple(inner[::2])
-        regular = len(clause) >= 4 and clause[1].type == "LPAR" and clause[-1].type == "RPAR"
-        regular = regular and all(t.type == "NAME" for t in names) and len(inner) % 2 == 1
-        if regular and all(t.type == "COMMA" for t in inner[1::2]):
-            return names
-        what, example = ("arrays", "cache(a, b)") if word == "cache" else ("parameters", "block(B0, B1)")
+    def _names_in(self, word: int, end: int) -> tuple[str, ...] | None:
+        inner = self._tokens[word + 2 : end - 1]
+        if _is_group(self._tokens, word + 1, end) and len(inner) % 2 == 1:
+            is_list = all(t.type == ("COMMA" if k % 2 else "NAME") for k, t in enumerate(inner))
+            if is_list:
+                return tuple(token.text for token in inner[::2])
+        self._malformed(word, end, "name arrays", "cache(a, b)")
+        return None
+
+    def _extents_in(self, word: int, end: int) -> tuple[Name | IntLiteral, ...]:
+        extents: list[Name | IntLiteral] = []
+        if _is_group(self._tokens, word + 1, end):
+            for first, last in _split(self._tokens, range(word + 2, end - 1)):
+                extent = _extent(self._tokens[first:last])
+                if extent is None:
+                    break
+                extents.append(extent)
+            else:
+                if extents:
+                    return tuple(extents)
+        self._malformed(word, end, "name parameters or give numbers", "block(B0, B1)' or 'block(16, 16)")
+        return ()
+
+    def _malformed(self, word: int, end: int, what: str, example: str) -> None:
+        clause = self._tokens[word]
         self._origin.sink.error(
             "CF0110",
-            f"the {word} clause must name {what}, separated by commas",
-            clause[0].span.to(clause[-1].span),
+            f"the {clause.text} clause must {what}, separated by commas",
+            clause.span.to(self._tokens[end - 1].span),
             help=f"write '{example}'",
         )
-        return ()
 
     # --- the whole ---------------------------------------------------------------------------------------
 
@@ -299,6 +342,32 @@ class _FunctionReader:
             self._tokens[found.head].span.to(self._tokens[found.closing].span),
             Span(file, first, last),
         )
+
+
+class _Clauses(NamedTuple):
+    """The names of the cache clause, None where there is none, and the extents of the block clause."""
+
+    cache: tuple[str, ...] | None
+    block: tuple[Name | IntLiteral, ...]
+
+
+def _is_group(all_tokens: Sequence[Token], first: int, end: int) -> bool:
+    return end - first >= 2 and all_tokens[first].type == "LPAR" and all_tokens[end - 1].type == "RPAR"
+
+
+def _extent(words: Sequence[Token]) -> Name | IntLiteral | None:
+    """A name or the value of a constant expression; None for anything else."""
+    if not words or too_deep_in_text(words) is not None:
+        return None
+    quiet = Origin(words[0].origin.file, DiagnosticSink())
+    own, last = [token._replace(origin=quiet) for token in words], words[-1].end
+    found: Expr | None = parse_tokens("condition", own, Token("$END", "", last, last, quiet))
+    if found is None or quiet.sink.has_errors:
+        return None
+    if isinstance(found, Name):
+        return found
+    value = constant_value(found)
+    return None if value is None else IntLiteral(value, span=found.span)
 
 
 def _split(all_tokens: Sequence[Token], positions: range) -> list[tuple[int, int]]:

@@ -95,13 +95,10 @@ def _text_and_level(expr: Expr) -> tuple[str, int]:
             assert_never(expr)
 
 
-_INT_MINIMUM, _LONG_MINIMUM = -(2**31), -(2**63)
-
-
 def _integer(literal: IntLiteral) -> tuple[str, int]:
-    suffix = {ScalarType.UNSIGNED: "u", ScalarType.LONG: "L"}.get(literal.type, "")
+    suffix = ("u" if literal.type.wraps else "") + "L" * (literal.type.rank - ScalarType.INT.rank)
     # C has no negative literals, and 2147483648 is no int: the smallest numbers are differences.
-    if literal.value == (_LONG_MINIMUM if literal.type is ScalarType.LONG else _INT_MINIMUM):
+    if literal.value == literal.type.lowest < 0:
         return f"-{-literal.value - 1}{suffix} - 1", PRECEDENCE["-"]
     return f"{literal.value}{suffix}", PRIMARY if literal.value >= 0 else UNARY
 

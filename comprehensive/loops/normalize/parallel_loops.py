@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Binary, Cast, Expr, IntLiteral, MetaFor, Name, ScalarType, Unary
+from comprehensive.metafork.scalar_types import promote
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +70,24 @@ def _value(
     loop: MetaFor, iterator: str, down: bool, amount: Expr, types: Mapping[str, ScalarType]
 ) -> Expr | None:
     counter: Expr = Name(iterator, loop.span)
-    if loop.type in (ScalarType.LONG, ScalarType.UNSIGNED):
-        counter = Cast(loop.type, counter, loop.span)
+    # A value of a narrow type is one of int wherever it is read.
+    type = promote(loop.type)
+    if type is not ScalarType.INT:
+        counter = Cast(type, counter, loop.span)
     distance = counter if amount == IntLiteral(1) else Binary("*", counter, amount, loop.span)
     if loop.start == IntLiteral(0):
         value = Unary("-", distance, loop.span) if down else distance
     else:
         value = Binary("-" if down else "+", loop.start, distance, loop.span)
     # Exactly the type of the original iterator: `long i` in `i*n` computes in 64 bits, `unsigned i` wraps.
-    if type_of(value, {**types, iterator: ScalarType.INT}) is not loop.type:
-        value = Cast(loop.type, value, loop.span)
+    if type_of(value, {**types, iterator: ScalarType.INT}) is not type:
+        value = Cast(type, value, loop.span)
     return None if value == Name(iterator) else value
 
 
 def _signed(expr: Expr, types: Mapping[str, ScalarType]) -> Expr:
     """An unsigned bound may not wrap around when a start is subtracted from it."""
-    if type_of(expr, types) is not ScalarType.UNSIGNED:
+    if not type_of(expr, types).wraps:
         return expr
     return Cast(ScalarType.LONG, expr, expr.span)
 
