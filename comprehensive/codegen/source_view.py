@@ -18,6 +18,7 @@ from comprehensive.codegen.c_expr import c_comment, c_string, is_wide, mentions,
 from comprehensive.codegen.dispatch import Dispatch, Guard, as_size, dispatch, guard
 from comprehensive.codegen.header_view import data_sizes, function_view
 from comprehensive.codegen.host_calls import HostCalls, using
+from comprehensive.codegen.host_returns import without_values
 from comprehensive.codegen.interface import Argument, Interface, interface
 from comprehensive.codegen.kernel import TOGETHER, Kernel, KernelParameter, Source
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TilePlan
@@ -284,7 +285,7 @@ def _function(plan: FunctionPlan) -> FunctionSource:
 def _host_code(plan: FunctionPlan, calls: HostCalls) -> str:
     """The definition of the function that runs the host code.
 
-    It returns nothing, whatever the type of the user's function: no host code around a region has a `return`.
+    It returns nothing, whatever the type of the user's function.
     """
     host = interface(plan)
     body = _body(plan, host)
@@ -303,7 +304,7 @@ def _body(plan: FunctionPlan, host: Interface) -> str:
         match part:
             case Span():
                 # The last line of what stands here instead of a region is no line of the source.
-                pieces.append("\n" + source_line(part.position[0]) + part.text)
+                pieces.append("\n" + source_line(part.position[0]) + without_values(part))
             case HostAssert():
                 pieces.append(f"{{ if (!cf_require(cf_state, {_requirement(part, types)})) return; }}")
             case MetaSchedule():
