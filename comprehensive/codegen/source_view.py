@@ -300,7 +300,8 @@ def _body(plan: FunctionPlan, host: Interface) -> str:
     types |= {a.name: a.type for a in host.everything if not a.pointer}
     pending = iter(plan.regions)
     pieces: list[str] = []
-    for part in plan.function.parts:
+    parts = plan.function.parts
+    for before, part, after in zip((None, *parts), parts, (*parts[1:], None), strict=False):
         match part:
             case Span():
                 # The last line of what stands here instead of a region is no line of the source.
@@ -308,7 +309,13 @@ def _body(plan: FunctionPlan, host: Interface) -> str:
             case HostAssert():
                 pieces.append(f"{{ if (!cf_require(cf_state, {_requirement(part, types)})) return; }}")
             case MetaSchedule():
-                pieces.append(f"{{ if (!cf_continues(cf_state, {_call(next(pending), host)})) return; }}")
+                # Parts of one nest are one statement.
+                first, last = (
+                    not (isinstance(p, MetaSchedule) and p.span == part.span) for p in (before, after)
+                )
+                pieces.append("{ " if first else "  ")
+                pieces.append(f"if (!cf_continues(cf_state, {_call(next(pending), host)})) return;")
+                pieces.append(" }" if last else "")
     return "".join(pieces) + "\n" + GENERATED_LINE
 
 

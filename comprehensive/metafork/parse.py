@@ -21,6 +21,7 @@ from comprehensive.metafork.ast import (
     Function,
     HostAssert,
     IntLiteral,
+    MetaFor,
     MetaSchedule,
     Name,
     Parameter,
@@ -30,6 +31,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.blocking import blocked
 from comprehensive.metafork.check import HostNames, check_function, check_generated_names
 from comprehensive.metafork.constants import constant_value
+from comprehensive.metafork.distribute import distributed
 from comprehensive.metafork.file_scope import calls_of_regions, mutable_variables
 from comprehensive.metafork.foreign_words import report_foreign_words
 from comprehensive.metafork.fresh import Namer
@@ -46,8 +48,10 @@ from comprehensive.metafork.limits import (
 from comprehensive.metafork.literals import SUPPORTED_TYPES, shorten, type_to_use
 from comprehensive.metafork.locate import FoundFunction, FoundRegion, end_of_group, locate
 from comprehensive.metafork.stability import Changes, changes, macro_names, names_in_macros
+from comprehensive.metafork.structure import perfect_run
 from comprehensive.metafork.tokens import Origin, Token, is_closed, tokens, unterminated_comment
 from comprehensive.metafork.type_names import with_type_names
+from comprehensive.metafork.walk import arrays
 
 MAXIMUM_ERRORS = 100
 """Errors after which the rest of a file is left unread."""
@@ -125,8 +129,13 @@ class _FunctionReader:
             if errors > MAXIMUM_ERRORS:
                 readable = False
                 break
-            schedules.append(self._region(region, around, parameters, changed.names))
+            schedules += self._regions(region, around, parameters, changed.names)
             readable &= len(sink.diagnostics) == errors
+        if len(schedules) > len(found.regions):
+            # A turn of a host loop runs more regions than it has in the text.
+            schedules = [
+                replace(s, loops=tuple(replace(loop, regions=0) for loop in s.loops)) for s in schedules
+            ]
         function = self._assemble(found, parameters, code, schedules)
         if readable:
             opaque = frozenset(name for around in code.surroundings for name in around.opaque)
@@ -197,13 +206,14 @@ class _FunctionReader:
 
     # --- regions -----------------------------------------------------------------------------------------
 
-    def _region(
+    def _regions(
         self,
         found: FoundRegion,
         around: Surroundings,
         parameters: Sequence[Parameter],
         changed: frozenset[str],
-    ) -> MetaSchedule:
+    ) -> tuple[MetaSchedule, ...]:
+        """The region; several where its nest is imperfect and a block clause says how to cut its parts."""
         keyword = self._tokens[found.keyword]
         inside = self._tokens[found.opening + 1 : found.closing]
         errors = len(self._origin.sink.diagnostics)
@@ -211,22 +221,39 @@ class _FunctionReader:
         body = self._body(inside, self._tokens[found.closing])
         is_understood = len(self._origin.sink.diagnostics) == errors
         extents = clauses.block
+        bodies = (body,)
         if extents and is_understood:
             clause = extents[0].span.to(extents[-1].span)
             unsteady = changed | around.opaque | {item.name for item in (*around.scalars, *around.arrays)}
-            body = blocked(body, extents, parameters, self._names, unsteady, clause, self._origin.sink)
-        return MetaSchedule(
-            clauses.cache,
-            body,
-            around.scalars,
-            around.arrays,
-            around.preconditions,
-            around.facts,
-            around.guards,
-            around.loops,
-            keyword.span.to(self._tokens[found.closing].span),
-            around.is_certain,
-            frozenset(changed),
+            bodies = distributed(body, self._origin.sink)
+            ranks = [_rank(part) for part in bodies]
+            bodies = tuple(
+                blocked(
+                    part,
+                    extents if rank == max(ranks) else extents[:rank],
+                    parameters,
+                    self._names,
+                    unsteady,
+                    clause,
+                    self._origin.sink,
+                )
+                for part, rank in zip(bodies, ranks, strict=True)
+            )
+        return tuple(
+            MetaSchedule(
+                clauses.cache if clauses.cache is None or len(bodies) == 1 else _cached(clauses.cache, part),
+                part,
+                around.scalars,
+                around.arrays,
+                around.preconditions,
+                around.facts,
+                around.guards,
+                around.loops,
+                keyword.span.to(self._tokens[found.closing].span),
+                around.is_certain,
+                frozenset(changed),
+            )
+            for part in bodies
         )
 
     def _body(self, inside: Sequence[Token], closing: Token) -> tuple[Stmt, ...]:
@@ -344,6 +371,21 @@ class _FunctionReader:
             self._tokens[found.head].span.to(self._tokens[found.closing].span),
             Span(file, first, last),
         )
+
+
+def _rank(body: tuple[Stmt, ...]) -> int:
+    """How many parallel loops there are, one in the other with nothing between."""
+    match body:
+        case (MetaFor() as outermost,):
+            return len(perfect_run(outermost))
+        case _:
+            return 0
+
+
+def _cached(names: tuple[str, ...], body: tuple[Stmt, ...]) -> tuple[str, ...]:
+    """The arrays of a cache clause that a part of a region speaks of."""
+    spoken = arrays(body)
+    return tuple(name for name in names if name in spoken)
 
 
 class _Clauses(NamedTuple):

@@ -251,14 +251,17 @@ def print_region(cache: Sequence[str] | None, body: Sequence[Stmt], indent: int 
 def print_program(program: Program, regions: Mapping[int, str]) -> str:
     """The text of the file with regions replaced; ``regions`` are keyed by their number in order of the text.
 
-    Everything else is kept to the byte.  Raises IndexError for the number of a region that is not there.
+    Everything else is kept to the byte.  Several regions of one place are printed together, those that are not
+    replaced as they are.  Raises IndexError for the number of a region that is not there.
     """
     text = program.file.text
-    spans = [region.span for function in program.functions for region in function.regions]
+    found = [region for function in program.functions for region in function.regions]
     pieces: list[str] = []
     position = 0
-    for number in sorted(regions, key=lambda number: spans[number].start):
-        span = spans[number]
-        pieces += [text[position : span.start], regions[number]]
+    for span in sorted({found[number].span for number in regions}, key=lambda span: span.start):
+        here = [number for number, region in enumerate(found) if region.span == span]
+        printed = [regions.get(n) or print_region(found[n].cache, found[n].body) for n in here]
+        together = printed[0] if len(printed) == 1 else "{\n" + "\n".join(printed) + "\n}"
+        pieces += [text[position : span.start], together]
         position = span.end
     return "".join([*pieces, text[position:]])

@@ -149,7 +149,7 @@ def test_names_of_the_program_are_not_taken() -> None:
         (("j <= n - 3", "j != n - 3"), "does not count up in steps of 1 in an integer"),
         (
             ("a[i][j] = i - j;", "{ a[i][j] = 0; meta_for (int l = 0; l < 2; l++) a[i][j] = l; }"),
-            "is one nest",
+            "the block clause has 2 names, and the nest 3 loops",
         ),
         (("    meta_for (int i = 0; i < m; i++)", "    int i = 0;"), "is one nest"),
         (("block(B0, B1)", "block(B0, C)"), "'C' in the block clause is no int parameter of the function"),

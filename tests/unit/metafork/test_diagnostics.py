@@ -177,6 +177,11 @@ CASES: dict[str, tuple[str, str]] = {
     "meta_for outside": ("CF0303", in_host("  §meta_for (int i = 0; i < n; i++) { }")),
     "region in a statement": ("CF0304", f"{HEAD} n = §meta_schedule {{ {OK} }} ; }}"),
     "region in a region": ("CF0305", in_threads("§meta_schedule { }")),
+    "an imperfect nest": (
+        "CF0331",
+        f"{HEAD} meta_schedule block(B, 4) {{ meta_for (int i = 1; i < n; i++) {{ c[i] = 1; "
+        "meta_for (int j = 0; j < n; j++) §c[n * i + j] = c[i - 1]; } } }",
+    ),
     "return of a value": ("CF0330", in_host("  if (n < 0) §return 1;")),
     "goto in host code": ("CF0306", in_host("  §goto end;\nend:")),
     "serial loop outside": ("CF0307", in_region(f"§for (int t = 0; t < n; t++) {{ {OK} }}")),
