@@ -113,11 +113,11 @@ class Assert:
 
     def _given(self, values: Mapping[str, int | Fraction]) -> Expr:
         types = {s.name: s.type for s in self.nest.scalars}
-        # A literal keeps the signedness of the name: differences of unsigned numbers wrap around.
+        # A literal keeps the type of a name that wraps around: differences of unsigned numbers do.
         known: dict[str, Expr] = {
             name: IntLiteral(
                 int(values[name]),
-                ScalarType.UNSIGNED if types[name] is ScalarType.UNSIGNED else ScalarType.INT,
+                types[name] if types[name].wraps else ScalarType.INT,
             )
             for name in self.names
             if name in values

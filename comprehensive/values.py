@@ -12,7 +12,6 @@ from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
 from comprehensive.driver import Compilation
 from comprehensive.loops.access import names_read
 from comprehensive.loops.arithmetic import UndefinedBehaviour
-from comprehensive.loops.compile_python import RANGES
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Nest, Scalar, Variant
 from comprehensive.metafork.ast import Cast
@@ -117,7 +116,7 @@ def demand_computed(nest: Nest, values: Mapping[str, Rational]) -> None:
 
 def _demand_representable(scalar: Scalar, value: int) -> None:
     if scalar.type.is_integer:
-        low, high = RANGES[scalar.type]
+        low, high = scalar.type.lowest, scalar.type.highest
         if not low <= value <= high:
             raise value_error(
                 "CF0704",

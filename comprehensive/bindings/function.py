@@ -31,7 +31,7 @@ from comprehensive.machine.device import load_device
 from comprehensive.metafork.ast import ScalarType
 from comprehensive.runtime.choice import Choice
 from comprehensive.runtime.structures import MACHINE_NUMBERS, machine_array, params_type
-from comprehensive.runtime.values import DTYPES, as_scalar
+from comprehensive.runtime.values import as_scalar
 
 ALIGNED = 4096
 """Stands for the address of data that begins where memory that was asked for begins."""
@@ -229,7 +229,7 @@ class GeneratedFunction:
         self, argument: Argument, data: object, memory: Memory, stream: int, scalars: Mapping[str, Any]
     ) -> View:
         """TypeError for what is no such data, ValueError where there is too little of it."""
-        name, wanted = argument.name, DTYPES[argument.type]
+        name, wanted = argument.name, argument.type.numpy_name
         try:
             view = memory.view(data, stream)
         except NoViewError as error:

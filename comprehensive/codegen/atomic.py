@@ -2,10 +2,10 @@
 
 In: a ``meta_atomic`` statement of a kernel and the type of the element.  Out: C++ text without a semicolon::
 
-    meta_atomic h[k] -= v    -->    atomicSub(&h[k], v)                                      int, unsigned
-                                    atomicAdd((unsigned long long *)&h[k], -(unsigned long long)(v)) long
+    meta_atomic h[k] -= v    -->    atomicSub(&h[k], v)                                      32 bits
+                                    atomicAdd((unsigned long long *)&h[k], -(unsigned long long)(v)) 64 bits
 
-Sums of ``int`` and ``long`` are taken modulo 2**32 and 2**64, so that every order gives the same element.  What the
+Sums of integers are taken modulo 2**32 and 2**64, so that every order gives the same element.  What the
 functions return is not used: the compiler makes a reduction of it, for which no thread waits.
 """
 
@@ -24,11 +24,11 @@ def atomic_call(statement: Assign, type: ScalarType) -> str:
     assert isinstance(target, Index)
     place = f"&{print_expr(target)}"
     match type:
-        case ScalarType.INT | ScalarType.UNSIGNED:
+        case _ if type.is_integer and type.bits == 32:
             if operator == "-=":
                 return f"atomicSub({place}, {print_expr(value)})"
             return f"{_function(operator)}({place}, {print_expr(value)})"
-        case ScalarType.LONG:
+        case _ if type.is_wide:
             sign = "-" if operator == "-=" else ""
             return f"{_function(operator)}(({_WIDE} *){place}, {sign}({_WIDE})({print_expr(value)}))"
         case ScalarType.FLOAT | ScalarType.DOUBLE if operator in ("+=", "-="):

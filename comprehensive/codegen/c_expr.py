@@ -5,7 +5,8 @@ header's common part, which compute in 64 bit and give CF_UNDEFINED for what C l
 
     n / (ub1 * s)   -->   cf_div(n, cf_mul(ub1, s))
 
-An expression over ``int`` then has the value that exact integers give; one over ``unsigned`` wraps as C says.
+An expression over ``int`` then has the value that exact integers give; one over ``unsigned`` wraps as C says, and one
+over an unsigned type of 64 bits is undefined where it leaves the range of ``long``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from math import lcm
 from typing import assert_never
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.types import common_type, promote, type_of
+from comprehensive.loops.types import type_of
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.metafork.ast import (
     Binary,
@@ -32,6 +33,7 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.reserved import is_own
+from comprehensive.metafork.scalar_types import common_type, promote
 
 INT_MAX = 2**31 - 1
 COUNT_MAX = 2**64 - 1
@@ -45,11 +47,6 @@ _SHIFTS = {"<<": "cf_shl", ">>": "cf_shr"}
 _COMPARISONS = {"<": "cf_lt", "<=": "cf_le", ">": "cf_gt", ">=": "cf_ge", "==": "cf_eq", "!=": "cf_ne"}
 _LOGIC = {"&&": "cf_and", "||": "cf_or"}
 _NEGATED = {"-": "cf_neg", "!": "cf_not", "~": "cf_bit_not"}
-_CASTS = {
-    ScalarType.INT: "cf_to_int",
-    ScalarType.UNSIGNED: "cf_to_unsigned",
-    ScalarType.UNSIGNED_CHAR: "cf_to_unsigned_char",
-}
 
 
 def is_wide(expr: Expr, types: Mapping[str, ScalarType]) -> bool:
@@ -79,9 +76,12 @@ def wide(expr: Expr, types: Mapping[str, ScalarType]) -> str:
     """The expression in checked 64-bit arithmetic. ValueError for what :func:`is_wide` excludes."""
     match expr:
         case IntLiteral():
+            if expr.value > ScalarType.LONG.highest:
+                return "CF_UNDEFINED"
             return str(expr.value) if expr.value <= INT_MAX else f"{expr.value}LL"
         case Name():
-            return expr.identifier
+            type = types[expr.identifier]
+            return f"cf_signed({expr.identifier})" if type.wraps and type.is_wide else expr.identifier
         case Unary():
             operand = wide(expr.operand, types)
             if expr.operator == "+":
@@ -94,8 +94,7 @@ def wide(expr: Expr, types: Mapping[str, ScalarType]) -> str:
             branches = (_operand(part, type_of(expr, types), types) for part in (expr.then, expr.otherwise))
             return f"cf_if({wide(expr.condition, types)}, {', '.join(branches)})"
         case Cast():
-            operand = wide(expr.operand, types)
-            return f"{_CASTS[expr.type]}({operand})" if expr.type in _CASTS else operand
+            return _converted(wide(expr.operand, types), expr.type)
         case Call():
             return f"cf_abs({wide(expr.arguments[0], types)})"
         case FloatLiteral() | Index():
@@ -165,16 +164,24 @@ def _binary(expr: Binary, types: Mapping[str, ScalarType]) -> str:
 
 
 def _operand(expr: Expr, wanted: ScalarType, types: Mapping[str, ScalarType]) -> str:
-    """The operand converted to the common type: only ``int`` to ``unsigned`` changes the value."""
+    """The operand converted to the common type: only from signed to unsigned can it change the value."""
     text = wide(expr, types)
     literal = isinstance(expr, IntLiteral) and expr.value >= 0
-    if wanted is ScalarType.UNSIGNED and promote(type_of(expr, types)) is ScalarType.INT and not literal:
-        return _wrapped(text, wanted)
-    return text
+    return text if literal or type_of(expr, types).wraps else _wrapped(text, wanted)
 
 
 def _wrapped(text: str, type: ScalarType) -> str:
-    return f"cf_to_unsigned({text})" if type is ScalarType.UNSIGNED else text
+    return _converted(text, type) if type.wraps else text
+
+
+def _converted(text: str, type: ScalarType) -> str:
+    if type is ScalarType.BOOL:
+        return f"cf_ne({text}, 0)"
+    if type.is_wide:
+        return f"cf_to_unsigned_long({text})" if type.wraps else text
+    if type in (ScalarType.INT, ScalarType.UNSIGNED):
+        return f"cf_to_{type.value}({text})"
+    return f"cf_to_{'' if type.is_signed else 'un'}signed_bits({text}, {type.bits})"
 
 
 def _nested(function: str, parts: list[str]) -> str:

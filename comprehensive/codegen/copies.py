@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from math import lcm
 
 from comprehensive.algebra import Polynomial
+from comprehensive.codegen.axes import AXES
 from comprehensive.codegen.terms import condition, expression, plus, times, total, widen
 from comprehensive.codegen.tiles import PlacedTile
 from comprehensive.metafork.ast import (
@@ -36,16 +37,15 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.poly.model import Condition
 
-AXES = ("x", "y", "z")
-
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Names free for the copy loops, and how global memory is addressed."""
+    """Names free for the copy loops, and how global memory is addressed; ``block_rank`` axes are in use."""
 
     counters: tuple[str, ...]
     coordinates: tuple[str, ...]
     thread: str
+    outer: str
     block_rank: int
     order: tuple[str, ...]
     """Scalars and iterators in the order in which people expect them in a product."""

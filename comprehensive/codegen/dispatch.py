@@ -179,9 +179,9 @@ def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
         machine=tuple((symbol, field) for symbol, field in MACHINE_FIELDS.items() if symbol in read),
         smallest=tuple(_at_least(a.name, 1) for a in program)
         + tuple(
-            _at_least(s.name, 0)
+            as_size(s.name, s.type)
             for s in chosen
-            if (s.role is Role.DATA or s.name in bounded) and not s.type.value.startswith("unsigned")
+            if (s.role is Role.DATA or s.name in bounded) and not is_size(s.type)
         ),
         preconditions=tuple(
             replace(guard(read, known), text=print_expr(p))
@@ -325,6 +325,19 @@ def _fact(atom: Atom, order: Sequence[str], own: Mapping[str, str]) -> Fact:
     text = atom.format(order, tuple(MACHINE_PARAMETERS))
     left, right = count(needed.substitute(named)), count(available.substitute(named))
     return Fact(text, kind, left, _RELATIONS[atom.relation], right)
+
+
+def is_size(type: ScalarType) -> bool:
+    """Whether every value of an integer type can be a size: not negative, and no more than ``long`` holds."""
+    return type.lowest == 0 and ScalarType.LONG.holds(type)
+
+
+def as_size(name: str, type: ScalarType) -> Guard:
+    """What a scalar of a type with other values must be to be a size."""
+    if type.is_signed:
+        return _at_least(name, 0)
+    text = f"{name} <= {ScalarType.LONG.highest}"
+    return Guard(text, f"{name} <= CF_LARGEST", f"cf_shown({name})", "CF_LARGEST")
 
 
 def _at_least(name: str, bound: int) -> Guard:

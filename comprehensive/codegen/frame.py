@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from comprehensive.algebra import Polynomial
-from comprehensive.codegen.copies import AXES
+from comprehensive.codegen.axes import AXES
 from comprehensive.codegen.kernel import KernelParameter, KernelStmt, Plain, SharedTile, Source
 from comprehensive.codegen.names import names_in_kernel
 from comprehensive.codegen.parameters import Strides, flat, strides_of, used_parameters

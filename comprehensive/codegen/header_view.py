@@ -22,6 +22,7 @@ from comprehensive.codegen.dispatch import (
     Shape,
     dispatch,
     host_values,
+    is_size,
     names_beside,
 )
 from comprehensive.codegen.interface import Argument, Interface, interface
@@ -148,6 +149,15 @@ class HeaderView:
     functions: tuple[FunctionView, ...]
 
     @property
+    def has_bool(self) -> bool:
+        """Whether a function takes what C has from a header."""
+        return "bool " in " ".join(
+            text
+            for f in self.functions
+            for text in (f.launch_parameters, *(a.declaration for a in f.program))
+        )
+
+    @property
     def has_tuned(self) -> bool:
         return any(function.tuned for function in self.functions)
 
@@ -252,12 +262,10 @@ def most_values(parameters: int, wanted: int) -> int:
 
 
 def data_sizes(plan: FunctionPlan, host: Interface) -> tuple[Argument, ...]:
-    """The signed integer arguments that give dimensions of data or shape a grid."""
+    """The integer arguments that give dimensions of data or shape a grid, and whose types have other values, too."""
     data = {s.name for region in plan.regions for s in region.nest.with_role(Role.DATA)}
     data |= {name for region in plan.regions for name in sizes(region.nest)}
-    return tuple(
-        a for a in host.arguments if a.name in data and a.type.is_integer and "unsigned" not in a.type.value
-    )
+    return tuple(a for a in host.arguments if a.name in data and a.type.is_integer and not is_size(a.type))
 
 
 def _function_sizes(

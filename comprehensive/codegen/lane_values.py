@@ -14,7 +14,7 @@ from enum import IntEnum
 from typing import TypeAlias
 
 from comprehensive.algebra import Polynomial
-from comprehensive.codegen.copies import AXES
+from comprehensive.codegen.axes import AXES
 from comprehensive.codegen.kernel import Kernel
 from comprehensive.loops.access import names_read
 from comprehensive.loops.traverse import subexpressions
@@ -22,7 +22,6 @@ from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Binary, Cast, Expr, Index, IntLiteral, Name, ScalarType, Unary
 
 LANE = "threadIdx.x"
-_SIGNED = frozenset((ScalarType.INT, ScalarType.LONG))
 
 
 class Varies(IntEnum):
@@ -64,7 +63,7 @@ class LaneValues:
                 scope[special] = self._binding(ScalarType.UNSIGNED, varies, Polynomial.symbol(special))
         for parameter in kernel.parameters:
             if not parameter.pointer:
-                value = Polynomial.symbol(parameter.name) if parameter.type in _SIGNED else None
+                value = Polynomial.symbol(parameter.name) if parameter.type.is_exact else None
                 scope[parameter.name] = self._binding(parameter.type, Varies.NOWHERE, value)
         self.start: Scope = scope
 
@@ -75,14 +74,14 @@ class LaneValues:
             varies = self.varies(initial, scope)
             value = self.value(initial, scope)
             is_special = isinstance(initial, Name) and "." in initial.identifier
-            if type not in _SIGNED or not (is_special or self._fits(initial, type, scope)):
+            if not type.is_exact or not (is_special or self._fits(initial, type, scope)):
                 value = None
         return {**scope, name: self._binding(type, varies, value)}
 
     def stepping(self, scope: Scope, name: str, type: ScalarType) -> tuple[Scope, str]:
         """The scope in a loop that all threads run together, and the symbol of its iterator."""
         symbol = f"{name}#{self._count}"
-        value = Polynomial.symbol(symbol) if type in _SIGNED else None
+        value = Polynomial.symbol(symbol) if type.is_exact else None
         return {**scope, name: self._binding(type, Varies.NOWHERE, value)}, symbol
 
     def varies(self, expr: Expr, scope: Scope) -> Varies:
@@ -97,9 +96,9 @@ class LaneValues:
         match expr:
             case Name():
                 return scope[expr.identifier].value if expr.identifier in scope else None
-            case IntLiteral() if expr.type in _SIGNED:
+            case IntLiteral() if expr.type.is_exact:
                 return Polynomial.constant(expr.value)
-            case _ if self._type(expr, scope) not in _SIGNED:
+            case _ if (found := self._type(expr, scope)) is None or not found.is_exact:
                 return None
             case Unary(operator="-" | "+"):
                 operand = self.value(expr.operand, scope)
@@ -130,7 +129,7 @@ class LaneValues:
     def _fits(self, expr: Expr, type: ScalarType, scope: Scope) -> bool:
         """Whether every value of the expression is one of the type."""
         found = self._type(expr, scope)
-        return found is ScalarType.INT or (found is ScalarType.LONG and type is ScalarType.LONG)
+        return found is not None and found.is_integer and type.holds(found)
 
     def _type(self, expr: Expr, scope: Scope) -> ScalarType | None:
         try:

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import assert_never
 
+from comprehensive.codegen.axes import AXES, digits, on_axes, product_of
 from comprehensive.codegen.copies import (
-    AXES,
     Names,
     box_position,
     copy_in,
@@ -123,11 +123,12 @@ class _Lowering:
     def of(nest: Nest, placement: Placement, taken: frozenset[str]) -> _Lowering:
         rank = max((len(p.tile.extent) for band in placement.bands for p in band), default=0)
         fresh = Namer({*taken, *(p.pointer for band in placement.bands for p in band)})
-        block_rank = len(nest.thread_loops)
+        block_rank = len(on_axes(nest.thread_loops))
         names = Names(
             counters=tuple(fresh(f"x{k}") for k in range(rank)),
             coordinates=tuple(fresh(f"e{k}") for k in range(rank)),
             thread=fresh("thread"),
+            outer=fresh("outer"),
             block_rank=block_rank,
             order=tuple(s.name for s in nest.scalars if s.role is not Role.PROGRAM)
             + tuple(loop.iterator for loop in nest.grid)
@@ -158,16 +159,14 @@ class _Lowering:
         grid = self.nest.grid
         x = Declare(ScalarType.INT, grid[-1].iterator, initial=Name("blockIdx.x"), const=True)
         inner = (Plain((x,)), *inner)
-        for loop, axis in zip(reversed(grid[:-1]), AXES[1:], strict=False):
-            header = For(
-                ScalarType.INT,
-                loop.iterator,
-                Name(f"blockIdx.{axis}"),
-                "<",
-                self.extents[loop.iterator],
-                Name(f"gridDim.{axis}"),
-                (),
-            )
+        for loops, axis in zip(on_axes(grid)[1:], AXES[1:], strict=False):
+            extents = [self.extents[loop.iterator] for loop in loops]
+            iterator = loops[0].iterator
+            if len(loops) > 1:
+                iterator = self.names.outer
+                inner = (Plain(digits(Name(iterator), [loop.iterator for loop in loops], extents)), *inner)
+            start, step = Name(f"blockIdx.{axis}"), Name(f"gridDim.{axis}")
+            header = For(ScalarType.INT, iterator, start, "<", product_of(extents), step, ())
             inner = (UniformFor(header, inner),)
         tiles = tuple(SharedTile(p.pointer, p.type, expression(p.offset_words, self.order)) for p in placed)
         return (*tiles, *inner)
@@ -188,12 +187,11 @@ class _Lowering:
         rank = self.names.block_rank
         declarations: dict[str, Declare] = {}
         for band in self.nest.bands:
-            for loop, axis in zip(reversed(band.loops), AXES, strict=False):
-                declaration = Declare(
-                    ScalarType.INT, loop.iterator, initial=Name(f"threadIdx.{axis}"), const=True
-                )
-                if declarations.setdefault(loop.iterator, declaration) != declaration:
-                    raise ValueError(f"iterator {loop.iterator} names two directions of the block")
+            for loops, axis in zip(on_axes(band.loops), AXES, strict=False):
+                names, extents = [loop.iterator for loop in loops], [loop.extent for loop in loops]
+                for declaration in digits(Name(f"threadIdx.{axis}"), names, extents):
+                    if declarations.setdefault(declaration.name, declaration) != declaration:
+                        raise ValueError(f"iterator {declaration.name} names two directions of the block")
         ordered = list(declarations.values())
         if rank > 1 and any(len(p.tile.extent) == 1 for p in placed):
             ordered.append(

@@ -10,12 +10,15 @@ In: a :class:`ProgramPlan` and the texts of its kernels.  Out: a :class:`SourceV
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 
+from comprehensive.codegen.axes import AXES, on_axes
 from comprehensive.codegen.c_expr import c_comment, c_string, is_wide, mentions, polynomial, wide
-from comprehensive.codegen.dispatch import Dispatch, Guard, dispatch, guard
+from comprehensive.codegen.dispatch import Dispatch, Guard, as_size, dispatch, guard
 from comprehensive.codegen.header_view import data_sizes, function_view
 from comprehensive.codegen.host_calls import HostCalls, using
+from comprehensive.codegen.host_returns import without_values
 from comprehensive.codegen.interface import Argument, Interface, interface
 from comprehensive.codegen.kernel import TOGETHER, Kernel, KernelParameter, Source
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TilePlan
@@ -241,7 +244,8 @@ def _function(plan: FunctionPlan) -> FunctionSource:
         for a in host.program
     ]
     smallest += [
-        Guard(c_string(f"{a.name} >= 0"), f"{a.name} >= 0", "0", a.name) for a in data_sizes(plan, host)
+        replace(limit, text=c_string(limit.text))
+        for limit in (as_size(a.name, a.type) for a in data_sizes(plan, host))
     ]
     if host.tile is not None:
         # Only a number that the caller gives: what was tuned with another version of the tool may have more tiles.
@@ -281,7 +285,7 @@ def _function(plan: FunctionPlan) -> FunctionSource:
 def _host_code(plan: FunctionPlan, calls: HostCalls) -> str:
     """The definition of the function that runs the host code.
 
-    It returns nothing, whatever the type of the user's function: no host code around a region has a `return`.
+    It returns nothing, whatever the type of the user's function.
     """
     host = interface(plan)
     body = _body(plan, host)
@@ -296,15 +300,22 @@ def _body(plan: FunctionPlan, host: Interface) -> str:
     types |= {a.name: a.type for a in host.everything if not a.pointer}
     pending = iter(plan.regions)
     pieces: list[str] = []
-    for part in plan.function.parts:
+    parts = plan.function.parts
+    for before, part, after in zip((None, *parts), parts, (*parts[1:], None), strict=False):
         match part:
             case Span():
                 # The last line of what stands here instead of a region is no line of the source.
-                pieces.append("\n" + source_line(part.position[0]) + part.text)
+                pieces.append("\n" + source_line(part.position[0]) + without_values(part))
             case HostAssert():
                 pieces.append(f"{{ if (!cf_require(cf_state, {_requirement(part, types)})) return; }}")
             case MetaSchedule():
-                pieces.append(f"{{ if (!cf_continues(cf_state, {_call(next(pending), host)})) return; }}")
+                # Parts of one nest are one statement.
+                first, last = (
+                    not (isinstance(p, MetaSchedule) and p.span == part.span) for p in (before, after)
+                )
+                pieces.append("{ " if first else "  ")
+                pieces.append(f"if (!cf_continues(cf_state, {_call(next(pending), host)})) return;")
+                pieces.append(" }" if last else "")
     return "".join(pieces) + "\n" + GENERATED_LINE
 
 
@@ -442,8 +453,8 @@ def _launch(
             local = Local(parameter.type.value, f"cf_given_{parameter.name}", value)
             computed.append(local)
             addresses.append(local.name)
-    grid = _three([_extent(extent, types) for _, extent in kernel.grid])
-    block = _three([_extent(extent, types) for extent in kernel.block])
+    grid = _three([extent for _, extent in kernel.grid], types)
+    block = _three(kernel.block, types)
     words = Extent(polynomial(kernel.shared_words), c_comment(kernel.shared_words_text))
     read = " ".join((*addresses, *(e.value for e in (*grid, *block, *(c.value for c in computed), words))))
     used = tuple(a for a in available if mentions(read, a.name))
@@ -488,10 +499,13 @@ def _computed(
             return _extent(stride, types)
 
 
-def _three(extents: Sequence[Extent]) -> tuple[Extent, ...]:
-    """x, y, z from extents given outermost first."""
-    found = tuple(reversed(extents))
-    return found + (Extent("1", ""),) * (3 - len(found))
+def _three(extents: Sequence[Expr], types: Mapping[str, ScalarType]) -> tuple[Extent, ...]:
+    """Along x, y and z from the extents of loops, outermost first."""
+    found = tuple(
+        _extent(reduce(lambda left, right: exact_product(left, right, types), along), types)
+        for along in on_axes(extents)
+    )
+    return found + (Extent("1", ""),) * (len(AXES) - len(found))
 
 
 def _extent(expr: Expr, types: Mapping[str, ScalarType]) -> Extent:

@@ -185,8 +185,8 @@ def _is_small(factor: Expr) -> bool:
 
 def _is_wide(factor: Expr) -> bool:
     match factor:
-        case Cast(type=ScalarType.LONG):
-            return True
+        case Cast():
+            return factor.type.is_wide
         case Binary(operator="*", left=left):
             return _is_wide(left)
         case _:

@@ -31,7 +31,6 @@ from comprehensive.codegen.kernel import (
 )
 from comprehensive.loops.access import assigned_names
 from comprehensive.loops.rewrite import statements_in
-from comprehensive.loops.types import common_type, promote
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -57,6 +56,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.functions import MATH
+from comprehensive.metafork.scalar_types import common_type, promote
 
 ADDRESS_WORDS = 2
 """A global address has 64 bits; a shared one has 32."""

@@ -18,7 +18,7 @@ from itertools import islice, product
 from typing import TypeGuard, assert_never
 
 from comprehensive.algebra import Polynomial, RationalFunction
-from comprehensive.codegen.copies import AXES
+from comprehensive.codegen.axes import AXES, on_axes, product_of
 from comprehensive.codegen.kernel import (
     LANES,
     LANES_WHERE,
@@ -166,8 +166,8 @@ class _Walk:
         self._shared: dict[str, ScalarType] = {}
         self._assigned = assigned_names(tuple(_plain(kernel.body)))
         self._axes = {
-            f"threadIdx.{axis}": self._quotient(extent, {})
-            for axis, extent in zip(AXES, reversed(kernel.block), strict=False)
+            f"threadIdx.{axis}": self._quotient(product_of(extents), {})
+            for axis, extents in zip(AXES, on_axes(kernel.block), strict=False)
         }
         self._unknown = 0
 

@@ -279,7 +279,7 @@ class _Walker:
                     value = self.expr(statement.value, context, scalars)
                     self._note_type(statement)
                     if _keeps_value(statement.type) and not self._reads_floating(statement.value):
-                        scalars[statement.name] = substitute(statement.value, scalars)
+                        scalars[statement.name] = _held(statement.type, substitute(statement.value, scalars))
                     result.append(replace(statement, value=value))
                 case _:
                     assert_never(statement)
@@ -301,7 +301,9 @@ class _Walker:
                         and _names_index(statement, body[position + 1 :])
                         and not self._reads_floating(statement.initial)
                     ):
-                        scalars[statement.name] = substitute(statement.initial, scalars)
+                        scalars[statement.name] = _held(
+                            statement.type, substitute(statement.initial, scalars)
+                        )
                     result.append(replace(statement, initial=initial))
                 case Assign():
                     value = self.expr(statement.value, context, scalars)
@@ -419,18 +421,20 @@ def _names_index(declaration: Declare, rest: tuple[Stmt, ...]) -> bool:
 
 
 def _keeps_value(type: ScalarType) -> bool:
-    """Whether a scalar of this type holds the mathematical value of its definition.
+    """Whether a scalar of this type is known by its definition.
 
-    ``unsigned i = u - 1`` wraps around at ``u == 0``, also in two steps, and the guard ``i < n`` after it relies on
-    that.
+    A narrow one cuts off.
     """
-    match type:
-        case ScalarType.INT | ScalarType.LONG:
-            return True
-        case ScalarType.UNSIGNED | ScalarType.UNSIGNED_CHAR | ScalarType.FLOAT | ScalarType.DOUBLE:
-            return False
-        case _:
-            assert_never(type)
+    return type.is_integer and not type.is_narrow
+
+
+def _held(type: ScalarType, value: Expr) -> Expr:
+    """What a scalar of a known definition stands for.
+
+    ``unsigned i = u - 1`` wraps around at ``u == 0``, and a guard ``i < n`` after it relies on that: it stands for the
+    conversion.
+    """
+    return Cast(type, value, value.span) if type.wraps else value
 
 
 def names_read(expr: Expr) -> frozenset[str]:

@@ -21,9 +21,6 @@ from comprehensive.metafork.ast import ScalarType
 
 Value = int | float | np.float32
 
-MASK = 0xFFFFFFFF
-LIMIT = {ScalarType.INT: 2**31, ScalarType.LONG: 2**63}
-
 
 class UndefinedBehaviour(Exception):  # noqa: N818 - the C standard's noun
     """The program does what C leaves undefined: overflow, division by zero, a subscript out of bounds..."""
@@ -69,38 +66,36 @@ class SpanTable:
     def uninitialised(self, number: int) -> NoReturn:
         self.fail(number, "an element is read before it has a value: ")
 
-    # Integer operations that Python does not have in the sense of C; `limit` is 2**31, 2**63, or 0 if unsigned.
+    # Integer operations that Python does not have in the sense of C, in a type with values from `low` to `high`.
 
-    def divide(self, a: int, b: int, limit: int, number: int) -> int:
+    def divide(self, a: int, b: int, high: int, number: int) -> int:
         if b == 0:
             self.fail(number, "division by zero")
         if a >= 0 and b > 0:
             return a // b
         quotient = abs(a) // abs(b)
         if (a < 0) == (b < 0):
-            if quotient == limit:
+            if quotient > high:
                 self.overflow(number)
             return quotient
         return -quotient
 
-    def remainder(self, a: int, b: int, limit: int, number: int) -> int:
+    def remainder(self, a: int, b: int, high: int, number: int) -> int:
         if a >= 0 and b > 0:
             return a % b
-        return a - self.divide(a, b, limit, number) * b
+        return a - self.divide(a, b, high, number) * b
 
-    def shift_left(self, a: int, b: int, limit: int, number: int) -> int:
-        width = 64 if limit == LIMIT[ScalarType.LONG] else 32
-        if not 0 <= b < width:
+    def shift_left(self, a: int, b: int, low: int, high: int, number: int) -> int:
+        if not 0 <= b < (high - low).bit_length():
             self.fail(number, f"shift by {b} bits")
-        if limit == 0:
-            return (a << b) & MASK
-        if a < 0 or a << b >= limit:
+        if low == 0:
+            return (a << b) & high
+        if a < 0 or a << b > high:
             self.overflow(number)
         return a << b
 
-    def shift_right(self, a: int, b: int, limit: int, number: int) -> int:
-        width = 64 if limit == LIMIT[ScalarType.LONG] else 32
-        if not 0 <= b < width:
+    def shift_right(self, a: int, b: int, low: int, high: int, number: int) -> int:
+        if not 0 <= b < (high - low).bit_length():
             self.fail(number, f"shift by {b} bits")
         return a >> b
 
@@ -110,27 +105,17 @@ class SpanTable:
             self.fail(number, f"the integer type cannot hold {float(x)!r}")
         return result
 
-    def absolute(self, a: int, limit: int, number: int) -> int:
-        if a == -limit:
+    def absolute(self, a: int, high: int, number: int) -> int:
+        if -a > high:
             self.overflow(number)
         return abs(a)
-
-
-def wrap_int(x: int) -> int:
-    """Conversion to ``int``: modulo 2**32, as gcc and CUDA define it."""
-    return ((x + 0x80000000) & MASK) - 0x80000000
-
-
-def wrap_long(x: int) -> int:
-    """The number modulo 2**64, in the range of ``long``."""
-    return ((x + 2**63) & (2**64 - 1)) - 2**63
 
 
 def int_to_float(x: int) -> np.float32:
     """Rounds once, also where the integer does not fit into a double."""
     if -(2**53) <= x <= 2**53:
         return np.float32(x)
-    return np.int64(x).astype(np.float32)
+    return (np.int64(x) if x < 2**63 else np.uint64(x)).astype(np.float32)
 
 
 def divide_double(a: float, b: float) -> float:

@@ -37,7 +37,6 @@ from comprehensive.loops.normalize.counting import counted_from_zero
 from comprehensive.loops.scopes import Scope, free_names
 from comprehensive.loops.traverse import statements_in, subexpressions
 from comprehensive.loops.types import with_prototypes
-from comprehensive.loops.verify import MAX_LOOPS
 from comprehensive.metafork.ast import (
     Declare,
     Expr,
@@ -200,8 +199,6 @@ class _RegionBuilder:
         return grid, self._block_body(inner, scope)
 
     def _parallel(self, run: tuple[MetaFor, ...], scope: Scope) -> tuple[tuple[Loop, ...], Scope]:
-        if len(run) > MAX_LOOPS:
-            raise _MalformedError(f"{len(run)} parallel loops in a row", run[MAX_LOOPS].span)
         loops: list[Loop] = []
         for loop in run:
             if loop.iterator in assigned_names(loop.body):

@@ -20,9 +20,9 @@ import numpy as np
 from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.loops import arithmetic
 from comprehensive.loops.access import assigned_names, names_read
-from comprehensive.loops.arithmetic import FUNCTIONS, LIMIT, MASK, SpanTable
+from comprehensive.loops.arithmetic import FUNCTIONS, SpanTable
 from comprehensive.loops.ir import Array
-from comprehensive.loops.types import common_type, promote, type_of
+from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -48,17 +48,12 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.functions import MATH
+from comprehensive.metafork.scalar_types import common_type, promote
 
 _MAX_DEPTH = 60  # CPython's tokenizer takes 200 nested parentheses; a level of ours opens at most two
 _COMPARISONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
 MOST_TURNS = 10_000_000
 """Of all serial loops of one run: some seconds, and more than any small run needs."""
-RANGES = {
-    ScalarType.INT: (-(2**31), 2**31 - 1),
-    ScalarType.UNSIGNED: (0, 2**32 - 1),
-    ScalarType.LONG: (-(2**63), 2**63 - 1),
-    ScalarType.UNSIGNED_CHAR: (0, 255),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +87,6 @@ class Writer:
         return {
             **self.constants,
             "_f32": np.float32,
-            "_wrap_int": arithmetic.wrap_int,
-            "_wrap_long": arithmetic.wrap_long,
             "_int_to_float": arithmetic.int_to_float,
             "_divide_double": arithmetic.divide_double,
             "_fma_float": arithmetic.fma_float,
@@ -158,26 +151,19 @@ class ExprCompiler:
         source, text = code.type, code.text
         if source is to:
             return code
-        if not source.is_integer:
-            if to.is_integer:
-                low, high = RANGES[to]
-                text = f"_truncate({text}, {low}, {high}, {self.writer.spans.add(span)})"
-            else:
-                text = f"float({text})" if to is ScalarType.DOUBLE else f"_f32({text})"
-            return Code(text, to, code.depth + 1)
         match to:
+            case ScalarType.BOOL:
+                text = f"(1 if {text} else 0)"
             case ScalarType.DOUBLE:
                 text = f"float({text})"
             case ScalarType.FLOAT:
-                text = f"_int_to_float({text})" if source is ScalarType.LONG else f"_f32({text})"
-            case ScalarType.UNSIGNED_CHAR:
-                text = f"({text} & 255)"
-            case ScalarType.UNSIGNED if source is not ScalarType.UNSIGNED_CHAR:
-                text = f"({text} & {MASK})"
-            case ScalarType.INT if source is not ScalarType.UNSIGNED_CHAR:
-                text = f"_wrap_int({text})"
-            case _:
+                text = f"_int_to_float({text})" if source.is_wide else f"_f32({text})"
+            case _ if not source.is_integer:
+                text = f"_truncate({text}, {to.lowest}, {to.highest}, {self.writer.spans.add(span)})"
+            case _ if to.holds(source):
                 return replace(code, type=to)
+            case _:
+                return _wrapped(code, to)
         return Code(text, to, code.depth + 1)
 
     def place(self, index: Index) -> Code:
@@ -279,14 +265,14 @@ class ExprCompiler:
     def shift(self, operator: str, left: Code, amount: Expr, span: Span) -> Code:
         """A shift of a promoted operand."""
         function = "_shift_left" if operator == "<<" else "_shift_right"
-        return self._helper(function, left, self.value(amount), left.type, span)
+        return self._helper(function, left, self.value(amount), f"{left.type.lowest}, ", span)
 
     def combine(self, operator: str, left: Code, right: Code, span: Span) -> Code:
         """``left operator right`` for two operands that are already of one type."""
         type, depth = left.type, max(left.depth, right.depth)
         if type.is_integer:
             if operator in ("/", "%"):
-                return self._helper("_divide" if operator == "/" else "_remainder", left, right, type, span)
+                return self._helper("_divide" if operator == "/" else "_remainder", left, right, "", span)
             if operator in ("&", "|", "^"):
                 return self._binary(left, operator, right, type)
             return self._checked(f"{left.text} {operator} {right.text}", type, depth, span)
@@ -294,16 +280,17 @@ class ExprCompiler:
             return Code(f"_divide_double({left.text}, {right.text})", type, depth + 1)
         return self._binary(left, operator, right, type)
 
-    def _helper(self, function: str, left: Code, right: Code, type: ScalarType, span: Span) -> Code:
+    def _helper(self, function: str, left: Code, right: Code, low: str, span: Span) -> Code:
         number = self.writer.spans.add(span)
-        text = f"{function}({left.text}, {right.text}, {LIMIT.get(type, 0)}, {number})"
-        return Code(text, type, 1 + max(left.depth, right.depth))
+        text = f"{function}({left.text}, {right.text}, {low}{left.type.highest}, {number})"
+        return Code(text, left.type, 1 + max(left.depth, right.depth))
 
     def _checked(self, text: str, type: ScalarType, depth: int, span: Span) -> Code:
-        if type is ScalarType.UNSIGNED:
-            return Code(f"(({text}) & {MASK})", type, depth + 1)
-        limit, number = LIMIT[type], self.writer.spans.add(span)
-        return Code(f"(_t if {-limit} <= (_t := {text}) < {limit} else _overflow({number}))", type, depth + 1)
+        if type.wraps:
+            return Code(f"(({text}) & {type.highest})", type, depth + 1)
+        number = self.writer.spans.add(span)
+        text = f"(_t if {type.lowest} <= (_t := {text}) < {type.highest + 1} else _overflow({number}))"
+        return Code(text, type, depth + 1)
 
     def _call(self, expr: Call) -> Code:
         function, type = expr.function, MATH[expr.function].result
@@ -311,7 +298,7 @@ class ExprCompiler:
         listed = ", ".join(a.text for a in arguments)
         depth = 2 + max(a.depth for a in arguments)
         if type.is_integer:
-            text = f"_absolute({listed}, {LIMIT[type]}, {self.writer.spans.add(expr.span)})"
+            text = f"_absolute({listed}, {type.highest}, {self.writer.spans.add(expr.span)})"
         elif type is ScalarType.DOUBLE:
             text = f"_fn_{function}({listed})"
         elif function == "fmaf":
@@ -439,7 +426,10 @@ def _assigned(statement: Assign, old: Code, scope: ExprCompiler) -> Code:
     if not operator:
         return scope.value(statement.value, old.type)
     if statement.atomic and old.type.is_integer:
-        return _wrapped(old, operator, scope.value(statement.value, old.type))
+        # Modulo ``2**n``, as CUDA does it: an order in which a sum overflows on the way is none.
+        right = scope.value(statement.value, old.type)
+        text, depth = f"({old.text} {operator} {right.text})", max(old.depth, right.depth) + 1
+        return _wrapped(Code(text, old.type, depth), old.type)
     if operator in ("<<", ">>"):
         code = scope.shift(operator, scope.convert(old, promote(old.type), span), statement.value, span)
     else:
@@ -449,17 +439,13 @@ def _assigned(statement: Assign, old: Code, scope: ExprCompiler) -> Code:
     return scope.convert(code, old.type, span)
 
 
-def _wrapped(old: Code, operator: str, right: Code) -> Code:
-    """An atomic update modulo ``2**n``, as CUDA does it: an order in which a sum overflows on the way is none."""
-    text, depth = f"({old.text} {operator} {right.text})", max(old.depth, right.depth) + 1
-    match old.type:
-        case ScalarType.INT:
-            text = f"_wrap_int({text})"
-        case ScalarType.LONG:
-            text = f"_wrap_long({text})"
-        case _:
-            text = f"({text} & {MASK})"
-    return Code(text, old.type, depth + 1)
+def _wrapped(code: Code, to: ScalarType) -> Code:
+    """An integer modulo ``2**n``, in the range of an integer type of ``n`` bits."""
+    mask = 2**to.bits - 1
+    text = f"({code.text} & {mask})"
+    if to.is_signed:
+        text = f"((({code.text} + {-to.lowest}) & {mask}) - {-to.lowest})"
+    return Code(text, to, code.depth + 2)
 
 
 def _for(writer: Writer, loop: For, scope: ExprCompiler) -> None:
@@ -485,7 +471,7 @@ def loop_header(writer: Writer, loop: For, scope: ExprCompiler) -> ExprCompiler 
     if loop.type is None or loop.relation != "<" or loop.step != IntLiteral(1):
         return None
     bound_type = type_of(loop.bound, {**scope.types, loop.iterator: loop.type})
-    if promote(bound_type) is not loop.type or loop.type not in LIMIT:
+    if promote(bound_type) is not loop.type or not loop.type.is_integer:
         return None
     changed = assigned_names(loop.body)
     if loop.iterator in changed | names_read(loop.bound) or names_read(loop.bound) & (

@@ -1,14 +1,15 @@
 """Where C computes what mathematics says: an integer expression and the types of its names in, yes or no out.
 
-``int`` and ``long`` do wherever they do not overflow, which is undefined.  ``unsigned`` wraps around, a conversion to
-a narrower type cuts off, and of two operands of different signedness a negative one changes its value.
+``int`` and ``long`` do wherever they do not overflow, which is undefined.  ``unsigned`` and wider unsigned types wrap
+around, a conversion to a narrower type cuts off, and of two operands of different signedness a negative one changes
+its value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
 
-from comprehensive.loops.types import promote, type_of
+from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Binary,
     Call,
@@ -22,18 +23,7 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Unary,
 )
-
-_HOLDS = {
-    ScalarType.UNSIGNED_CHAR: {ScalarType.UNSIGNED_CHAR},
-    ScalarType.INT: {ScalarType.UNSIGNED_CHAR, ScalarType.INT},
-    ScalarType.UNSIGNED: {ScalarType.UNSIGNED_CHAR, ScalarType.UNSIGNED},
-    ScalarType.LONG: {ScalarType.UNSIGNED_CHAR, ScalarType.INT, ScalarType.UNSIGNED, ScalarType.LONG},
-}
-
-
-def holds_values_of(target: ScalarType, source: ScalarType) -> bool:
-    """Whether every value of the source type is one of the target type."""
-    return source in _HOLDS.get(target, ())
+from comprehensive.metafork.scalar_types import common_type
 
 
 def is_exact(expr: Expr, types: Mapping[str, ScalarType], positive: Set[str] = frozenset()) -> bool:
@@ -51,8 +41,9 @@ def is_exact(expr: Expr, types: Mapping[str, ScalarType], positive: Set[str] = f
         case Unary():
             return is_exact(expr.operand, types, positive) and _is_signed(expr, types)
         case Cast():
-            return is_exact(expr.operand, types, positive) and holds_values_of(
-                expr.type, type_of(expr.operand, types)
+            operand = type_of(expr.operand, types)
+            return (
+                is_exact(expr.operand, types, positive) and expr.type.is_integer and expr.type.holds(operand)
             )
         case Binary(operator="&&" | "||"):
             return is_exact(expr.left, types, positive) and is_exact(expr.right, types, positive)
@@ -62,8 +53,9 @@ def is_exact(expr: Expr, types: Mapping[str, ScalarType], positive: Set[str] = f
             if expr.operator in ("+", "-", "*", "<<", ">>", "&", "|", "^"):
                 return _is_signed(expr, types)
             # Comparisons, quotients and remainders: nothing wraps, but operands are converted.
-            return _is_signed(expr.left, types) == _is_signed(expr.right, types) or any(
-                promote(type_of(side, types)) is ScalarType.LONG or is_plain(side, types, positive)
+            common = common_type(type_of(expr.left, types), type_of(expr.right, types))
+            return not common.wraps or all(
+                not _is_signed(side, types) or is_plain(side, types, positive)
                 for side in (expr.left, expr.right)
             )
         case Conditional():
@@ -75,7 +67,7 @@ def is_exact(expr: Expr, types: Mapping[str, ScalarType], positive: Set[str] = f
 
 
 def _is_signed(expr: Expr, types: Mapping[str, ScalarType]) -> bool:
-    return promote(type_of(expr, types)) is not ScalarType.UNSIGNED
+    return not type_of(expr, types).wraps
 
 
 def is_plain(expr: Expr, types: Mapping[str, ScalarType], positive: Set[str]) -> bool:
@@ -84,7 +76,7 @@ def is_plain(expr: Expr, types: Mapping[str, ScalarType], positive: Set[str]) ->
         case IntLiteral():
             return expr.value >= 0 and expr.type is ScalarType.INT
         case Name():
-            return expr.identifier in positive or types[expr.identifier] is ScalarType.UNSIGNED_CHAR
+            return expr.identifier in positive or not types[expr.identifier].is_signed
         case Binary(operator="+" | "*" | "/"):
             return is_plain(expr.left, types, positive) and is_plain(expr.right, types, positive)
         case _:

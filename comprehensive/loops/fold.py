@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from comprehensive.loops.traverse import map_expr
-from comprehensive.loops.types import promote, type_of
+from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Binary,
     Call,
@@ -32,8 +32,8 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.functions import MATH
+from comprehensive.metafork.scalar_types import common_type, promote
 
-_LIMITS = {ScalarType.INT: 2**31, ScalarType.LONG: 2**63}
 _BOOLEAN = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
 
 
@@ -64,7 +64,7 @@ def _fold(expr: Expr, environment: Mapping[str, ScalarType] | None) -> Expr:
 
 
 def _fold_unary(expr: Unary, operand: IntLiteral) -> Expr:
-    if operand.type not in _LIMITS:
+    if operand.type.wraps:
         return expr
     match expr.operator:
         case "-":
@@ -80,7 +80,7 @@ def _fold_unary(expr: Unary, operand: IntLiteral) -> Expr:
 
 
 def _fold_literals(expr: Binary, left: IntLiteral, right: IntLiteral) -> Expr:
-    if left.type not in _LIMITS or right.type not in _LIMITS:
+    if left.type.wraps or right.type.wraps:
         return expr
     a, b = left.value, right.value
     if expr.operator in _BOOLEAN:
@@ -89,7 +89,7 @@ def _fold_literals(expr: Binary, left: IntLiteral, right: IntLiteral) -> Expr:
         if not (0 <= b < 31 and a >= 0):
             return expr
         return _literal(a << b if expr.operator == "<<" else a >> b, left.type, expr)
-    type = ScalarType.LONG if ScalarType.LONG in (left.type, right.type) else ScalarType.INT
+    type = common_type(left.type, right.type)
     match expr.operator:
         case "+":
             return _literal(a + b, type, expr)
@@ -131,8 +131,7 @@ def _compare(operator: str, a: int, b: int) -> bool:
 
 
 def _literal(value: int, type: ScalarType, original: Unary | Binary) -> Expr:
-    limit = _LIMITS[type]
-    return IntLiteral(value, type, original.span) if -limit < value < limit else original
+    return IntLiteral(value, type, original.span) if -type.highest <= value <= type.highest else original
 
 
 def _fold_binary(expr: Binary, environment: Mapping[str, ScalarType] | None) -> Expr:
@@ -180,7 +179,7 @@ def _fold_sum(expr: Binary, left: Expr, right: IntLiteral) -> Expr:
     match left:
         case Binary(operator="+" | "-", left=inner, right=IntLiteral(type=ScalarType.INT) as literal):
             constant += literal.value if left.operator == "+" else -literal.value
-            if abs(constant) >= _LIMITS[ScalarType.INT]:
+            if abs(constant) > ScalarType.INT.highest:
                 return expr
             if constant == 0:
                 return inner
@@ -188,7 +187,7 @@ def _fold_sum(expr: Binary, left: Expr, right: IntLiteral) -> Expr:
             return replace(
                 expr, operator=operator, left=inner, right=IntLiteral(abs(constant), span=right.span)
             )
-        case _ if constant < 0 and expr.operator == "+" and -constant < _LIMITS[ScalarType.INT]:
+        case _ if constant < 0 and expr.operator == "+" and -constant <= ScalarType.INT.highest:
             return replace(expr, operator="-", right=IntLiteral(-constant, span=right.span))
         case _:
             return expr

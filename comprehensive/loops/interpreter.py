@@ -24,7 +24,6 @@ import numpy.typing as npt
 from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.loops.arithmetic import EndlessLoopError, UndefinedBehaviour, Value
 from comprehensive.loops.compile_python import (
-    RANGES,
     ExprCompiler,
     Writer,
     compile_body,
@@ -48,16 +47,6 @@ __all__ = [
 Data: TypeAlias = npt.NDArray[Any]
 Order: TypeAlias = Literal["forward", "reversed"]
 
-DTYPES: dict[ScalarType, type[np.generic]] = {
-    ScalarType.INT: np.int32,
-    ScalarType.UNSIGNED: np.uint32,
-    ScalarType.LONG: np.int64,
-    ScalarType.UNSIGNED_CHAR: np.uint8,
-    ScalarType.FLOAT: np.float32,
-    ScalarType.DOUBLE: np.float64,
-}
-"""The numpy types of the element types."""
-
 
 def run(
     nest: Nest, arguments: Mapping[str, int | float], data: Mapping[str, Data], *, order: Order = "forward"
@@ -65,7 +54,7 @@ def run(
     """The arrays of the nest after one execution; ``data`` itself is left as it is.
 
     ``arguments`` gives every scalar of the nest but those of the host whose value is known.  An array has the
-    type of :data:`DTYPES` and as many elements as its dimensions say, in any shape; the result has its shape.
+    type ``type.numpy_name`` and as many elements as its dimensions say, in any shape; the result has its shape.
     ``order="reversed"`` runs grid and threads backwards: a legal nest gives the same.
 
     Raises UndefinedBehaviour, EndlessLoopError where serial loops take too many turns, and ValueError for
@@ -78,7 +67,7 @@ def run(
         if array.pointer not in data:
             raise ValueError(f"array '{array.pointer}' is missing")
         given = data[array.pointer]
-        if given.dtype != DTYPES[array.type]:
+        if given.dtype != array.type.numpy_name:
             raise ValueError(f"array '{array.name}' has type {given.dtype}, not {array.type.value}")
         shape = _dimensions(nest, array.name, values, given.size)
         if not array.whole_rows:
@@ -93,7 +82,7 @@ def run(
     compiled.call(*values.values(), *(cells[array.pointer] for array in nest.arrays), *extents)
     types = {array.pointer: array.type for array in nest.arrays}
     return {
-        name: np.array(after, dtype=DTYPES[types[name]]).reshape(data[name].shape)
+        name: np.array(after, dtype=types[name].numpy_name).reshape(data[name].shape)
         for name, after in cells.items()
     }
 
@@ -159,14 +148,14 @@ def _dimensions(nest: Nest, array: str, values: Mapping[str, Value], size: int |
 def _guess(value: int | float) -> ScalarType:
     if not isinstance(value, int):
         return ScalarType.DOUBLE
-    return ScalarType.INT if -(2**31) <= value < 2**31 else ScalarType.LONG
+    fitting = (ScalarType.INT, ScalarType.LONG)
+    return next((type for type in fitting if type.lowest <= value <= type.highest), ScalarType.UNSIGNED_LONG)
 
 
 def _argument(scalar: Scalar, value: int | float) -> Value:
     if not scalar.type.is_integer:
         return np.float32(value) if scalar.type is ScalarType.FLOAT else float(value)
-    low, high = RANGES[scalar.type]
-    if int(value) != value or not low <= value <= high:
+    if int(value) != value or not scalar.type.lowest <= value <= scalar.type.highest:
         raise ValueError(f"scalar '{scalar.name}' cannot be {value}: its type is {scalar.type.value}")
     return int(value)
 

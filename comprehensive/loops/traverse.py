@@ -99,15 +99,34 @@ def _map_statement(statement: Stmt, fn: Callable[[Expr], Expr], subscript: Calla
 
 
 def map_indices(body: tuple[Stmt, ...], fn: Callable[[Index], Index]) -> tuple[Stmt, ...]:
-    """``fn`` applied to every reference, innermost first, the targets of assignments included."""
+    """``fn`` applied to every reference, targets included, and then to those in the subscripts that it returns."""
 
     def on_expr(expr: Expr) -> Expr:
-        return map_expr(expr, lambda e: fn(e) if isinstance(e, Index) else e)
+        match expr:
+            case Name() | IntLiteral() | FloatLiteral():
+                return expr
+            case Index():
+                return on_index(expr)
+            case Unary() | Cast():
+                return replace(expr, operand=on_expr(expr.operand))
+            case Binary():
+                return replace(expr, left=on_expr(expr.left), right=on_expr(expr.right))
+            case Conditional():
+                condition, then, otherwise = map(on_expr, (expr.condition, expr.then, expr.otherwise))
+                return replace(expr, condition=condition, then=then, otherwise=otherwise)
+            case Call():
+                return replace(expr, arguments=tuple(map(on_expr, expr.arguments)))
+            case _:
+                assert_never(expr)
+
+    def on_index(index: Index) -> Index:
+        changed = fn(index)
+        return replace(changed, subscripts=tuple(map(on_expr, changed.subscripts)))
 
     def on_statement(statement: Stmt) -> Stmt:
         match statement:
             case Assign(target=Index() as target):
-                return replace(statement, target=fn(target))
+                return replace(statement, target=on_index(target))
             case If():
                 then, otherwise = map(on_statement, statement.then), map(on_statement, statement.otherwise)
                 return replace(statement, then=tuple(then), otherwise=tuple(otherwise))
@@ -116,7 +135,7 @@ def map_indices(body: tuple[Stmt, ...], fn: Callable[[Index], Index]) -> tuple[S
             case _:
                 return statement
 
-    return tuple(map(on_statement, map_stmt_exprs(body, on_expr)))
+    return tuple(map(on_statement, map_stmt_exprs(body, on_expr, lambda subscript: subscript)))
 
 
 def map_bands(nest: Nest, fn: Callable[[Threads], Threads]) -> Nest:

@@ -29,19 +29,9 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.functions import MATH
+from comprehensive.metafork.scalar_types import common_type, promote
 
-_RANK = (ScalarType.INT, ScalarType.UNSIGNED, ScalarType.LONG, ScalarType.FLOAT, ScalarType.DOUBLE)
 _BOOLEAN = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
-
-
-def promote(type: ScalarType) -> ScalarType:
-    """The type in which C computes with a value of this type: ``unsigned char`` becomes ``int``."""
-    return ScalarType.INT if type is ScalarType.UNSIGNED_CHAR else type
-
-
-def common_type(left: ScalarType, right: ScalarType) -> ScalarType:
-    """The usual arithmetic conversions."""
-    return max(promote(left), promote(right), key=_RANK.index)
 
 
 def type_of(expr: Expr, environment: Mapping[str, ScalarType]) -> ScalarType:

@@ -12,7 +12,7 @@ from typing import assert_never
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Loop, Nest, Role, Threads
 from comprehensive.loops.traverse import subexpressions
-from comprehensive.loops.types import promote, type_of
+from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
     Block,
@@ -32,9 +32,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.functions import MATH
-
-MAX_LOOPS = 3
-"""Dimensions of a CUDA grid and of a thread block."""
+from comprehensive.metafork.scalar_types import promote
 
 
 class VerificationError(Exception):
@@ -106,8 +104,8 @@ def _verify(nest: Nest) -> None:
 
 
 def _parallel_loops(loops: tuple[Loop, ...], launch: _Scope, kind: str) -> None:
-    if not 1 <= len(loops) <= MAX_LOOPS:
-        raise VerificationError(f"{len(loops)} {kind} loops; there may be 1 to {MAX_LOOPS}")
+    if not loops:
+        raise VerificationError(f"there are no {kind} loops")
     for loop in loops:
         _scalars_only(loop.extent, launch, f"the extent of {kind} loop {loop.iterator!r}")
 

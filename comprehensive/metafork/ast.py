@@ -11,34 +11,14 @@ no node.  Example: ``c[i*N + j] += 1`` is ``Assign(Index("c", (Binary("+", ...),
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import TypeAlias
 
 from comprehensive.diagnostics import GENERATED, SourceFile, Span
+from comprehensive.metafork.scalar_types import ScalarType
 
 
 def _span() -> Span:
     return field(default=GENERATED, compare=False, repr=False)
-
-
-class ScalarType(Enum):
-    """The element types of the language, by their C spelling."""
-
-    INT = "int"
-    UNSIGNED = "unsigned"
-    LONG = "long"
-    UNSIGNED_CHAR = "unsigned char"
-    FLOAT = "float"
-    DOUBLE = "double"
-
-    @property
-    def is_integer(self) -> bool:
-        return self not in (ScalarType.FLOAT, ScalarType.DOUBLE)
-
-    @property
-    def size_bytes(self) -> int:
-        """Size on the device; ``long`` is 64 bit (LP64, the data model of CUDA on Linux)."""
-        return {"int": 4, "unsigned": 4, "long": 8, "unsigned char": 1, "float": 4, "double": 8}[self.value]
 
 
 # --- expressions ---------------------------------------------------------------------------------------------
@@ -126,8 +106,20 @@ Expr: TypeAlias = IntLiteral | FloatLiteral | Name | Index | Unary | Binary | Co
 
 
 @dataclass(frozen=True, slots=True)
+class Initialiser:
+    """``{0.25f, {0.5f, 1}}``: what the braces behind a declaration hold."""
+
+    items: tuple[Expr | Initialiser, ...]
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
 class Declare:
-    """A local scalar (``dims`` empty) or a local array of constant size; ``initial`` only for scalars."""
+    """A local scalar (``dims`` empty) or a local array of constant size; ``initial`` only for scalars.
+
+    ``elements`` are the braces behind an array, whose first extent they may give (``is_open``; it is 0 then).  Only the
+    parser sees them: it writes them out as assignments (:mod:`initialisers`).
+    """
 
     type: ScalarType
     name: str
@@ -135,6 +127,8 @@ class Declare:
     initial: Expr | None = None
     const: bool = False
     span: Span = _span()
+    elements: Initialiser | None = field(default=None, compare=False, repr=False)
+    is_open: bool = field(default=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

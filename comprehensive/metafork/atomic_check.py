@@ -3,7 +3,7 @@
 In: a ``meta_atomic`` statement whose names are right.  Out: CF0225 for a target or an operator that cannot be
 atomic, CF0226 for types that cannot::
 
-    meta_atomic h[k] += 1;        fine for int, unsigned and long; for float and double see `--reassociate`
+    meta_atomic h[k] += 1;        fine for integers of 32 and 64 bits; for float and double see `--reassociate`
     meta_atomic h[k] *= 2;        CF0225
 """
 
@@ -33,10 +33,10 @@ def check_atomic(statement: Assign, value: ScalarType | None, scope: Scope, sink
         if statement.operator == "=":
             help = "drop meta_atomic: a store needs none, and one that others overwrite is wrong with it, too"
         sink.error("CF0225", f"'{statement.operator}' cannot be atomic", statement.span, help=help)
-    elif symbol.type is ScalarType.UNSIGNED_CHAR:
+    elif symbol.type.is_narrow:
         sink.error(
             "CF0226",
-            f"elements of '{target.array}' are of 8 bits, and CUDA updates 32 or 64 bits atomically",
+            f"elements of '{target.array}' are of {symbol.type.bits} bits, and CUDA updates 32 or 64 bits atomically",
             target.span,
             notes=(Note("declared here", symbol.span),),
             help="make it an array of int or unsigned",

@@ -12,17 +12,20 @@
 A triangle is cut as the rectangle around it (`rectangle.py`); a block that is outside of it as a whole does nothing.
 
 One name a loop, outermost first; each is an integer parameter of the function, and the tool chooses its value where
-the caller does not.  Everything after the parser sees the second form.
+the caller does not.  A number in its place is the extent of all blocks.  Everything after the parser sees the second
+form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
+    Cast,
     Cut,
     Declare,
     Expr,
@@ -38,15 +41,18 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.rectangle import Ends, Rectangle, conjunction, plus, possible, rectangular
 from comprehensive.metafork.reserved import why_reserved
-from comprehensive.metafork.structure import MAXIMUM_LOOPS, perfect_run
+from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.structure import perfect_run
 from comprehensive.metafork.walk import names, statements
 
 ZERO, ONE = IntLiteral(0), IntLiteral(1)
+MOST_THREADS = 1024
+"""Of a block, on every GPU so far."""
 
 
 def blocked(
     body: tuple[Stmt, ...],
-    extents: Sequence[Name],
+    extents: Sequence[Name | IntLiteral],
     parameters: Sequence[Parameter],
     taken: frozenset[str],
     unsteady: frozenset[str],
@@ -55,6 +61,7 @@ def blocked(
 ) -> tuple[Stmt, ...]:
     """The body in blocks; as it is after an error (CF0323).
 
+    An extent is the name of a parameter, which is chosen, or a number, which is not.
     ``taken`` are names that iterators must not have; ``unsteady`` those that host code declares again or changes.
     """
     match body:
@@ -73,7 +80,18 @@ def blocked(
         )
         return body
     sizes = {name for p in parameters for d in p.dims if d is not None for name in names(d)}
+    given = prod(extent.value for extent in extents if isinstance(extent, IntLiteral))
+    if not 1 <= given <= MOST_THREADS or any(isinstance(e, IntLiteral) and e.value < 1 for e in extents):
+        sink.error(
+            "CF0323",
+            f"the block clause asks for {given} threads, and a block has 1 to {MOST_THREADS}",
+            clause,
+            help="write smaller numbers, or name parameters: their values are chosen",
+        )
+        return body
     for extent in extents:
+        if isinstance(extent, IntLiteral):
+            continue
         chosen = any(
             p.name == extent.identifier and not p.is_data and p.type is ScalarType.INT for p in parameters
         )
@@ -92,20 +110,12 @@ def blocked(
                 help="name a parameter of its own, 'int B': its value is chosen, and at least 1",
             )
             return body
-    if len(run) > MAXIMUM_LOOPS:
-        sink.error(
-            "CF0323",
-            f"a block clause cuts at most {MAXIMUM_LOOPS} loops, and the nest has {len(run)} of meta_for",
-            clause,
-            help="make loops of it serial, 'for' inside of the others, or one loop of two",
-        )
-        return body
     if len(run) != len(extents):
         sink.error(
             "CF0323",
             f"the block clause has {_count(len(extents), 'name')}, and the nest {_count(len(run), 'loop')}",
             clause,
-            help="name one parameter for each meta_for",
+            help="name one parameter for each meta_for, or give a number for it",
         )
         return body
     if not all([_can_be_cut(loop, run, inner, sink) for loop in run]):
@@ -121,8 +131,8 @@ def _can_be_cut(loop: MetaFor, run: Sequence[MetaFor], inner: tuple[Stmt, ...], 
     iterators = {other.iterator for other in run}
     bounds = (loop.start, loop.bound)
     problem: str | None = None
-    if loop.type is not ScalarType.INT or loop.relation not in ("<", "<=") or loop.step != ONE:
-        problem = "does not count up in steps of 1 in int"
+    if not loop.type.is_integer or loop.relation not in ("<", "<=") or loop.step != ONE:
+        problem = "does not count up in steps of 1 in an integer"
     elif any(name in iterators for bound in bounds for name in names(bound)):
         problem = "has bounds that depend on another loop of the nest"
     elif any(_assigns(s, loop.iterator) for s in statements(inner)):
@@ -149,7 +159,10 @@ def _assigns(statement: Stmt, name: str) -> bool:
 
 
 def _cut(
-    shape: Rectangle, extents: Sequence[Name], inner: tuple[Stmt, ...], taken: frozenset[str]
+    shape: Rectangle,
+    extents: Sequence[Name | IntLiteral],
+    inner: tuple[Stmt, ...],
+    taken: frozenset[str],
 ) -> tuple[Stmt, ...]:
     name, run = Namer(taken), shape.loops
     blocks = [name(_own(loop.iterator, "block")) for loop in run]
@@ -159,9 +172,13 @@ def _cut(
     inside: list[Expr] = []
     ends: dict[str, Ends] = {}
     for loop, extent, block, thread in zip(run, extents, blocks, threads, strict=True):
-        place: Expr = Binary("+", Binary("*", Name(block), extent), Name(thread), loop.span)
+        # A value of a narrow type is one of int wherever it is read, and the places behind the last one fit, too.
+        type = promote(loop.type)
+        counter = Name(block) if type is ScalarType.INT else Cast(type, Name(block), loop.span)
+        first = counter if extent == ONE else Binary("*", counter, extent)
+        place: Expr = Binary("+", first, Name(thread), loop.span)
         value = place if loop.start == ZERO else Binary("+", loop.start, place, loop.span)
-        values.append(Declare(ScalarType.INT, loop.iterator, initial=value, span=loop.span))
+        values.append(Declare(type, loop.iterator, initial=value, span=loop.span))
         cuts.append(Cut(loop.iterator, value))
         inside.append(Binary(loop.relation, Name(loop.iterator), loop.bound, loop.span))
         first = plus(Binary("*", Name(block), extent), loop.start)
@@ -183,9 +200,16 @@ def _own(iterator: str, of: str) -> str:
     return f"{of}_of_{iterator}" if why_reserved(name) is not None else name
 
 
-def _blocks(loop: MetaFor, extent: Name) -> Expr:
-    """The number of blocks: that of the iterations over the extent, rounded up."""
-    count = loop.bound if loop.start == ZERO else Binary("-", loop.bound, loop.start, loop.span)
+def _blocks(loop: MetaFor, extent: Name | IntLiteral) -> Expr:
+    """The number of blocks: that of the iterations over the extent, rounded up.
+
+    Where the loop counts in an unsigned type or one of 64 bits, so is the number computed: nothing wraps around.
+    """
+    start, bound = loop.start, loop.bound
+    if promote(loop.type) is not ScalarType.INT:
+        bound = Cast(ScalarType.LONG, bound, bound.span)
+        start = start if isinstance(start, IntLiteral) else Cast(ScalarType.LONG, start, start.span)
+    count = bound if start == ZERO else Binary("-", bound, start, loop.span)
     # A relation <= has one more, so that nothing is left to be taken away.
     rounded = Binary("+", count, extent, loop.span)
     if loop.relation == "<":

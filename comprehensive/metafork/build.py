@@ -29,6 +29,7 @@ from comprehensive.metafork.ast import (
     For,
     If,
     Index,
+    Initialiser,
     IntLiteral,
     MetaFor,
     Name,
@@ -72,6 +73,8 @@ class Declarator(NamedTuple):
     dims: tuple[Expr, ...]
     initial: Expr | None
     span: Span
+    elements: Initialiser | None = None
+    is_open: bool = False
 
 
 class Dimension(NamedTuple):
@@ -129,15 +132,14 @@ def declaration(children: Children) -> tuple[Declare, ...]:
         if declarator.dims and declarator.initial is not None:
             declarator.name.origin.sink.error(
                 "CF0218",
-                f"the local array '{declarator.name.text}' cannot be initialised where it is declared",
+                f"the local array '{declarator.name.text}' is initialised by one value",
                 declarator.span,
-                help="assign its elements one by one",
+                help="put braces around its elements: '= {1, 2}'",
             )
+    spans = [head.span.to(d.span) if k == 0 else d.span for k, d in enumerate(declarators)]
     return tuple(
-        Declare(
-            head.type, d.name.text, d.dims, d.initial, head.const, head.span.to(d.span) if k == 0 else d.span
-        )
-        for k, d in enumerate(declarators)
+        Declare(head.type, d.name.text, d.dims, d.initial, head.const, span, d.elements, d.is_open)
+        for d, span in zip(declarators, spans, strict=True)
     )
 
 
@@ -147,6 +149,20 @@ def bare_declarator(children: Children) -> Declarator:
 
 def initialised_declarator(children: Children) -> Declarator:
     return Declarator(children[0], tuple(d.expression for d in children[1:-2]), children[-1], _span(children))
+
+
+def listed_declarator(children: Children) -> Declarator:
+    dims = tuple(d.expression for d in children[1:-2])
+    return Declarator(children[0], dims, None, _span(children), children[-1])
+
+
+def open_declarator(children: Children) -> Declarator:
+    dims = (IntLiteral(0, span=children[1].span), *(d.expression for d in children[3:-2]))
+    return Declarator(children[0], dims, None, _span(children), children[-1], is_open=True)
+
+
+def initialiser(children: Children) -> Initialiser:
+    return Initialiser(tuple(c for c in children if not isinstance(c, Token)), _span(children))
 
 
 def type_name(children: Children) -> TypeName:
@@ -412,6 +428,9 @@ ACTIONS: dict[str, Callable[[Children], Any]] = {
         declaration,
         bare_declarator,
         initialised_declarator,
+        listed_declarator,
+        open_declarator,
+        initialiser,
         assign,
         atomic_update,
         plain_assignment,

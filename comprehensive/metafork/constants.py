@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, ScalarType, Unary
-from comprehensive.metafork.types import promoted, result_type
+from comprehensive.metafork.scalar_types import promote, result_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,6 @@ DIVISION_BY_ZERO = NoValue("a division by zero", "correct the divisor")
 Folded: TypeAlias = Constant | NoValue | None
 """None is no constant, or has an operand without value, about which more cannot be said."""
 
-_BITS = {ScalarType.INT: 32, ScalarType.UNSIGNED: 32, ScalarType.LONG: 64, ScalarType.UNSIGNED_CHAR: 8}
-_SIGNED = (ScalarType.INT, ScalarType.LONG)
 _WIDER = "compute in long, with a literal such as 1L, or correct the number"
 _FOLDED = frozenset({"+", "-", "*", "/", "%", "<<"})
 
@@ -57,7 +55,7 @@ def constant(expression: Expr) -> Folded:
             found = constant(operand)
             if not isinstance(found, Constant):
                 return None
-            return _in_type(-found.value if sign == "-" else found.value, promoted(found.type))
+            return _in_type(-found.value if sign == "-" else found.value, promote(found.type))
         case Binary(operator, left, right) if operator in _FOLDED:
             first, second = constant(left), constant(right)
             if not isinstance(first, Constant) or not isinstance(second, Constant):
@@ -72,13 +70,12 @@ def changed_by(value: Constant, kind: ScalarType) -> int | None:
 
     A negative number for an unsigned type, and all bits of a signed one as in ``int k = 0xffffffff``, are meant.
     """
-    bits = _BITS[kind]
-    same_bits = kind in _SIGNED and value.type is ScalarType.UNSIGNED and bits == _BITS[value.type]
-    highest = 2**bits - 1 if kind not in _SIGNED or same_bits else 2 ** (bits - 1) - 1
-    if -(2 ** (bits - 1)) <= value.value <= highest:
+    if kind is ScalarType.BOOL:
         return None
-    wrapped = value.value % 2**bits
-    return wrapped - 2**bits if kind in _SIGNED and wrapped >= 2 ** (bits - 1) else wrapped
+    bits = kind.bits
+    same_bits = kind.is_signed and value.type.wraps and bits == value.type.bits
+    highest = 2**bits - 1 if same_bits else kind.highest
+    return None if -(2 ** (bits - 1)) <= value.value <= highest else kind.wrapped(value.value)
 
 
 def _apply(operator: str, left: Constant, right: Constant) -> Folded:
@@ -92,24 +89,21 @@ def _apply(operator: str, left: Constant, right: Constant) -> Folded:
         case "*":
             return _in_type(first * second, kind)
         case "/" | "%" if second != 0:
-            if kind is ScalarType.UNSIGNED:
-                first, second = first % 2**32, second % 2**32
+            if kind.wraps:
+                first, second = kind.wrapped(first), kind.wrapped(second)
             quotient = abs(first) // abs(second) * (1 if (first < 0) == (second < 0) else -1)
             return _in_type(quotient if operator == "/" else first - quotient * second, kind)
         case "/" | "%":
             return DIVISION_BY_ZERO
-        case _ if 0 <= second < _BITS[kind]:
+        case _ if 0 <= second < kind.bits:
             return _in_type(first << second, kind)
         case _:
             return NoValue(f"a shift by {second} bits of {_article(kind)}", _WIDER)
 
 
 def _in_type(value: int, kind: ScalarType) -> Constant | NoValue:
-    bits = _BITS[kind]
-    if kind not in _SIGNED:
-        return Constant(value % 2**bits, kind)
-    if -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
-        return Constant(value, kind)
+    if kind.wraps or kind.lowest <= value <= kind.highest:
+        return Constant(kind.wrapped(value), kind)
     return NoValue(f"{value} is no value of {_article(kind)}", _WIDER)
 
 

@@ -34,8 +34,8 @@ from comprehensive.metafork.constants import (
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.literals import shorten
 from comprehensive.metafork.precedence import INTEGER_ONLY, LOGICAL
+from comprehensive.metafork.scalar_types import common_type, promote, result_type
 from comprehensive.metafork.scope import Scope
-from comprehensive.metafork.types import common_type, promoted, result_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class ExpressionChecker:
             case Unary(operator, operand):
                 kind = self.type_of(operand, scope)
                 self._needs_integers(operator, (operand, kind))
-                return ScalarType.INT if operator in LOGICAL else None if kind is None else promoted(kind)
+                return ScalarType.INT if operator in LOGICAL else None if kind is None else promote(kind)
             case Binary(operator, left, right):
                 first, second = self.type_of(left, scope), self.type_of(right, scope)
                 self._needs_integers(operator, (left, first), (right, second))

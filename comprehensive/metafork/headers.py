@@ -88,7 +88,7 @@ def _step(name: str, target: Expr, operator: str, value: Expr) -> Expr | None:
 def _normal(step: Expr, sign: int) -> Expr:
     """One form for ``i += -2``, ``i -= 2`` and ``i = i - 2``: IntLiteral(-2)."""
     match step:
-        case IntLiteral(value, type_of_literal) if type_of_literal is not ScalarType.UNSIGNED:
+        case IntLiteral(value, type_of_literal) if not type_of_literal.wraps:
             return IntLiteral(sign * value, type_of_literal, step.span)
         case Unary("-", IntLiteral(value, type_of_literal)) if type_of_literal is not ScalarType.UNSIGNED:
             return IntLiteral(-sign * value, type_of_literal, step.span)

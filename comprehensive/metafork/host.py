@@ -71,8 +71,6 @@ class Fact:
     governs: bool = False
 
 
-_WIDE = (ScalarType.INT, ScalarType.UNSIGNED, ScalarType.LONG)
-"""Types of the scalars whose definitions are facts."""
 _MOST_LOOPS = 16
 """Loops around a region whose turns are understood."""
 _LEAVING = frozenset(
@@ -356,7 +354,13 @@ class _Reader:
             value = self._expression(position + 1, last) if initialised and keep_value else None
             stable = value is not None and name.text not in self._changed and self._is_stable(value)
             self._add(HostScalar(name.text, kind, value if stable else None, name.span))
-            if value is not None and not stable and kind in _WIDE and name.text not in names(value):
+            if (
+                value is not None
+                and not stable
+                and kind.is_integer
+                and not kind.is_narrow
+                and name.text not in names(value)
+            ):
                 # The conversion to the type of the scalar may change the value: who uses the fact has to look.
                 self._add(Fact(Binary("==", Name(name.text), Cast(kind, value)), last))
             return

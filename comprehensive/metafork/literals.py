@@ -15,43 +15,43 @@ from comprehensive.diagnostics import Span
 from comprehensive.metafork.ast import FloatLiteral, IntLiteral, ScalarType
 
 _TYPES: dict[tuple[str, ...], ScalarType] = {
-    ("int",): ScalarType.INT,
-    ("signed",): ScalarType.INT,
-    ("int", "signed"): ScalarType.INT,
-    ("unsigned",): ScalarType.UNSIGNED,
-    ("int", "unsigned"): ScalarType.UNSIGNED,
-    ("long",): ScalarType.LONG,
-    ("int", "long"): ScalarType.LONG,
-    ("long", "signed"): ScalarType.LONG,
-    ("int", "long", "signed"): ScalarType.LONG,
+    tuple(sorted((*sign, *width, *word))): type
+    for sign, types in (
+        ((), (ScalarType.SHORT, ScalarType.INT, ScalarType.LONG, ScalarType.LONG_LONG)),
+        (("signed",), (ScalarType.SHORT, ScalarType.INT, ScalarType.LONG, ScalarType.LONG_LONG)),
+        (
+            ("unsigned",),
+            (
+                ScalarType.UNSIGNED_SHORT,
+                ScalarType.UNSIGNED,
+                ScalarType.UNSIGNED_LONG,
+                ScalarType.UNSIGNED_LONG_LONG,
+            ),
+        ),
+    )
+    for width, type in zip((("short",), (), ("long",), ("long", "long")), types, strict=True)
+    for word in ((), ("int",))
+    if sign or width or word
+} | {
+    ("char",): ScalarType.CHAR,
+    ("char", "signed"): ScalarType.SIGNED_CHAR,
     ("char", "unsigned"): ScalarType.UNSIGNED_CHAR,
+    ("bool",): ScalarType.BOOL,
+    ("_Bool",): ScalarType.BOOL,
     ("float",): ScalarType.FLOAT,
     ("double",): ScalarType.DOUBLE,
 }
+"""By the words of a declaration, sorted."""
 
-_INSTEAD = {
-    "short": "int",
-    "char": "unsigned char or int",
-    "bool": "int",
-    "_Bool": "int",
-    "size_t": "long",
-    "ptrdiff_t": "long",
-    "ssize_t": "long",
-    "int8_t": "int",
-    "int16_t": "int",
-    "int32_t": "int",
-    "int64_t": "long",
-    "uint8_t": "unsigned char",
-    "uint16_t": "unsigned",
-    "uint32_t": "unsigned",
-    "uint64_t": "long",
-    "half": "float",
-    "_Float16": "float",
-}
+SUPPORTED_TYPES = "the integers of C and stdint.h, bool, float and double"
 
-SUPPORTED_TYPES = "int, unsigned, long, unsigned char, float and double"
-
-_INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9]+)([uU]?[lL]?|[lL][uU])\Z")
+_INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9]+)([uU]?(?:[lL]|ll|LL)?|(?:[lL]|ll|LL)[uU])\Z")
+_LITERAL_TYPES = (
+    (ScalarType.INT, ScalarType.UNSIGNED),
+    (ScalarType.LONG, ScalarType.UNSIGNED_LONG),
+    (ScalarType.LONG_LONG, ScalarType.UNSIGNED_LONG_LONG),
+)
+"""Signed and unsigned, by the letters ``l`` of the suffix."""
 _FLOATING = re.compile(
     r"((?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+"
     r"|0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)([fF]?)\Z"
@@ -65,13 +65,9 @@ def scalar_type(words: Iterable[str]) -> ScalarType | None:
 
 def type_to_use(name: str) -> str:
     """What to write instead of a type of C outside the language, as the help of a diagnostic."""
-    words = name.split()
-    if words.count("long") > 1 or words == ["long", "unsigned"] or words == ["unsigned", "long"]:
-        return f"use long; the types are {SUPPORTED_TYPES}"
-    for word in words:
-        if word in _INSTEAD:
-            return f"use {_INSTEAD[word]}; the types are {SUPPORTED_TYPES}"
-    return f"the types are {SUPPORTED_TYPES}"
+    if "double" in name.split():
+        return f"use double; the types are {SUPPORTED_TYPES}"
+    return f"the types are {SUPPORTED_TYPES}, and names that typedef gives to these"
 
 
 def integer_literal(text: str, span: Span) -> IntLiteral | str:
@@ -81,23 +77,20 @@ def integer_literal(text: str, span: Span) -> IntLiteral | str:
         return f"'{shorten(text)}' is not a number of the language"
     digits, suffix = match.group(1), match.group(2).lower()
     if len(digits) > 30:
-        return f"the integer {shorten(text)} does not fit in long"
+        return f"the integer {shorten(text)} does not fit in any type"
     decimal = not digits.startswith("0") or digits == "0"
     try:
         value = int(digits, 0) if decimal or digits[1] in "xX" else int(digits, 8)
     except ValueError:
         return f"'{text}' is not an octal number"
-    if "u" in suffix:
-        if value < 2**32 and "l" not in suffix:
-            return IntLiteral(value, ScalarType.UNSIGNED, span)
-        return f"the integer {text} has type unsigned long, which is not in the language"
-    if value < 2**31 and suffix == "":
-        return IntLiteral(value, ScalarType.INT, span)
-    if value < 2**32 and suffix == "" and not decimal:
-        return IntLiteral(value, ScalarType.UNSIGNED, span)
-    if value < 2**63:
-        return IntLiteral(value, ScalarType.LONG, span)
-    return f"the integer {text} does not fit in long"
+    for signed, unsigned in _LITERAL_TYPES[suffix.count("l") :]:
+        if "u" not in suffix and value <= signed.highest:
+            return IntLiteral(value, signed, span)
+        if ("u" in suffix or not decimal) and value <= unsigned.highest:
+            return IntLiteral(value, unsigned, span)
+    return (
+        f"the integer {text} does not fit in {'long' if decimal and 'u' not in suffix else 'unsigned long'}"
+    )
 
 
 def float_literal(text: str, span: Span) -> FloatLiteral | str:

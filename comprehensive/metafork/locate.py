@@ -296,20 +296,34 @@ def _parameter_group(tokens: Sequence[Token], brace: _Brace) -> tuple[int, range
     return found if depth == 0 else None
 
 
+def end_of_group(tokens: Sequence[Token], opening: int) -> int:
+    """The position after the parenthesis that closes the one at ``opening``, or of a brace or ``;`` that comes first.
+
+    ``opening`` itself where there is no parenthesis.
+    """
+    depth = 0
+    for position in range(opening, len(tokens)):
+        match tokens[position].type:
+            case "LPAR":
+                depth += 1
+            case "RPAR":
+                depth -= 1
+                if depth == 0:
+                    return position + 1
+            case "LBRACE" | "RBRACE" | "SEMI":
+                return position
+            case _:
+                pass
+        if depth == 0:
+            return position
+    return len(tokens)
+
+
 def _opening_of_region(tokens: Sequence[Token], keyword: int) -> int | None:
     """The position of the brace after ``meta_schedule`` and its clauses."""
     position = keyword + 1
     while position < len(tokens) and tokens[position].text in CLAUSES:
-        position += 1
-        if position < len(tokens) and tokens[position].type == "LPAR":
-            while position < len(tokens) and tokens[position].type not in (
-                "RPAR",
-                "LBRACE",
-                "RBRACE",
-                "SEMI",
-            ):
-                position += 1
-            position += position < len(tokens) and tokens[position].type == "RPAR"
+        position = end_of_group(tokens, position + 1)
     return position if position < len(tokens) and tokens[position].type == "LBRACE" else None
 
 

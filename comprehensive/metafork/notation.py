@@ -11,24 +11,29 @@ have directives::
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from comprehensive.diagnostics import DiagnosticSink, SourceFile
-from comprehensive.metafork.ast import HostScalar, Name, Parameter, ScalarType, Stmt
+from comprehensive.metafork.ast import HostScalar, IntLiteral, MetaFor, Name, Parameter, ScalarType, Stmt
 from comprehensive.metafork.blocking import blocked
+from comprehensive.metafork.distribute import distributed
 from comprehensive.metafork.host import Surroundings
 from comprehensive.metafork.keywords import corrected
 from comprehensive.metafork.rectangle import rectangular_grid
+from comprehensive.metafork.structure import perfect_run
 from comprehensive.metafork.tokens import Token
 
 
 class RegionText(NamedTuple):
-    """A region as parsed.  ``taken`` are all names of the file, ``unsteady`` those that host code declares again or
-    changes; where the region was not understood, its body is not complete."""
+    """A region as parsed.
+
+    ``block`` are the extents of its block clause, ``taken`` all names of the file, ``unsteady`` those that host code
+    declares again or changes; where the region was not understood, its body is not complete.
+    """
 
     keyword: Token
-    clauses: Mapping[str, tuple[Token, ...]]
+    block: tuple[Name | IntLiteral, ...]
     body: tuple[Stmt, ...]
     around: Surroundings
     parameters: tuple[Parameter, ...]
@@ -48,10 +53,10 @@ class RegionText(NamedTuple):
 
 
 class RegionTree(NamedTuple):
-    """The body of a region with its parallel loops, the scalars of host code that it sees, and the parameters that
-    its function gets for it."""
+    """The nests of parallel loops that a region is, one after the other; the scalars of host code that it sees, and the
+    parameters that its function gets for it."""
 
-    body: tuple[Stmt, ...]
+    bodies: tuple[tuple[Stmt, ...], ...]
     scalars: tuple[HostScalar, ...]
     added: tuple[Parameter, ...] = ()
 
@@ -88,11 +93,32 @@ class MetaFork:
         )
 
     def region(self, text: RegionText) -> RegionTree:
-        body, extents = text.body, text.clauses.get("block")
-        if extents and text.is_understood:
-            names = [Name(token.text, token.span) for token in extents]
-            clause = extents[0].span.to(extents[-1].span)
-            body = blocked(body, names, text.parameters, text.taken, text.unsteady, clause, text.sink)
-        else:
-            body = rectangular_grid(body)
-        return RegionTree(body, text.around.scalars)
+        if not text.block or not text.is_understood:
+            return RegionTree((rectangular_grid(text.body),), text.around.scalars)
+        clause = text.block[0].span.to(text.block[-1].span)
+        parts = distributed(text.body, text.sink)
+        ranks = [_rank(part) for part in parts]
+        return RegionTree(
+            tuple(
+                blocked(
+                    part,
+                    text.block if rank == max(ranks) else text.block[:rank],
+                    text.parameters,
+                    text.taken,
+                    text.unsteady,
+                    clause,
+                    text.sink,
+                )
+                for part, rank in zip(parts, ranks, strict=True)
+            ),
+            text.around.scalars,
+        )
+
+
+def _rank(body: tuple[Stmt, ...]) -> int:
+    """How many parallel loops there are, one in the other with nothing between."""
+    match body:
+        case (MetaFor() as outermost,):
+            return len(perfect_run(outermost))
+        case _:
+            return 0

@@ -10,17 +10,31 @@ Stages: tokens, functions and regions (lexically), parameters, host code, region
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from comprehensive.diagnostics import DiagnosticSink, Note, SourceFile, Span
-from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Parameter, Program, Stmt
+from comprehensive.metafork.ast import (
+    Expr,
+    Function,
+    HostAssert,
+    IntLiteral,
+    MetaSchedule,
+    Name,
+    Parameter,
+    Program,
+    Stmt,
+)
 from comprehensive.metafork.check import HostNames, check_function, check_generated_names
+from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.file_scope import calls_of_regions, mutable_variables
 from comprehensive.metafork.foreign_words import report_foreign_words
+from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.grammar import parse as parse_tokens
 from comprehensive.metafork.host import HostCode, Surroundings, host_code
+from comprehensive.metafork.initialisers import without_initialisers
 from comprehensive.metafork.limits import (
     MAXIMUM_DEPTH,
     MAXIMUM_TOKENS,
@@ -28,13 +42,17 @@ from comprehensive.metafork.limits import (
     too_deep_in_tree,
 )
 from comprehensive.metafork.literals import SUPPORTED_TYPES, shorten, type_to_use
-from comprehensive.metafork.locate import FoundFunction, FoundRegion, locate
+from comprehensive.metafork.locate import FoundFunction, FoundRegion, end_of_group, locate
 from comprehensive.metafork.notation import MetaFork, Notation, RegionText
 from comprehensive.metafork.stability import Changes, changes, macro_names, names_in_macros
 from comprehensive.metafork.tokens import Origin, Token, is_closed, tokens, unterminated_comment
+from comprehensive.metafork.type_names import with_type_names
+from comprehensive.metafork.walk import arrays
 
 MAXIMUM_ERRORS = 100
 """Errors after which the rest of a file is left unread."""
+
+
 METAFORK = MetaFork()
 
 
@@ -46,7 +64,8 @@ def parse(source: SourceFile, sink: DiagnosticSink, notation: Notation = METAFOR
     if comment is not None:
         sink.error("CF0105", "this comment is never closed", comment, help="close it with '*/'")
         return nothing
-    all_tokens = notation.marked(list(tokens(origin)))
+    resolved, other_types = with_type_names(list(tokens(origin)))
+    all_tokens = notation.marked(resolved)
     if all(token.type != "META_SCHEDULE" for token in all_tokens):
         notation.report_nothing(source, sink)
         return nothing
@@ -59,7 +78,9 @@ def parse(source: SourceFile, sink: DiagnosticSink, notation: Notation = METAFOR
             help="remove the '#if 0' around it",
         )
     directives = [token for token in all_tokens if token.type == "DIRECTIVE"]
-    reader = _FunctionReader(all_tokens, macro_names(directives), names_in_macros(directives), notation)
+    reader = _FunctionReader(
+        all_tokens, macro_names(directives), names_in_macros(directives), other_types, notation
+    )
     functions: list[Function] = []
     for function in found:
         if len(sink.diagnostics) > MAXIMUM_ERRORS:
@@ -79,12 +100,15 @@ class _FunctionReader:
         all_tokens: Sequence[Token],
         macros: frozenset[str],
         in_macros: frozenset[str],
+        other_types: Mapping[str, Token],
         notation: Notation,
     ) -> None:
         self._tokens = all_tokens
         self._notation = notation
         self._macros = macros
         self._in_macros = in_macros
+        self._other_types = other_types
+        self._names = frozenset(token.text for token in all_tokens if token.type == "NAME")
         self._origin = all_tokens[0].origin
 
     def read(self, found: FoundFunction) -> Function:
@@ -104,10 +128,15 @@ class _FunctionReader:
             if errors > MAXIMUM_ERRORS:
                 readable = False
                 break
-            schedule, more = self._region(region, around, parameters, changed.names)
-            schedules.append(schedule)
+            found_here, more = self._regions(region, around, parameters, changed.names)
+            schedules += found_here
             added |= {parameter.name: parameter for parameter in more}
             readable &= len(sink.diagnostics) == errors
+        if len(schedules) > len(found.regions):
+            # A turn of a host loop runs more regions than it has in the text.
+            schedules = [
+                replace(s, loops=tuple(replace(loop, regions=0) for loop in s.loops)) for s in schedules
+            ]
         function = self._assemble(found, (*parameters, *added.values()), code, schedules)
         if readable:
             opaque = frozenset(name for around in code.surroundings for name in around.opaque)
@@ -135,11 +164,15 @@ class _FunctionReader:
             unknown = _unknown_type(words)
             if unknown is not None:
                 understood = False
+                known = self._other_types.get(unknown.text)
                 sink.error(
                     "CF0117",
                     f"'{shorten(unknown.text)}' is not a type of the language",
                     unknown.span,
-                    help=type_to_use(unknown.text),
+                    notes=() if known is None else (Note("this is no name of a scalar type", known.span),),
+                    help=type_to_use(unknown.text)
+                    if known is None
+                    else "pass what it is made of: a parameter or an array of its own for every member",
                 )
             elif parameter is None or quiet.sink.has_errors or too_deep_in_tree(dims) is not None:
                 understood = False
@@ -174,40 +207,42 @@ class _FunctionReader:
 
     # --- regions -----------------------------------------------------------------------------------------
 
-    def _region(
+    def _regions(
         self,
         found: FoundRegion,
         around: Surroundings,
         parameters: tuple[Parameter, ...],
         changed: frozenset[str],
-    ) -> tuple[MetaSchedule, tuple[Parameter, ...]]:
-        """A region, and the parameters that its function gets for it."""
+    ) -> tuple[tuple[MetaSchedule, ...], tuple[Parameter, ...]]:
+        """The region, several where the notation makes several nests of it; and what its function gets for it."""
         keyword = self._tokens[found.keyword]
         inside = self._tokens[found.opening + 1 : found.closing]
         errors = len(self._origin.sink.diagnostics)
         clauses = self._clauses(found)
         body = self._body(inside, self._tokens[found.closing])
         is_understood = len(self._origin.sink.diagnostics) == errors
-        taken = frozenset(token.text for token in self._tokens if token.type == "NAME")
         unsteady = changed | around.opaque | {item.name for item in (*around.scalars, *around.arrays)}
         tree = self._notation.region(
-            RegionText(keyword, clauses, body, around, parameters, taken, unsteady, is_understood)
+            RegionText(keyword, clauses.block, body, around, parameters, self._names, unsteady, is_understood)
         )
-        cache = clauses.get("cache")
-        schedule = MetaSchedule(
-            None if cache is None else tuple(token.text for token in cache),
-            tree.body,
-            tree.scalars,
-            around.arrays,
-            around.preconditions,
-            around.facts,
-            around.guards,
-            around.loops,
-            keyword.span.to(self._tokens[found.closing].span),
-            around.is_certain,
-            frozenset(changed),
+        several = len(tree.bodies) > 1
+        schedules = tuple(
+            MetaSchedule(
+                _cached(clauses.cache, part) if several and clauses.cache is not None else clauses.cache,
+                part,
+                tree.scalars,
+                around.arrays,
+                around.preconditions,
+                around.facts,
+                around.guards,
+                around.loops,
+                keyword.span.to(self._tokens[found.closing].span),
+                around.is_certain,
+                frozenset(changed),
+            )
+            for part in tree.bodies
         )
-        return schedule, tree.added
+        return schedules, tree.added
 
     def _body(self, inside: Sequence[Token], closing: Token) -> tuple[Stmt, ...]:
         sink = self._origin.sink
@@ -231,6 +266,9 @@ class _FunctionReader:
             body: tuple[Stmt, ...] = parse_tokens("region", inside, end) or ()
             deep = too_deep_in_tree(body)
             if deep is None:
+                body = without_initialisers(body, Namer(self._names), sink)
+                deep = too_deep_in_tree(body)
+            if deep is None:
                 return body
         sink.error(
             "CF0108",
@@ -240,39 +278,58 @@ class _FunctionReader:
         )
         return ()
 
-    def _clauses(self, found: FoundRegion) -> dict[str, tuple[Token, ...]]:
-        """The names in each clause; none after an error in it."""
-        clauses: dict[str, tuple[Token, ...]] = {}
+    def _clauses(self, found: FoundRegion) -> _Clauses:
+        """What each clause says; nothing after an error in it."""
+        cache: tuple[str, ...] | None = None
+        block: tuple[Name | IntLiteral, ...] = ()
+        seen: set[str] = set()
         position = found.keyword + 1
         while position < found.opening:
             word = self._tokens[position]
-            last = position + 1
-            while last < found.opening and self._tokens[last].type != "RPAR":
-                last += 1
-            clause = self._tokens[position : min(last + 1, found.opening)]
-            if word.text in clauses:
+            end = end_of_group(self._tokens, position + 1)
+            if word.text in seen:
                 self._origin.sink.error(
                     "CF0110", f"there are two {word.text} clauses", word.span, help="write one with all names"
                 )
-            clauses[word.text] = self._names_in(word.text, clause)
-            position = last + 1
-        return clauses
+            seen.add(word.text)
+            if word.text == "cache":
+                cache = self._names_in(position, end)
+            else:
+                block = self._extents_in(position, end)
+            position = end
+        return _Clauses(cache, block)
 
-    def _names_in(self, word: str, clause: Sequence[Token]) -> tuple[Token, ...]:
-        inner = clause[2:-1]
-        names = tuple(inner[::2])
-        regular = len(clause) >= 4 and clause[1].type == "LPAR" and clause[-1].type == "RPAR"
-        regular = regular and all(t.type == "NAME" for t in names) and len(inner) % 2 == 1
-        if regular and all(t.type == "COMMA" for t in inner[1::2]):
-            return names
-        what, example = ("arrays", "cache(a, b)") if word == "cache" else ("parameters", "block(B0, B1)")
+    def _names_in(self, word: int, end: int) -> tuple[str, ...] | None:
+        inner = self._tokens[word + 2 : end - 1]
+        if _is_group(self._tokens, word + 1, end) and len(inner) % 2 == 1:
+            is_list = all(t.type == ("COMMA" if k % 2 else "NAME") for k, t in enumerate(inner))
+            if is_list:
+                return tuple(token.text for token in inner[::2])
+        self._malformed(word, end, "name arrays", "cache(a, b)")
+        return None
+
+    def _extents_in(self, word: int, end: int) -> tuple[Name | IntLiteral, ...]:
+        extents: list[Name | IntLiteral] = []
+        if _is_group(self._tokens, word + 1, end):
+            for first, last in _split(self._tokens, range(word + 2, end - 1)):
+                extent = _extent(self._tokens[first:last])
+                if extent is None:
+                    break
+                extents.append(extent)
+            else:
+                if extents:
+                    return tuple(extents)
+        self._malformed(word, end, "name parameters or give numbers", "block(B0, B1)' or 'block(16, 16)")
+        return ()
+
+    def _malformed(self, word: int, end: int, what: str, example: str) -> None:
+        clause = self._tokens[word]
         self._origin.sink.error(
             "CF0110",
-            f"the {word} clause must name {what}, separated by commas",
-            clause[0].span.to(clause[-1].span),
+            f"the {clause.text} clause must {what}, separated by commas",
+            clause.span.to(self._tokens[end - 1].span),
             help=f"write '{example}'",
         )
-        return ()
 
     # --- the whole ---------------------------------------------------------------------------------------
 
@@ -302,6 +359,38 @@ class _FunctionReader:
             self._tokens[found.head].span.to(self._tokens[found.closing].span),
             Span(file, first, last),
         )
+
+
+def _cached(names: tuple[str, ...], body: tuple[Stmt, ...]) -> tuple[str, ...]:
+    """The arrays of a cache clause that a part of a region speaks of."""
+    spoken = arrays(body)
+    return tuple(name for name in names if name in spoken)
+
+
+class _Clauses(NamedTuple):
+    """The names of the cache clause, None where there is none, and the extents of the block clause."""
+
+    cache: tuple[str, ...] | None
+    block: tuple[Name | IntLiteral, ...]
+
+
+def _is_group(all_tokens: Sequence[Token], first: int, end: int) -> bool:
+    return end - first >= 2 and all_tokens[first].type == "LPAR" and all_tokens[end - 1].type == "RPAR"
+
+
+def _extent(words: Sequence[Token]) -> Name | IntLiteral | None:
+    """A name or the value of a constant expression; None for anything else."""
+    if not words or too_deep_in_text(words) is not None:
+        return None
+    quiet = Origin(words[0].origin.file, DiagnosticSink())
+    own, last = [token._replace(origin=quiet) for token in words], words[-1].end
+    found: Expr | None = parse_tokens("condition", own, Token("$END", "", last, last, quiet))
+    if found is None or quiet.sink.has_errors:
+        return None
+    if isinstance(found, Name):
+        return found
+    value = constant_value(found)
+    return None if value is None else IntLiteral(value, span=found.span)
 
 
 def _split(all_tokens: Sequence[Token], positions: range) -> list[tuple[int, int]]:
@@ -344,15 +433,21 @@ def _open_extent(words: Sequence[Token]) -> str | None:
 
 
 def _report_jumps(host: Sequence[Token]) -> None:
-    """The function becomes a launcher that returns a status: host code may not leave it on its own."""
-    for token in host:
-        if token.type in ("RETURN", "GOTO"):
+    """The function becomes a launcher that returns a status, 0 where all is well: host code may leave it so."""
+    for token, after, end in zip(host, host[1:], host[2:], strict=False):
+        if token.type == "GOTO":
             token.origin.sink.error(
                 "CF0306",
-                f"{token.text} in the host code of a function with a region",
+                "goto in the host code of a function with a region",
                 token.span,
-                help="the function becomes a launcher with a status of its own: move the region into a function "
-                "without it",
+                help="return, or put an if around what is passed over",
+            )
+        elif token.type == "RETURN" and after.type != "SEMI" and (after.text, end.type) != ("0", "SEMI"):
+            token.origin.sink.warning(
+                "CF0330",
+                "the value of this return is dropped: the launcher returns a status of its own, 0 for success",
+                token.span,
+                help="write 'return;', and give values back through an array",
             )
 
 

@@ -95,13 +95,10 @@ def _text_and_level(expr: Expr) -> tuple[str, int]:
             assert_never(expr)
 
 
-_INT_MINIMUM, _LONG_MINIMUM = -(2**31), -(2**63)
-
-
 def _integer(literal: IntLiteral) -> tuple[str, int]:
-    suffix = {ScalarType.UNSIGNED: "u", ScalarType.LONG: "L"}.get(literal.type, "")
+    suffix = ("u" if literal.type.wraps else "") + "L" * (literal.type.rank - ScalarType.INT.rank)
     # C has no negative literals, and 2147483648 is no int: the smallest numbers are differences.
-    if literal.value == (_LONG_MINIMUM if literal.type is ScalarType.LONG else _INT_MINIMUM):
+    if literal.value == literal.type.lowest < 0:
         return f"-{-literal.value - 1}{suffix} - 1", PRECEDENCE["-"]
     return f"{literal.value}{suffix}", PRIMARY if literal.value >= 0 else UNARY
 
@@ -254,14 +251,17 @@ def print_region(cache: Sequence[str] | None, body: Sequence[Stmt], indent: int 
 def print_program(program: Program, regions: Mapping[int, str]) -> str:
     """The text of the file with regions replaced; ``regions`` are keyed by their number in order of the text.
 
-    Everything else is kept to the byte.  Raises IndexError for the number of a region that is not there.
+    Everything else is kept to the byte.  Several regions of one place are printed together, those that are not
+    replaced as they are.  Raises IndexError for the number of a region that is not there.
     """
     text = program.file.text
-    spans = [region.span for function in program.functions for region in function.regions]
+    found = [region for function in program.functions for region in function.regions]
     pieces: list[str] = []
     position = 0
-    for number in sorted(regions, key=lambda number: spans[number].start):
-        span = spans[number]
-        pieces += [text[position : span.start], regions[number]]
+    for span in sorted({found[number].span for number in regions}, key=lambda span: span.start):
+        here = [number for number, region in enumerate(found) if region.span == span]
+        printed = [regions.get(n) or print_region(found[n].cache, found[n].body) for n in here]
+        together = printed[0] if len(printed) == 1 else "{\n" + "\n".join(printed) + "\n}"
+        pieces += [text[position : span.start], together]
         position = span.end
     return "".join([*pieces, text[position:]])

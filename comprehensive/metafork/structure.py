@@ -35,9 +35,6 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.headers_check import check_header, check_jumps
 from comprehensive.metafork.walk import expressions, statements
 
-MAXIMUM_LOOPS = 3
-"""Dimensions of a grid and of a block in CUDA."""
-
 
 class SplitNest(NamedTuple):
     """``grid`` outermost first; ``body`` is what a block runs, and holds the thread loops."""
@@ -153,19 +150,8 @@ def _check_nest(loop: MetaFor, sink: DiagnosticSink) -> None:
             "'meta_for (int u = 0; u < B; u++)' over threads",
         )
         return
-    grid, body = split_nest(loop)
-    _check_count(grid, "grid", sink)
+    _, body = split_nest(loop)
     _BlockChecker(sink).body(body, frozenset())
-
-
-def _check_count(loops: tuple[MetaFor, ...], what: str, sink: DiagnosticSink) -> None:
-    if len(loops) > MAXIMUM_LOOPS:
-        sink.error(
-            "CF0309",
-            f"the {what} has {len(loops)} meta_for loops, at most {MAXIMUM_LOOPS} are possible",
-            _keyword(loops[MAXIMUM_LOOPS].span, "meta_for"),
-            help="make the remaining ones serial 'for' loops inside the thread loops",
-        )
 
 
 @dataclass(slots=True)
@@ -231,7 +217,6 @@ class _BlockChecker:
 
     def _band(self, loop: MetaFor, uniform: frozenset[str]) -> None:
         run = perfect_run(loop)
-        _check_count(run, "block", self.sink)
         body = run[-1].body
         for statement in statements(body):
             if isinstance(statement, MetaFor):

@@ -103,7 +103,7 @@ def _describe(
             text = "an assignment cannot be part of an expression"
             return "CF0116", text, "write it as a statement of its own", span
         case "LBRACE" if before_expression and "META_FOR" not in accepted:
-            text = "initialiser lists are not supported"
+            text = "an initialiser list stands behind the declaration of an array only"
             return "CF0124", text, "assign the elements one by one", span
         case "NAME" if previous is not None and previous.type == "NAME" and _same_line(previous, found):
             text = f"'{shorten(previous.text)}' is not a type of the language"

@@ -6,10 +6,11 @@ of a block in the middle of the grid, and the :class:`Launch`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
+from comprehensive.codegen.axes import on_axes
 from comprehensive.codegen.kernel import Kernel, Source
 from comprehensive.codegen.plan import LeafPlan
 from comprehensive.loops.ir import Nest
@@ -25,8 +26,8 @@ def leaf_work(leaf: LeafPlan, values: Mapping[str, int], registers: int) -> tupl
     Data is taken to be moved as often as blocks read it: there is no knowing which of them share it.
     """
     kernel, nest = leaf.kernel, leaf.nest
-    grid = [wide_value(nest, extent, values) for _, extent in kernel.grid]
-    shape = [wide_value(nest, extent, values) for extent in kernel.block]
+    grid = _along_axes([wide_value(nest, extent, values) for _, extent in kernel.grid])
+    shape = _along_axes([wide_value(nest, extent, values) for extent in kernel.block])
     if min((*grid, *shape)) < 1:
         return None
     middle = [extent // 2 for extent in grid]
@@ -37,6 +38,11 @@ def leaf_work(leaf: LeafPlan, values: Mapping[str, int], registers: int) -> tupl
         TileWork(work, Work(), work, Work(), prod(shape), registers, words, 0),
         Launch(blocks, 0, False, min(SATURATED, blocks * int(work.bytes))),
     )
+
+
+def _along_axes(extents: Sequence[int]) -> tuple[int, ...]:
+    """How many blocks or threads there are along each axis in use, x last."""
+    return tuple(prod(along) for along in reversed(on_axes(extents)))
 
 
 def _values(kernel: Kernel, nest: Nest, values: Mapping[str, int]) -> dict[str, Any]:

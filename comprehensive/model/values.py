@@ -17,7 +17,7 @@ from comprehensive.metafork.ast import Expr, ScalarType
 def wide_value(nest: Nest, expression: Expr, values: Mapping[str, int]) -> int:
     """In 64 bits, as generated host code computes; ``unsigned`` wraps as C says. KeyError where a value is missing."""
     types = {
-        s.name: s.type if s.type is ScalarType.UNSIGNED else ScalarType.LONG
+        s.name: s.type if s.type.wraps else ScalarType.LONG
         for s in nest.scalars
         if s.type.is_integer and s.name in values
     }

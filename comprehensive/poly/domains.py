@@ -200,7 +200,7 @@ def _reference(
     obstacle: NotPolynomialError | None = None
     for expr in access.subscripts:
         try:
-            as_written = scope.read(expr, iterators)
+            as_written = scope.subscript(expr, iterators)
             _check_linear(as_written, iterators, expr)
             subscript = as_written.substitute(values)
             _check_linear(subscript, counters, expr)

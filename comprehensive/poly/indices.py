@@ -40,6 +40,7 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.scalar_types import INTEGER_TYPES
 from comprehensive.poly.memo import remembered
 from comprehensive.poly.model import Constraint, c_text
 
@@ -77,7 +78,7 @@ class Scope:
 
     ``values`` are the host scalars with a polynomial definition, ``quotients`` the ones that divide, ``lower`` the
     least value of each integer scalar, ``tampered`` the loop variables that their own loop assigns, ``unsigned``
-    the names whose differences wrap around, ``wide`` those that an ``int`` may not hold.
+    the names whose differences wrap around, ``wide`` those of 64 bits, which an ``int`` may not hold.
     """
 
     values: Mapping[str, Polynomial]
@@ -91,6 +92,14 @@ class Scope:
     def read(self, expr: Expr, iterators: frozenset[str] = frozenset()) -> Polynomial:
         """The polynomial of an integer expression.  Raises NotPolynomialError."""
         return _Reader(self, iterators).read(expr)
+
+    def subscript(self, expr: Expr, iterators: frozenset[str] = frozenset()) -> Polynomial:
+        """The polynomial of a subscript.  Raises NotPolynomialError.
+
+        Sums and products that wrap around in 64 bits are read as they stand: a place outside of the array is no
+        place at all, and inside of it the subscript is that of mathematics.
+        """
+        return _Reader(self, iterators, is_place=True).read(expr)
 
     def condition(self, expr: Expr, iterators: frozenset[str] = frozenset()) -> Guard:
         """The condition as a union of conjunctions; what is not polynomial counts as possibly true."""
@@ -118,6 +127,8 @@ class Guard:
 ALWAYS = Guard(((),))
 NEVER = Guard(())
 _MOST_PIECES = 16
+_WRAPPING = frozenset(type for type in INTEGER_TYPES if type.wraps)
+_WIDE = frozenset(type for type in INTEGER_TYPES if type.is_wide)
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
@@ -137,8 +148,8 @@ def scope_of(nest: Nest) -> Scope:
     lower = {s.name: _least(s, s.name in bounded) for s in scalars if s.type.is_integer}
     program = frozenset(s.name for s in nest.scalars if s.role is Role.PROGRAM)
     unsigned, wide = (
-        frozenset(s.name for s in scalars if s.type is type) | _locals_of(nest.body, type)
-        for type in (ScalarType.UNSIGNED, ScalarType.LONG)
+        frozenset(s.name for s in scalars if s.type in types) | _locals_of(nest.body, types)
+        for types in (_WRAPPING, _WIDE)
     )
     scope = Scope(values, quotients, lower, program, _tampered(nest.body), unsigned, wide)
     types = {s.name: s.type for s in scalars}
@@ -161,8 +172,8 @@ def scope_of(nest: Nest) -> Scope:
 
 
 def _is_cut_off(scalar: Scalar, types: Mapping[str, ScalarType]) -> bool:
-    """Whether a byte holds what is defined as a wider number."""
-    if scalar.type is not ScalarType.UNSIGNED_CHAR or scalar.value is None:
+    """Whether a byte or a half word holds what is defined as a wider number."""
+    if not scalar.type.is_narrow or scalar.value is None:
         return False
     return not names_read(scalar.value) <= types.keys() or type_of(scalar.value, types) is not scalar.type
 
@@ -171,9 +182,7 @@ def _least(scalar: Scalar, is_size: bool) -> int:
     """The least value of an integer scalar: what the launcher demands, or what its type can hold."""
     if scalar.role is Role.PROGRAM:
         return 1
-    if scalar.role is Role.DATA or is_size or scalar.type in (ScalarType.UNSIGNED, ScalarType.UNSIGNED_CHAR):
-        return 0
-    return -(2**63) if scalar.type is ScalarType.LONG else -(2**31)
+    return 0 if scalar.role is Role.DATA or is_size else scalar.type.lowest
 
 
 def quotient_symbols(symbols: Iterable[str], scope: Scope) -> tuple[Quotient, ...]:
@@ -212,9 +221,11 @@ _ANONYMOUS: dict[str, Quotient] = {}
 
 
 class _Reader:
-    def __init__(self, scope: Scope, iterators: frozenset[str]) -> None:
+    def __init__(self, scope: Scope, iterators: frozenset[str], is_place: bool = False) -> None:
         self._scope = scope
         self._iterators = iterators
+        self._is_place = is_place
+        """Whether what is read is a subscript up to sums and products."""
 
     def read(self, expr: Expr) -> Polynomial:
         match expr:
@@ -228,12 +239,8 @@ class _Reader:
                 return -self.read(expr.operand)
             case Unary(operator="+"):
                 return self.read(expr.operand)
-            case Cast(type=ScalarType.INT) if self._speaks_of(
-                expr.operand, self._scope.unsigned | self._scope.wide, (ScalarType.UNSIGNED, ScalarType.LONG)
-            ):
-                raise NotPolynomialError(expr, "may be cut off by the conversion to int")
-            case Cast(type=ScalarType.INT | ScalarType.LONG):
-                return self.read(expr.operand)
+            case Cast() if expr.type.is_wide or expr.type in (ScalarType.INT, ScalarType.UNSIGNED):
+                return self._converted(expr)
             case Binary():
                 return self._binary(expr)
             case Index():
@@ -248,6 +255,24 @@ class _Reader:
                 raise NotPolynomialError(expr, "is not polynomial")
             case _:
                 assert_never(expr)
+
+    def _converted(self, expr: Cast) -> Polynomial:
+        """The operand of a conversion that leaves its value as it is."""
+        names, types = self._scope.wide, _WIDE
+        if expr.type.is_signed:
+            names, types = names | self._scope.unsigned, types | _WRAPPING
+        if not expr.type.is_wide and self._speaks_of(expr.operand, names, types):
+            raise NotPolynomialError(expr, f"may be cut off by the conversion to {expr.type.value}")
+        if self._is_place and expr.type.is_wide:
+            return self.read(expr.operand)
+        value = self._inside().read(expr.operand)
+        if expr.type.wraps and self._may_be_negative(value):
+            raise NotPolynomialError(expr, "may wrap around, being unsigned")
+        return value
+
+    def _inside(self) -> _Reader:
+        """For the parts of an operation whose value matters beyond the lowest 64 bits."""
+        return _Reader(self._scope, self._iterators) if self._is_place else self
 
     def _name(self, expr: Name) -> Polynomial:
         name = expr.identifier
@@ -276,6 +301,8 @@ class _Reader:
                 if self._varies(left) and self._varies(right):
                     raise NotPolynomialError(expr, "is a product of iterators")
                 return left * right
+            case _ if self._is_place:
+                return self._inside()._binary(expr)
             case "/":
                 return self._divide(expr)
             case "%":
@@ -355,9 +382,11 @@ class _Reader:
         return ALWAYS if any(all(_holds(c) for c in piece) for piece in pieces) else NEVER
 
     def _is_unsigned(self, expr: Expr) -> bool:
-        return self._speaks_of(expr, self._scope.unsigned, (ScalarType.UNSIGNED,))
+        if self._is_place:
+            return self._speaks_of(expr, self._scope.unsigned - self._scope.wide, _WRAPPING - _WIDE)
+        return self._speaks_of(expr, self._scope.unsigned, _WRAPPING)
 
-    def _speaks_of(self, expr: Expr, names: Set[str], types: tuple[ScalarType, ...]) -> bool:
+    def _speaks_of(self, expr: Expr, names: Set[str], types: Set[ScalarType]) -> bool:
         """Whether one of the names, or a literal or a conversion of these types, is a part of the expression."""
         return any(
             (isinstance(e, Name) and e.identifier in names)
@@ -395,22 +424,22 @@ def _tampered(body: tuple[BlockStmt, ...] | tuple[Stmt, ...]) -> frozenset[str]:
     return names
 
 
-def _locals_of(body: tuple[BlockStmt, ...] | tuple[Stmt, ...], type: ScalarType) -> frozenset[str]:
-    """Loop variables and scalars declared with this type."""
+def _locals_of(body: tuple[BlockStmt, ...] | tuple[Stmt, ...], types: Set[ScalarType]) -> frozenset[str]:
+    """Loop variables and scalars declared with one of these types."""
     names: frozenset[str] = frozenset()
     for statement in body:
         match statement:
             case For() | BlockFor():
-                if statement.type is type:
+                if statement.type in types:
                     names |= {statement.iterator}
-                names |= _locals_of(statement.body, type)
+                names |= _locals_of(statement.body, types)
             case Declare() | BlockDeclare():
-                if statement.type is type:
+                if statement.type in types:
                     names |= {statement.name}
             case If() | BlockIf():
-                names |= _locals_of(statement.then, type) | _locals_of(statement.otherwise, type)
+                names |= _locals_of(statement.then, types) | _locals_of(statement.otherwise, types)
             case Threads() | While() | DoWhile() | Block():
-                names |= _locals_of(statement.body, type)
+                names |= _locals_of(statement.body, types)
             case _:
                 pass
     return names

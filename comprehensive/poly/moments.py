@@ -152,12 +152,4 @@ def _guesses(roots: tuple[Scalar, ...]) -> Iterator[dict[str, int]]:
 
 
 def _fits(value: int, type: ScalarType) -> bool:
-    match type:
-        case ScalarType.UNSIGNED_CHAR:
-            return 0 <= value < 2**8
-        case ScalarType.UNSIGNED:
-            return 0 <= value < 2**32
-        case ScalarType.LONG:
-            return -(2**63) <= value < 2**63
-        case _:
-            return -(2**31) <= value < 2**31
+    return type.lowest <= value <= type.highest

@@ -22,7 +22,7 @@ from typing import assert_never
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, Note, Span
 from comprehensive.loops.access import Access, Mode
 from comprehensive.loops.ir import Nest, Role, Scalar
-from comprehensive.metafork.ast import Expr, Index, ScalarType
+from comprehensive.metafork.ast import Expr, Index
 from comprehensive.metafork.printer import print_expr
 from comprehensive.poly.bounds import out_of_bounds
 from comprehensive.poly.contradictions import Contradiction, conjuncts, contradiction
@@ -286,7 +286,7 @@ def _reasons(found: Contradiction, besides: Expr) -> tuple[Note, ...]:
 
 
 def _least(scalar: Scalar, least: int) -> str:
-    if scalar.type in (ScalarType.UNSIGNED, ScalarType.UNSIGNED_CHAR) and not least:
+    if not scalar.type.is_signed and not least:
         return f"'{scalar.name}' is unsigned"
     reason = "it shapes a block" if scalar.role is Role.PROGRAM else "it is a size"
     return f"'{scalar.name}' is at least {least}: {reason}"

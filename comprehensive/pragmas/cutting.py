@@ -29,9 +29,8 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.blocking import blocked
 from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.notation import RegionText
-from comprehensive.metafork.structure import MAXIMUM_LOOPS
 from comprehensive.pragmas.box import in_box
-from comprehensive.pragmas.dimension import Dimension
+from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, Dimension
 
 
 @dataclass(frozen=True, slots=True)

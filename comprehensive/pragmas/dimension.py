@@ -15,6 +15,8 @@ from comprehensive.metafork.ast import Expr, For, IntLiteral, MetaFor, Name, Sca
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.walk import names
 
+MAXIMUM_LOOPS = 3
+"""Parallel loops of a region; further ones around them are serial."""
 _ZERO, _ONE = IntLiteral(0), IntLiteral(1)
 
 

@@ -14,12 +14,11 @@ from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.metafork.ast import For, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.notation import RegionText
-from comprehensive.metafork.structure import MAXIMUM_LOOPS
 from comprehensive.pragmas.box import in_box
 from comprehensive.pragmas.canonical import obstacle
 from comprehensive.pragmas.constructs import Construct, construct
 from comprehensive.pragmas.cutting import Loops
-from comprehensive.pragmas.dimension import Dimension, dimension, serial_inside
+from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, Dimension, dimension, serial_inside
 from comprehensive.pragmas.directives import Directive
 
 

@@ -72,9 +72,9 @@ class Pragmas:
                 pass
         found = None if loops is None else cut(loops)
         if loops is None or found is None:
-            return RegionTree(text.body, text.around.scalars)
+            return RegionTree((text.body,), text.around.scalars)
         self.found[text.keyword.start] = loops
-        return RegionTree(found[0], scalars, found[1])
+        return RegionTree((found[0],), scalars, found[1])
 
     def _loops(
         self, text: RegionText, loop: For, stores: Sequence[Stmt], own: tuple[Directive, ...]

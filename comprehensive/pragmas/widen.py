@@ -25,13 +25,13 @@ from comprehensive.metafork.ast import (
     ScalarType,
 )
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.structure import MAXIMUM_LOOPS, check_structure
+from comprehensive.metafork.structure import check_structure
 from comprehensive.poly.legality import verdicts
 from comprehensive.poly.model import Conflict, Parallel, Undecided
 from comprehensive.poly.user_loops import user_loop
 from comprehensive.pragmas.canonical import obstacle
 from comprehensive.pragmas.cutting import Loops, cut
-from comprehensive.pragmas.dimension import dimension
+from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, dimension
 from comprehensive.pragmas.hoist import hoistable, hoisted
 
 

@@ -33,10 +33,8 @@ CANARY = 0xA5
 SCALARS: Mapping[str, Any] = {
     type.__name__: type
     for type in (
-        ctypes.c_int32,
-        ctypes.c_uint32,
-        ctypes.c_int64,
-        ctypes.c_uint8,
+        ctypes.c_bool,
+        *(getattr(ctypes, f"c_{kind}int{bits}") for kind in ("", "u") for bits in (8, 16, 32, 64)),
         ctypes.c_float,
         ctypes.c_double,
     )

@@ -32,10 +32,12 @@ _FLAGS = ("-std=gnu99", "-O1", "-ffp-contract=off", "-DNDEBUG", "-shared", "-fPI
 
 _COMMENT = r"(?>/\*.*?\*/|//[^\n]*+)"
 _GAP = rf"(?:\s|{_COMMENT})*+"
+_INSIDE = rf"(?:{_COMMENT}|/(?![*/])|[^()/])*+"
+_GROUP = rf"\({_INSIDE}(?:\({_INSIDE}(?:\({_INSIDE}\){_INSIDE})*+\){_INSIDE})*+\)"
 # Comments, strings and characters first: a keyword in one of them is none.
 _KEYWORDS = re.compile(
     rf"""(?P<kept>{_COMMENT}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
-    |\bmeta_schedule\b(?:{_GAP}(?:{"|".join(CLAUSES)}){_GAP}\((?:{_COMMENT}|[^)/])*+\))*
+    |\bmeta_schedule\b(?:{_GAP}(?:{"|".join(CLAUSES)}){_GAP}{_GROUP})*
     |(?P<loop>\bmeta_for\b)
     |(?P<atomic>\bmeta_atomic\b)""",
     re.DOTALL | re.VERBOSE,

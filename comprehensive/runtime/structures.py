@@ -13,7 +13,7 @@ from typing import Any
 from comprehensive.codegen.interface import Interface
 from comprehensive.machine.parameters import MACHINE_PARAMETERS, ample
 from comprehensive.machine.speeds import SPEEDS
-from comprehensive.runtime.values import C_TYPES, as_scalar
+from comprehensive.runtime.values import as_scalar, c_type
 
 UNLIMITED = 1 << 40
 """What a machine has of a parameter that the caller does not give; a speed is then 1."""
@@ -23,7 +23,7 @@ MACHINE_NUMBERS = (*MACHINE_PARAMETERS, *SPEEDS)
 
 def params_type(interface: Interface) -> Any:
     """The type ``<function>_params``."""
-    fields = [(a.name, C_TYPES[a.type]) for a in interface.program]
+    fields = [(a.name, c_type(a.type)) for a in interface.program]
     if interface.tile is not None:
         fields.append((interface.tile, ctypes.c_int))
     return type("Params", (ctypes.Structure,), {"_fields_": fields or [("unused", ctypes.c_int)]})

@@ -21,31 +21,29 @@ if TYPE_CHECKING:
 Array: TypeAlias = "numpy.ndarray[Any, Any]"
 Value: TypeAlias = "int | float | Array"
 
-C_TYPES: Mapping[ScalarType, Any] = {
-    ScalarType.INT: ctypes.c_int32,
-    ScalarType.UNSIGNED: ctypes.c_uint32,
-    ScalarType.LONG: ctypes.c_int64,
-    ScalarType.UNSIGNED_CHAR: ctypes.c_uint8,
-    ScalarType.FLOAT: ctypes.c_float,
-    ScalarType.DOUBLE: ctypes.c_double,
+_BY_NAME: Mapping[str, Any] = {
+    "bool": ctypes.c_bool,
+    **{
+        f"{kind}int{bits}": getattr(ctypes, f"c_{kind}int{bits}")
+        for kind in ("", "u")
+        for bits in (8, 16, 32, 64)
+    },
+    "float32": ctypes.c_float,
+    "float64": ctypes.c_double,
 }
 
-DTYPES: Mapping[ScalarType, str] = {
-    ScalarType.INT: "int32",
-    ScalarType.UNSIGNED: "uint32",
-    ScalarType.LONG: "int64",
-    ScalarType.UNSIGNED_CHAR: "uint8",
-    ScalarType.FLOAT: "float32",
-    ScalarType.DOUBLE: "float64",
-}
+
+def c_type(type: ScalarType) -> Any:
+    """The type of :mod:`ctypes` for values of a type."""
+    return _BY_NAME[type.numpy_name]
 
 
 def as_scalar(argument: Argument, value: Value) -> Any:
     """The value as C passes it. OverflowError for an integer that its type does not hold."""
     if not argument.type.is_integer:
-        return C_TYPES[argument.type](float(value))
+        return c_type(argument.type)(float(value))
     number = int(value)
-    converted = C_TYPES[argument.type](number)
+    converted = c_type(argument.type)(number)
     if converted.value != number:
         raise OverflowError(f"{argument.name} = {number} does not fit into {argument.type.value}")
     return converted
@@ -55,7 +53,7 @@ def as_array(argument: Argument, value: Value) -> Array:
     """The array itself. TypeError where it is none of the right type and layout."""
     import numpy
 
-    wanted = DTYPES[argument.type]
+    wanted = argument.type.numpy_name
     if not isinstance(value, numpy.ndarray) or value.dtype != wanted:
         raise TypeError(f"{argument.name} must be an array of {wanted}")
     if not value.flags.c_contiguous or not (argument.const or value.flags.writeable):

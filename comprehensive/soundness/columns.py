@@ -4,7 +4,8 @@ In: an expression, a numpy column or a number for each of its names, and their t
 
     p - 1 < n  with p = [0, 1], unsigned n = 8   -->   [0, 1], since 0 - 1 is 4294967295 there
 
-Signed results are exact: where they overflow, the program has no meaning anyway.
+Signed results are exact: where they overflow, the program has no meaning anyway.  Columns of unsigned types of 64 bits
+are ``uint64``, all others ``int64``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 
-from comprehensive.loops.types import common_type, promote, type_of
+from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Binary,
     Call,
@@ -29,13 +30,13 @@ from comprehensive.metafork.ast import (
     Unary,
 )
 from comprehensive.metafork.printer import print_expr
+from comprehensive.metafork.scalar_types import common_type, promote
 
 Columns: TypeAlias = dict[str, Any]
-"""Per iterator an int64 column with one entry an iteration; scalars are plain numbers."""
+"""Per iterator an integer column with one entry an iteration; scalars are plain numbers."""
 
 Types: TypeAlias = Mapping[str, ScalarType]
 
-_MASK = 0xFFFFFFFF
 _COMPARISONS: Mapping[str, Any] = {
     "<": np.less,
     "<=": np.less_equal,
@@ -62,12 +63,12 @@ def evaluate(expr: Expr, columns: Columns, types: Types) -> Any:
     """The value of an integer expression; NotEvaluableError for one over anything but ``columns``."""
     match expr:
         case IntLiteral():
-            return np.int64(expr.value)
+            return _column(expr.value, expr.type)
         case Name():
             type = types.get(expr.identifier)
             if expr.identifier not in columns or type is None or not type.is_integer:
                 raise NotEvaluableError(expr.identifier)
-            return np.asarray(columns[expr.identifier])
+            return _column(columns[expr.identifier], type)
         case Unary():
             return _unary(expr, evaluate(expr.operand, columns, types), types)
         case Binary():
@@ -90,15 +91,19 @@ def evaluate(expr: Expr, columns: Columns, types: Types) -> Any:
 
 def converted(value: Any, type: ScalarType) -> Any:
     """The value converted to an integer type."""
-    match type:
-        case ScalarType.INT:
-            return ((value + 0x80000000) & _MASK) - 0x80000000
-        case ScalarType.UNSIGNED:
-            return value & _MASK
-        case ScalarType.UNSIGNED_CHAR:
-            return value & 0xFF
-        case _:
-            return value
+    if type is ScalarType.BOOL:
+        return (value != 0).astype(np.int64)
+    if type.is_wide:
+        return value.astype(type.numpy_name)
+    low: Any = value.astype(np.int64) & (2**type.bits - 1)
+    where: Any = np.where
+    return where(low > type.highest, low - 2**type.bits, low) if type.is_signed else low
+
+
+def _column(value: Any, type: ScalarType) -> Any:
+    """Values of a type as a column: of an unsigned one, those of 64 bits may be more than ``int64`` holds."""
+    given: Any = np.asarray(value)
+    return given.astype(np.uint64 if type.wraps and type.is_wide else np.int64)
 
 
 def _unary(expr: Unary, operand: Any, types: Types) -> Any:
@@ -128,5 +133,5 @@ def _binary(expr: Binary, left: Any, right: Any, types: Types) -> Any:
 
 
 def _wrapped(value: Any, type: ScalarType) -> Any:
-    """A result of arithmetic: only ``unsigned`` wraps."""
-    return converted(value, type) if type is ScalarType.UNSIGNED else value
+    """A value in the type of an operation: only unsigned ones wrap."""
+    return converted(value, type) if type.wraps else value.astype(np.int64)

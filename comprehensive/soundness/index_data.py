@@ -123,9 +123,14 @@ def limit_of(uses: Iterable[IndexUse], name: str, shapes: Mapping[str, tuple[int
     return min((min(_bound(use, shapes), _range(use.type)) for use in own), default=None)
 
 
+def data_range(type: ScalarType) -> tuple[int, int]:
+    """The least and the greatest of the integers that data without another purpose is drawn from."""
+    return max(type.lowest, -50), min(type.highest, 50)
+
+
 def _range(type: ScalarType) -> int:
     """How many indices an element of this type can be."""
-    return 256 if type is ScalarType.UNSIGNED_CHAR else 2**31
+    return min(type.highest + 1, 2**31)
 
 
 def _bound(use: IndexUse, shapes: Mapping[str, tuple[int, ...]]) -> int:

@@ -19,8 +19,9 @@ from comprehensive.loops.access import Access, SerialLoop, accesses
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
 from comprehensive.loops.rewrite import statements_in
-from comprehensive.loops.types import common_type, type_of
+from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Declare, Expr, For, ScalarType
+from comprehensive.metafork.scalar_types import common_type
 from comprehensive.soundness.columns import Columns, NotEvaluableError, Types, converted, evaluate
 from comprehensive.soundness.conversions import with_conversions
 
@@ -130,11 +131,16 @@ def _expand_serial(columns: Columns, loop: SerialLoop, types: Types, corners: bo
     def column(expr: Expr) -> Any:
         return np.broadcast_to(np.asarray(evaluate(expr, columns, types), dtype=np.int64), shape)
 
-    start, bound, step = converted(column(loop.start), iterator), column(loop.bound), column(loop.step)
-    if type_of(loop.step, types) is ScalarType.UNSIGNED:
-        step = converted(step, ScalarType.INT)  # `w -= s` adds a number that wraps around to a decrement
+    start, bound, step = (
+        _signed(converted(column(loop.start), iterator)),
+        column(loop.bound),
+        column(loop.step),
+    )
+    if (stepped := type_of(loop.step, types)).wraps:
+        signed = ScalarType.LONG if stepped.is_wide else ScalarType.INT
+        step = converted(step, signed)  # `w -= s` adds a number that wraps around to a decrement
     common = common_type(iterator, type_of(loop.bound, types))
-    first, bound = converted(start, common), converted(bound, common)
+    first, bound = _signed(converted(start, common)), _signed(converted(bound, common))
     match loop.relation:
         case "<":
             trips = -((first - bound) // step)
@@ -146,7 +152,7 @@ def _expand_serial(columns: Columns, loop: SerialLoop, types: Types, corners: bo
             trips = -((first - bound + 1) // step)
         case _:
             trips = (bound - first) // step
-    trips = np.maximum(trips, 0)
+    trips = np.clip(trips, 0, MAX_ITERATIONS + 1)
     apart: Any = np.int64(1)  # between iterations that are looked at
     if corners:
         apart, trips = np.maximum(trips - 1, 1), np.minimum(trips, 2)
@@ -157,6 +163,11 @@ def _expand_serial(columns: Columns, loop: SerialLoop, types: Types, corners: bo
     number = np.arange(int(trips.sum()), dtype=np.int64) - np.repeat(ends - trips, trips)
     expanded[loop.iterator] = np.repeat(start, trips) + number * apart * np.repeat(step, trips)
     return expanded
+
+
+def _signed(column: Any) -> Any:
+    """As ``int64``; what that does not hold is more than any loop runs to."""
+    return np.minimum(column, 2**63 - 1).astype(np.int64)
 
 
 def _limit(iterations: int) -> None:

@@ -19,7 +19,6 @@ import numpy as np
 from comprehensive.diagnostics import Span
 from comprehensive.loops.access import accesses, names_read
 from comprehensive.loops.interpreter import (
-    DTYPES,
     UndefinedBehaviour,
     c_value,
     holds_preconditions,
@@ -27,12 +26,13 @@ from comprehensive.loops.interpreter import (
     scalar_values,
 )
 from comprehensive.loops.ir import Nest, Role
-from comprehensive.metafork.ast import Function, ScalarType
+from comprehensive.metafork.ast import Function
 from comprehensive.soundness.columns import NotEvaluableError
 from comprehensive.soundness.index_data import (
     SHARE_OUTSIDE,
     IndexUse,
     TooFewIndicesError,
+    data_range,
     drawn_indices,
     index_uses,
     scattered,
@@ -288,15 +288,16 @@ def random_data(
         if not parameter.is_data:
             continue
         shape = sample.shapes[parameter.name]
-        dtype = DTYPES[parameter.type]
+        dtype = parameter.type.numpy_name
         if parameter.name in indices:
             data[parameter.name] = indices[parameter.name].astype(dtype)
             continue
         if parameter.type.is_integer and parameter.name in counts:
             data[parameter.name] = rng.integers(0, COUNTS, size=shape).astype(dtype)
         elif parameter.type.is_integer:
-            low = 0 if parameter.name in subscripts or parameter.type is not ScalarType.INT else -50
-            data[parameter.name] = rng.integers(low, 51, size=shape).astype(dtype)
+            low, high = data_range(parameter.type)
+            low = 0 if parameter.name in subscripts else low
+            data[parameter.name] = rng.integers(low, high + 1, size=shape).astype(dtype)
         else:
             data[parameter.name] = rng.standard_normal(size=shape).astype(dtype)
         data[parameter.name][rng.random(size=shape) < ZEROS[seed % len(ZEROS)]] = 0

@@ -13,7 +13,6 @@ from comprehensive.codegen.header_view import data_sizes
 from comprehensive.codegen.interface import interface
 from comprehensive.codegen.plan import FunctionPlan
 from comprehensive.loops.ir import Role
-from comprehensive.metafork.ast import ScalarType
 
 
 def any_sign(plan: FunctionPlan) -> frozenset[str]:
@@ -24,6 +23,6 @@ def any_sign(plan: FunctionPlan) -> frozenset[str]:
     roles = {
         a.name: {s.role for region in plan.regions for s in region.nest.scalars if s.name == a.name}
         for a in host.arguments
-        if a.type in (ScalarType.INT, ScalarType.LONG)
+        if a.type.is_integer and a.type.is_signed
     }
     return frozenset(name for name, found in roles.items() if found == {Role.SCALAR} and name not in bounded)

@@ -32,7 +32,7 @@ from comprehensive.loops.integers import (
 )
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.traverse import declared_names, statements_in
-from comprehensive.loops.types import environment_of, promote, type_of
+from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -57,6 +57,7 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.scalar_types import promote
 
 _DIGITS = "@digits"
 """The symbol of ``s*j + w``; no C name."""
@@ -186,7 +187,7 @@ class _Collapse:
 
     def _digits_in_definition(self, statement: Declare, initial: Expr, scope: _Scope) -> Polynomial | None:
         """The value of a definition that may hold a part of the digits; None where its value is used as it is."""
-        if statement.type not in (ScalarType.INT, ScalarType.LONG) or statement.name in self._assigned:
+        if not statement.type.is_exact or statement.name in self._assigned:
             return None
         if not self._is_ring_node(initial) or names_read(initial) & self._assigned:
             return None
@@ -236,9 +237,9 @@ class _Collapse:
 
     def _as_wide(self, value: Expr, was: Expr) -> Expr:
         """The value, computed in 64 bits where it was: what made it wide may be gone with the digits."""
-        if promote(type_of(was, self._types)) is not ScalarType.LONG:
+        if not type_of(was, self._types).is_wide:
             return value
-        if promote(type_of(value, self._types)) is ScalarType.LONG:
+        if type_of(value, self._types).is_wide:
             return value
         wide = {
             name: Cast(ScalarType.LONG, Name(name))
@@ -262,7 +263,7 @@ class _Collapse:
             case Binary(operator="+" | "-" | "*"):
                 return self._is_ring_tree(expr.left) and self._is_ring_tree(expr.right)
             case _:
-                return promote(type_of(expr, self._types)) in (ScalarType.INT, ScalarType.LONG)
+                return promote(type_of(expr, self._types)).is_exact
 
     def _with_atoms(self, expr: Expr, scope: _Scope) -> Expr:
         """The expression with its atoms rewritten; a polynomial in its names is left for the caller."""

@@ -38,7 +38,7 @@ from comprehensive.loops.rewrite import (
     substitute,
     unswitch,
 )
-from comprehensive.loops.types import environment_of, exact_product, promote, type_of
+from comprehensive.loops.types import environment_of, exact_product, type_of
 from comprehensive.metafork.ast import (
     Binary,
     Conditional,
@@ -52,6 +52,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import fresh
+from comprehensive.metafork.scalar_types import promote
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.collapse import Digits, collapse
 from comprehensive.strategies.granularity import Granularity
@@ -221,7 +222,7 @@ def _inlined(body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple[S
         match statement:
             case Declare(initial=initial, dims=()) if (
                 initial is not None
-                and statement.type in (ScalarType.INT, ScalarType.LONG)
+                and statement.type.is_exact
                 and statement.name not in changing
                 and not _reads_data(initial)
                 and not names_read(initial) & changing
@@ -330,7 +331,7 @@ def _bound(nest: Nest, condition: Expr, names: Sequence[str]) -> tuple[int, Expr
     types = environment_of(nest)
     match condition:
         case Binary(operator="<" | "<=" | ">" | ">=" as relation, left=left, right=right) if all(
-            promote(type_of(side, types)) in (ScalarType.INT, ScalarType.LONG) for side in (left, right)
+            promote(type_of(side, types)).is_exact for side in (left, right)
         ):
             ring = Ring()
             small, large = (left, right) if relation in ("<", "<=") else (right, left)

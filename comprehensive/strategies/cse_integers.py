@@ -16,7 +16,6 @@ from dataclasses import replace
 
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.rewrite import expressions_in, map_stmt_exprs, statements_in
-from comprehensive.loops.types import promote
 from comprehensive.metafork.ast import (
     Binary,
     Block,
@@ -37,10 +36,10 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.scalar_types import promote
 from comprehensive.strategies.fresh import FreshNames
 from comprehensive.strategies.sums import Shared, eliminate
 
-_RINGS = (ScalarType.INT, ScalarType.LONG)
 _OPERATORS = ("+", "-", "*")
 
 
@@ -163,9 +162,9 @@ def _children(expr: Expr) -> tuple[Expr, ...]:
 def _is_ring_tree(expr: Expr, types: Mapping[str, ScalarType]) -> bool:
     match expr:
         case Name():
-            return promote(types[expr.identifier]) in _RINGS
+            return promote(types[expr.identifier]).is_exact
         case IntLiteral():
-            return expr.type in _RINGS
+            return expr.type.is_exact
         case Unary(operator="-"):
             return _is_ring_tree(expr.operand, types)
         case Binary() if expr.operator in _OPERATORS:

@@ -18,7 +18,7 @@ from typing import TypeGuard
 from comprehensive.loops.access import assigned_names, names_read
 from comprehensive.loops.rewrite import map_expr, map_stmt_exprs, subexpressions
 from comprehensive.loops.traverse import always_evaluated
-from comprehensive.loops.types import promote, type_of
+from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -35,6 +35,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
+from comprehensive.metafork.scalar_types import promote
 from comprehensive.strategies.effects import effects_of, may_change
 from comprehensive.strategies.fresh import FreshNames
 

@@ -201,10 +201,7 @@ def _recompute_inside(statement: Stmt, types: Mapping[str, ScalarType]) -> Stmt:
 
 def _is_cheap(statement: Declare, initial: Expr, types: Mapping[str, ScalarType]) -> bool:
     """Whether the definition may take the place of the name: same type, no memory, few operations."""
-    if (
-        statement.type not in (ScalarType.INT, ScalarType.LONG)
-        or type_of(initial, types) is not statement.type
-    ):
+    if not statement.type.is_exact or type_of(initial, types) is not statement.type:
         return False
     operations = 0
     for e in subexpressions(initial):

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from comprehensive.loops.types import promote, type_of
+from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, ScalarType, Unary
+from comprehensive.metafork.scalar_types import promote
 from comprehensive.strategies.fresh import FreshNames
 
 

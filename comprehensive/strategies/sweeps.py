@@ -20,7 +20,7 @@ from comprehensive.loops.integers import IntLiteral, Ring, add
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Sweep
 from comprehensive.loops.rewrite import map_expr, statements_in, subexpressions
-from comprehensive.loops.types import promote, type_of
+from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -35,6 +35,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import fresh
+from comprehensive.metafork.scalar_types import promote
 from comprehensive.strategies.coordinates import Points
 
 
@@ -209,8 +210,7 @@ def _place(
     wrong = NoSweepsError(f"the subscripts of '{index.array}' are not the coordinates in their order")
     for subscript in index.subscripts:
         if any(isinstance(e, Index) for e in subexpressions(subscript)) or any(
-            promote(type_of(e, types)) not in (ScalarType.INT, ScalarType.LONG)
-            for e in subexpressions(subscript)
+            not promote(type_of(e, types)).is_exact for e in subexpressions(subscript)
         ):
             raise NoSweepsError(f"a subscript of '{index.array}' is no sum of signed integers")
         if not names_read(subscript) <= known:

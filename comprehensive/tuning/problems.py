@@ -30,10 +30,9 @@ from comprehensive.codegen.plan import FunctionPlan
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Role
-from comprehensive.runtime.values import DTYPES
 from comprehensive.soundness.columns import NotEvaluableError
 from comprehensive.soundness.emulated import ROUNDING
-from comprehensive.soundness.index_data import index_uses, limit_of, scattered
+from comprehensive.soundness.index_data import data_range, index_uses, limit_of, scattered
 from comprehensive.soundness.reach import TooManyIterationsError, reach
 from comprehensive.soundness.sampling import all_scalars, subscript_names
 from comprehensive.tuning.candidates import admitted
@@ -174,7 +173,7 @@ def _arguments(
     for argument in host.everything:
         common: dict[str, Any] = {
             "name": argument.name,
-            "dtype": DTYPES[argument.type],
+            "dtype": argument.type.numpy_name,
             "pointer": argument.pointer,
             "program": argument.name in host.program_names,
         }
@@ -183,10 +182,11 @@ def _arguments(
         if not argument.pointer:
             yield {**common, "value": values[argument.name]}
             continue
-        low = -50 if DTYPES[argument.type] == "int32" and argument.name not in subscripts else 0
+        low, high = data_range(argument.type)
+        low = 0 if argument.name in subscripts else low
         shape = list(shapes[argument.name])
         limit = limit_of(uses, argument.name, shapes)
-        found = {**common, "written": not argument.const, "shape": shape, "low": low, "high": 51}
+        found = {**common, "written": not argument.const, "shape": shape, "low": low, "high": high + 1}
         if limit is not None:
             found |= {"low": 0, "high": max(1, limit), "distinct": argument.name in different}
         yield found

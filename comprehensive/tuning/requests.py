@@ -12,7 +12,6 @@ from itertools import product
 
 from comprehensive.codegen.interface import interface
 from comprehensive.driver import Compilation
-from comprehensive.loops.compile_python import RANGES
 from comprehensive.metafork.ast import ScalarType
 from comprehensive.soundness.signs import any_sign
 from comprehensive.tuning.problems import size_names
@@ -104,7 +103,7 @@ def _demanded(known: Mapping[str, _Known], name: str, value: Rational) -> Ration
     argument = known[name]
     if not argument.type.is_integer:
         return value
-    low, high = RANGES[argument.type]
+    low, high = argument.type.lowest, argument.type.highest
     low = low if argument.least is None else max(low, argument.least)
     if isinstance(value, Fraction) or not low <= value <= high:
         raise value_error(

@@ -15,7 +15,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from comprehensive.metafork.ast import ScalarType
-from comprehensive.runtime.values import DTYPES
 from tests.fuzz.signature import Parameter
 
 Purpose: TypeAlias = Literal["block", "size", "step"]
@@ -104,7 +103,7 @@ def elements(p: Parameter, count: int, largest: int, seed: str, number: int) -> 
     """Data of a parameter; ``largest`` bounds integers that are to serve as subscripts."""
     kind = kind_of(number)
     rng = np.random.default_rng(random.Random(f"{seed}/{number}/{p.name}").getrandbits(63))
-    dtype, period = np.dtype(DTYPES[p.type]), min(count, PERIOD)
+    dtype, period = np.dtype(p.type.numpy_name), min(count, PERIOD)
     if p.type.is_integer:
         if kind.subscripts:
             drawn = rng.integers(0, max(1, largest), size=period)

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from comprehensive.runtime.values import C_TYPES
+from comprehensive.runtime.values import c_type
 from comprehensive.toolchain.host import Compiler
 from tests.fuzz.nodes import Group, Node, clauses_end, is_group, split, statement_end, text_of, tokens_of
 from tests.fuzz.signature import Function, functions
@@ -129,7 +129,7 @@ class Recorder:
         called = self.handle[f"cf_record_{function}"]
         pointers = iter([ctypes.c_void_p(arrays[k].base) for k in range(len(parameters))])
         passed = [
-            next(pointers) if p.is_data else C_TYPES[p.type](arguments[p.name])
+            next(pointers) if p.is_data else c_type(p.type)(arguments[p.name])
             for p in self.functions[function].parameters
         ]
         status = Status(called(arrays, ctypes.byref(report), *passed))
@@ -149,7 +149,7 @@ class Recorder:
         return Recording(status, sizes, conflict, report.accesses)
 
     def _scalars(self, function: str, arguments: Mapping[str, int | float]) -> list[Any]:
-        return [C_TYPES[p.type](arguments[p.name]) for p in self.functions[function].scalars]
+        return [c_type(p.type)(arguments[p.name]) for p in self.functions[function].scalars]
 
 
 def build(nodes: Sequence[Node], work: Path, compiler: Compiler) -> Recorder:

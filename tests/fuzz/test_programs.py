@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from comprehensive.runtime.values import DTYPES
 from comprehensive.toolchain.host import find_c_compiler
 from tests.fuzz.campaign import Plan, tried, work
 from tests.fuzz.grammar.draw import CONSTRUCTS
@@ -60,7 +59,7 @@ def recorded(tmp_path: Path, text: str, **given: Any) -> Recording:
     recorder = build_recorder(parse(text), tmp_path, compiler)
     windows = recorder.windows("f", given)
     data = {
-        p.name: np.resize(given.get(p.name, 0), windows[p.name]).astype(DTYPES[p.type])
+        p.name: np.resize(given.get(p.name, 0), windows[p.name]).astype(p.type.numpy_name)
         for p in recorder.functions["f"].data
     }
     return recorder.record("f", given, data)

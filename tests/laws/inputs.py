@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from comprehensive.loops.interpreter import DTYPES, dimensions, holds_preconditions
+from comprehensive.loops.interpreter import dimensions, holds_preconditions
 from comprehensive.loops.ir import Nest, Role
 
 MAX_SIZE = 24
@@ -42,7 +42,7 @@ def data_for(nest: Nest, arguments: Mapping[str, int | float], seed: int) -> dic
     for array in nest.arrays:
         shape = (POINTER_ELEMENTS,) if array.dims is None else dimensions(nest, array.name, arguments)
         values = generator.integers(-9, 10, size=shape)
-        data[array.name] = values.astype(DTYPES[array.type])
+        data[array.name] = values.astype(array.type.numpy_name)
         if not array.type.is_integer:
-            data[array.name] = (values / 7).astype(DTYPES[array.type])
+            data[array.name] = (values / 7).astype(array.type.numpy_name)
     return data

@@ -13,7 +13,6 @@ import pytest
 from comprehensive.codegen.interface import interface
 from comprehensive.driver import Compilation, compile_file
 from comprehensive.generate import outputs
-from comprehensive.loops.interpreter import DTYPES
 from comprehensive.loops.ir import Role
 from comprehensive.metafork.ast import ScalarType
 from comprehensive.metafork.printer import print_expr
@@ -142,7 +141,7 @@ void rows(int m, int n, const float *a, const float *x, float *y, int B)
 }
 """
 # By function: the views of each array with their dimensions and references, and what a launch has to meet.
-VIEWS = {
+VIEWS: dict[str, tuple[list[str], list[str]]] = {
     "product": (["a[][lda]", "b[][n]", "c[][ldc]"], ["n <= ldc"]),
     "squared": (["a[][p]", "a_2[][p]", "c[][n]"], []),
     "planes": (["x[][3 * w]", "x_2[][3 * w]", "y[][h][w]"], []),
@@ -276,4 +275,4 @@ def test_tiles_over_views_equal_the_serial_c(
 
 
 def some(type: ScalarType, size: int, seed: int) -> Any:
-    return (np.random.RandomState(seed).randint(-10_000, 10_000, size) * 0.00037).astype(DTYPES[type])
+    return (np.random.RandomState(seed).randint(-10_000, 10_000, size) * 0.00037).astype(type.numpy_name)

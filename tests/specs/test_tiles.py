@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from comprehensive.codegen.interface import interface
-from comprehensive.loops.interpreter import DTYPES
 from comprehensive.loops.ir import Role, Variant
 from comprehensive.metafork.ast import IntLiteral
 from comprehensive.optimize.tree import Tree
@@ -169,7 +168,7 @@ def buffers(spec: str, arguments: dict[str, int | float]) -> dict[str, Any]:
         }
         shape = shapes.get(spec, (n, n))
         shape = shape[parameter.name] if isinstance(shape, dict) else shape
-        dtype = DTYPES[parameter.type]
+        dtype = parameter.type.numpy_name
         values = random.randint(-10_000, 10_000, shape)
         found[parameter.name] = (
             values.astype(dtype) if parameter.type.is_integer else (values * 0.00037).astype(dtype)

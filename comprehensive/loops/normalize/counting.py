@@ -17,8 +17,9 @@ from typing import Protocol
 
 from comprehensive.diagnostics import Span
 from comprehensive.loops.normalize.sums import Sum
-from comprehensive.loops.types import promote, type_of
+from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Binary, Cast, Expr, IntLiteral, Name, ScalarType, Unary
+from comprehensive.metafork.scalar_types import promote
 
 
 class Header(Protocol):
@@ -100,7 +101,9 @@ def _value(
     counter: ScalarType,
 ) -> Expr | None:
     number: Expr = Name(iterator, loop.span)
-    if type in (ScalarType.LONG, ScalarType.UNSIGNED) and type is not counter:
+    # A value of a narrow type is one of int wherever it is read.
+    type = promote(type)
+    if type not in (ScalarType.INT, counter):
         number = Cast(type, number, loop.span)
     distance = number if amount == IntLiteral(1) else Binary("*", number, amount, loop.span)
     if loop.start == IntLiteral(0):
@@ -117,8 +120,8 @@ def _widened(expr: Expr, types: Mapping[str, ScalarType], counter: ScalarType) -
     """An unsigned bound may not wrap around when a start is subtracted from it; and where iterations are counted in
     64 bits, their number is computed in 64 bits."""
     found = promote(type_of(expr, types))
-    if found is ScalarType.UNSIGNED:
+    if found.wraps:
         return Cast(ScalarType.LONG, expr, expr.span)
-    if counter is ScalarType.INT or found is ScalarType.LONG or isinstance(expr, IntLiteral):
+    if counter is ScalarType.INT or found.is_wide or isinstance(expr, IntLiteral):
         return expr
     return Cast(ScalarType.LONG, expr, expr.span)

@@ -12,7 +12,7 @@ from typing import cast
 
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.traverse import subexpressions
-from comprehensive.loops.types import promote, type_of
+from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -36,6 +36,7 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.scalar_types import promote
 
 _EXPRESSIONS = (IntLiteral, FloatLiteral, Name, Index, Unary, Binary, Conditional, Cast, Call)
 _NODES = (*_EXPRESSIONS, Declare, Assign, If, For, While, DoWhile, Break, Continue, Block)

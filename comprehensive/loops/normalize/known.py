@@ -18,9 +18,10 @@ from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.sizes import sizes
 from comprehensive.loops.traverse import always_evaluated, subexpressions
-from comprehensive.loops.types import promote, type_of
+from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import Binary, Expr, FloatLiteral, Index, Name, ScalarType
 from comprehensive.metafork.printer import print_expr
+from comprehensive.metafork.scalar_types import promote
 
 _SIGNED = (ScalarType.INT, ScalarType.LONG)
 

@@ -25,7 +25,7 @@ from comprehensive.loops.normalize.counting import counted_from_zero, split_step
 from comprehensive.loops.normalize.sums import Sum
 from comprehensive.loops.sizes import sizes
 from comprehensive.loops.traverse import map_expr, map_stmt_exprs, subexpressions
-from comprehensive.loops.types import environment_of, promote, type_of
+from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -47,6 +47,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
+from comprehensive.metafork.scalar_types import promote
 
 _ZERO, _ONE = IntLiteral(0), IntLiteral(1)
 _Types = Mapping[str, ScalarType]
@@ -186,25 +187,24 @@ class _Walk:
         if loop.relation == "!=" and amount != _ONE:
             return False
         start, bound = (promote(type_of(e, types)) for e in (loop.start, loop.bound))
-        match type:
-            case ScalarType.INT:
-                if start is not ScalarType.INT:
-                    return False
-                return bound is not ScalarType.UNSIGNED or (not down and self._is_plain(loop.start, types))
-            case ScalarType.LONG:
-                return ScalarType.UNSIGNED not in (start, bound) or not down
-            case ScalarType.UNSIGNED:
-                known = all(
-                    found is ScalarType.UNSIGNED or self._is_plain(e, types)
-                    for e, found in ((loop.start, start), (loop.bound, bound))
-                )
-                if not known or (loop.relation == "!=" and (down or loop.start != _ZERO)):
-                    return False
-                if down:
-                    return amount == _ONE and (loop.relation == ">" or _at_least(loop.bound, 1))
-                return isinstance(amount, IntLiteral)
-            case _:
+        if type is ScalarType.INT:
+            if start is not ScalarType.INT:
                 return False
+            return not bound.wraps or (not down and self._is_plain(loop.start, types))
+        if type.is_exact:
+            wrapping = [found for found in (start, bound) if found.wraps]
+            return not wrapping or (not down and not any(found.is_wide for found in wrapping))
+        if not type.wraps:
+            return False
+        known = all(
+            (found.wraps and found.rank <= type.rank) or self._is_plain(e, types)
+            for e, found in ((loop.start, start), (loop.bound, bound))
+        )
+        if not known or (loop.relation == "!=" and (down or loop.start != _ZERO)):
+            return False
+        if down:
+            return amount == _ONE and (loop.relation == ">" or _at_least(loop.bound, 1))
+        return isinstance(amount, IntLiteral)
 
     def _is_int(self, loop: For | BlockFor, type: ScalarType, types: _Types) -> bool:
         """Whether an ``int`` counts the iterations: there are less than 2^31, and what is visited fits into it."""

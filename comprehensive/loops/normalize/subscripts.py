@@ -18,9 +18,19 @@ from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.sizes import sizes
 from comprehensive.loops.traverse import map_expr, statements_in, subexpressions
 from comprehensive.loops.types import environment_of, type_of
-from comprehensive.metafork.ast import Binary, Cast, Conditional, Declare, Expr, For, Index, ScalarType, Stmt
-
-_EXACT = (ScalarType.INT, ScalarType.LONG)
+from comprehensive.metafork.ast import (
+    Binary,
+    Cast,
+    Conditional,
+    Declare,
+    Expr,
+    For,
+    Index,
+    ScalarType,
+    Stmt,
+    Unary,
+)
+from comprehensive.metafork.scalar_types import promote
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +63,10 @@ class Subscripts:
         return Subscripts(Ring(), types, scalars, frozenset(positive), limits)
 
     def linear(self, subscript: Expr) -> Polynomial | None:
-        """The subscript as a polynomial, its variables being linear; None where they are not."""
+        """The subscript as a polynomial, its variables being linear; None where they are not, or where it may wrap
+        around in less than 64 bits, so that its parts do not add up to it."""
+        if any(self._wraps_early(e) for e in subexpressions(subscript)):
+            return None
         value = self.ring.read(map_expr(subscript, self._without_widening))
         found = self.variables(value)
         for variable in found:
@@ -120,10 +133,16 @@ class Subscripts:
     def _varies(self, symbol: str) -> bool:
         return not self.is_uniform(self.ring.write(Polynomial.symbol(symbol)))
 
+    def _wraps_early(self, expr: Expr) -> bool:
+        if not isinstance(expr, Unary | Binary):
+            return False
+        type = promote(type_of(expr, self.types))
+        return type.wraps and not type.is_wide
+
     def _without_widening(self, expr: Expr) -> Expr:
-        """Conversions that keep the value of an integer are left out: references are computed in 64 bits anyway."""
+        """Conversions of integers to 64 bits are left out: references are computed in 64 bits anyway."""
         match expr:
-            case Cast(type=ScalarType.LONG, operand=operand) if type_of(operand, self.types) in _EXACT:
+            case Cast(type=type, operand=operand) if type.is_wide and type_of(operand, self.types).is_integer:
                 return operand
             case _:
                 return expr

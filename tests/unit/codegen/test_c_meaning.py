@@ -30,15 +30,27 @@ LETTERS = {
     ScalarType.UNSIGNED_CHAR: "c",
     ScalarType.FLOAT: "f",
     ScalarType.DOUBLE: "d",
+    ScalarType.BOOL: "b",
+    ScalarType.CHAR: "k",
+    ScalarType.SIGNED_CHAR: "s",
+    ScalarType.SHORT: "h",
+    ScalarType.UNSIGNED_SHORT: "w",
+    ScalarType.UNSIGNED_LONG: "z",
+    ScalarType.LONG_LONG: "x",
+    ScalarType.UNSIGNED_LONG_LONG: "y",
 }
 """Each type has three names: ``f0 f1 f2`` are floats."""
 NAMES = {f"{letter}{k}": type for type, letter in LETTERS.items() for k in range(3)}
 PARAMETERS = ", ".join(f"{type.value} {name}" for name, type in NAMES.items())
 
+CORE = frozenset(list(LETTERS)[:6])
+"""Types that are combined with each other; the others with float alone."""
+
 CALLS = [
     f"{function}({', '.join(f'{LETTERS[type]}{k}' for k, type in enumerate(types))}) / 3"
     for function, signature in MATH.items()
-    for types in product(ScalarType, repeat=len(signature.arguments))
+    for types in product(LETTERS, repeat=len(signature.arguments))
+    if CORE.issuperset(types) or {*types[1:]} <= {ScalarType.FLOAT}
     if len(types) < 3 or types.count(ScalarType.FLOAT) > 1 or types[0] is types[2]
 ]
 """A division by 3 tells an integer, a float and a double from each other."""
@@ -64,6 +76,22 @@ AROUND = [
     "fmin(f0, c1 ? d2 : f1) / 3",
     "sqrtf(sqrt(f0) * 0.1)",
     "fabs(sqrtf(d0) / 3) + labs(i0 - u1)",
+    "s0 * w0 - k0",
+    "z0 + h0",
+    "z0 - z1 > l0",
+    "(z0 >> 3) / (u0 | 1)",
+    "x0 % (h0 | 1) + y1 / (z2 | 1)",
+    "(s0 << 1) - ~w0",
+    "b0 + b1 * 3 - !b2",
+    "(bool)f0 + (bool)z0",
+    "(short)i0 / 3 + (signed char)i1",
+    "(size_t)h0 / 3",
+    "(uint8_t)l0 - (int16_t)z0",
+    "(i0 < i1 ? h0 : z0) / 3",
+    "x0 < z0",
+    "z0 * 0.5f - (float)y0",
+    "(h0 < w0) + (l0 < u0) * 2 + (h0 < u0) * 4",
+    "18446744073709551615u / 3 + 1ull + 0x80000000",
 ]
 TEXTS = CALLS + AROUND
 
@@ -73,6 +101,14 @@ VALUES: dict[ScalarType, list[float]] = {
     ScalarType.UNSIGNED: [3, 16777217, 0, 1, 2**31 - 1],
     ScalarType.LONG: [9, -(2**24) - 1, 0, 1, -1, -(2**31) - 5, 2**40],
     ScalarType.UNSIGNED_CHAR: [200, 255, 0, 1, 7],
+    ScalarType.BOOL: [0, 1],
+    ScalarType.CHAR: [65, -128, 127, 0, -1],
+    ScalarType.SIGNED_CHAR: [-77, -128, 127, 0, 1],
+    ScalarType.SHORT: [300, -(2**15), 2**15 - 1, 0, -1],
+    ScalarType.UNSIGNED_SHORT: [2**16 - 1, 40000, 0, 1],
+    ScalarType.UNSIGNED_LONG: [9, 2**63 + 2**40, 0, 1, 2**32, 2**64 - 2**11],
+    ScalarType.LONG_LONG: [-(2**62), 5, 2**53, 0, -1],
+    ScalarType.UNSIGNED_LONG_LONG: [2**63, 7, 2**40 + 1, 0],
     ScalarType.FLOAT: [float(np.float32(value)) for value in ODD],
     ScalarType.DOUBLE: [0.30000000000000004, *ODD],
 }
@@ -81,6 +117,9 @@ POINTS = [
     for n in range(60)
 ]
 """The three names of a type run through its values at different paces."""
+
+
+HEADERS = "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +155,7 @@ def bits(library: ctypes.CDLL) -> list[np.ndarray]:
 
 @pytest.fixture(scope="module")
 def in_c(tmp_path_factory: pytest.TempPathFactory) -> list[np.ndarray]:
-    return bits(compile_c(unit(TEXTS), tmp_path_factory.mktemp("c")))
+    return bits(compile_c(f"{HEADERS}{unit(TEXTS)}", tmp_path_factory.mktemp("c")))
 
 
 @needs_gcc

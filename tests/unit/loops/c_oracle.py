@@ -26,7 +26,14 @@ from comprehensive.metafork.ast import (
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="the oracle needs gcc")
 
-_SUFFIX = {ScalarType.INT: "", ScalarType.UNSIGNED: "u", ScalarType.LONG: "l"}
+_SUFFIX = {
+    ScalarType.INT: "",
+    ScalarType.UNSIGNED: "u",
+    ScalarType.LONG: "l",
+    ScalarType.UNSIGNED_LONG: "lu",
+    ScalarType.LONG_LONG: "ll",
+    ScalarType.UNSIGNED_LONG_LONG: "ull",
+}
 
 
 def c_text(expr: Expr) -> str:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from comprehensive.loops.interpreter import DTYPES, UndefinedBehaviour, dimensions, holds_preconditions, run
+from comprehensive.loops.interpreter import UndefinedBehaviour, dimensions, holds_preconditions, run
 from comprehensive.loops.ir import Array, Loop, Nest, Role, Scalar, Threads
 from comprehensive.metafork.ast import (
     Assign,
@@ -28,18 +28,21 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Unary,
 )
+from comprehensive.metafork.scalar_types import INTEGER_TYPES
+from comprehensive.runtime.values import c_type
 from tests.unit.loops.c_oracle import c_text, compile_c, needs_gcc, pointer
 from tests.unit.loops.nests import nests_of, program_of, spec_text
 
 TYPES = list(ScalarType)
 NAMES = {f"x{n}": type for n, type in enumerate(TYPES)} | {f"y{n}": type for n, type in enumerate(TYPES)}
 ARITHMETIC = ["+", "-", "*", "/", "<", "<=", ">", ">=", "==", "!=", "&&", "||"]
+LITERAL_TYPES = [type for type in INTEGER_TYPES if not type.is_narrow]
 INTEGER = ["%", "<<", ">>", "&", "|", "^"]
 
 LEAVES = (
     st.sampled_from(sorted(NAMES)).map(Name)
     | st.integers(0, 40).map(IntLiteral)
-    | st.sampled_from([ScalarType.UNSIGNED, ScalarType.LONG]).map(lambda t: IntLiteral(3, t))
+    | st.sampled_from(LITERAL_TYPES).map(lambda t: IntLiteral(3, t))
     | st.sampled_from(["0.5", "0.1", "3e4", "1.", ".75"]).map(lambda t: FloatLiteral(t, ScalarType.FLOAT))
     | st.sampled_from(["0.1", "1e-3", "16777217.0"]).map(lambda t: FloatLiteral(t, ScalarType.DOUBLE))
 )
@@ -72,11 +75,14 @@ ASSIGNMENTS = st.tuples(
     st.sampled_from(TYPES), st.sampled_from(["=", "+=", "-=", "*=", "/="]), EXPRESSIONS, st.integers(0, 30)
 )
 
-VALUES = {
-    ScalarType.INT: [-(2**31), -7, -1, 0, 1, 5, 33, 2**31 - 1],
-    ScalarType.UNSIGNED: [0, 1, 6, 2**31, 2**32 - 1],
+EDGES = {
+    type: [type.lowest, type.lowest + 1, 0, 1, 5, type.highest - 1, type.highest] for type in INTEGER_TYPES
+}
+VALUES = EDGES | {
+    ScalarType.BOOL: [0, 1],
+    ScalarType.INT: [*EDGES[ScalarType.INT], -7, -1, 33],
     ScalarType.LONG: [-(2**40), -3, 0, 2, 2**24 + 1, 2**53 + 1],
-    ScalarType.UNSIGNED_CHAR: [0, 1, 200, 255],
+    ScalarType.UNSIGNED_LONG: [0, 3, 2**24 + 1, 2**53 + 1, 2**63 + 2**39 + 1, 2**64 - 1],
     ScalarType.FLOAT: [-1.5, -0.0, 0.0, 0.1, 3.0, 1e30],
     ScalarType.DOUBLE: [-2.5, 0.0, 0.1, 7.0, 1e300],
 }
@@ -108,29 +114,18 @@ def test_expressions_and_assignments_mean_what_they_mean_in_c(cases, random) -> 
     arguments = {name: random.choice(VALUES[type]) for name, type in NAMES.items()}
     defined = 0
     with tempfile.TemporaryDirectory() as folder:
-        library = compile_c("\n".join(functions), Path(folder))
+        library = compile_c("\n".join(("#include <stdbool.h>", *functions)), Path(folder))
         for n, (type, operator, value, initial) in enumerate(cases):
-            out = np.array([initial], dtype=DTYPES[type])
+            out = np.array([initial], dtype=type.numpy_name)
             try:
                 ours = run(_nest(type, operator, value), arguments, {"out": out})["out"]
             except UndefinedBehaviour:
                 continue
             defined += 1
-            converted = [_ctype(t)(arguments[name]) for name, t in NAMES.items()]
+            converted = [c_type(t)(arguments[name]) for name, t in NAMES.items()]
             getattr(library, f"f{n}")(*converted, pointer(out))
             assert _same_bits(ours, out), (functions[n], arguments, ours, out)
     assert defined > 0
-
-
-def _ctype(type: ScalarType) -> type:
-    return {
-        ScalarType.INT: ctypes.c_int,
-        ScalarType.UNSIGNED: ctypes.c_uint,
-        ScalarType.LONG: ctypes.c_long,
-        ScalarType.UNSIGNED_CHAR: ctypes.c_ubyte,
-        ScalarType.FLOAT: ctypes.c_float,
-        ScalarType.DOUBLE: ctypes.c_double,
-    }[type]
 
 
 SERIAL_C = "#define meta_schedule\n#define cache(...)\n#define meta_for for\n"
@@ -194,7 +189,7 @@ def test_the_examples_mean_their_serial_elision(name: str, tmp_path: Path) -> No
     data: dict[str, np.ndarray] = {}
     for array in nest.arrays:
         words = math.prod(dimensions(nest, array.name, arguments)) if array.dims else size
-        data[array.name] = rng.integers(0, 50, words).astype(DTYPES[array.type])
+        data[array.name] = rng.integers(0, 50, words).astype(array.type.numpy_name)
     assert set(data) == set(arrays)
     assert holds_preconditions(nest, arguments)
     ours = run(nest, arguments, data)

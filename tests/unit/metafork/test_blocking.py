@@ -51,6 +51,33 @@ def test_plain_loops_are_those_in_blocks() -> None:
     assert plain.functions[0].regions[0].body == written.functions[0].regions[0].body
 
 
+def test_a_number_is_the_extent_of_all_blocks() -> None:
+    plain, sink = parsed(PLAIN.replace("block(B0, B1)", "block(4, (2*8))"))
+    written, _ = parsed(
+        IN_BLOCKS.replace("B0", "4").replace("B1", "16").replace("int 4, int 16", "int B0, int B1")
+    )
+    assert sink.diagnostics == ()
+    assert plain.functions[0].regions[0].body == written.functions[0].regions[0].body
+
+
+@pytest.mark.parametrize(
+    ("type", "place", "blocks"),
+    [
+        ("unsigned char", "i_block * B0 + i_thread", "(m + B0 - 1) / B0"),
+        ("size_t", "(unsigned long)i_block * B0 + i_thread", "((long)m + B0 - 1) / B0"),
+        ("int64_t", "(long)i_block * B0 + i_thread", "((long)m + B0 - 1) / B0"),
+        ("unsigned", "(unsigned)i_block * B0 + i_thread", "((long)m + B0 - 1) / B0"),
+    ],
+)
+def test_an_iterator_of_another_type_is_computed_in_it(type: str, place: str, blocks: str) -> None:
+    plain, sink = parsed(PLAIN.replace("int i = 0", f"{type} i = 0"))
+    wide = "int" if "char" in type else type
+    text = IN_BLOCKS.replace("int i = i_block * B0 + i_thread", f"{wide} i = {place}")
+    written, _ = parsed(text.replace("(m + B0 - 1) / B0", blocks))
+    assert sink.diagnostics == ()
+    assert plain.functions[0].regions[0].body == written.functions[0].regions[0].body
+
+
 def test_the_trees_of_both_are_the_same(tmp_path: Path) -> None:
     trees: list[object] = []
     for number, text in enumerate((PLAIN, IN_BLOCKS)):
@@ -104,15 +131,25 @@ def test_names_of_the_program_are_not_taken() -> None:
     [
         (("block(B0, B1)", "block(B0)"), "the block clause has 1 name, and the nest 2 loops"),
         (("block(B0, B1)", "block(B0, B1, B1)"), "the block clause has 3 names, and the nest 2 loops"),
-        (("block(B0, B1)", "block(B0 B1)"), "the block clause must name parameters, separated by commas"),
-        (("block(B0, B1)", "block()"), "the block clause must name parameters, separated by commas"),
+        (
+            ("block(B0, B1)", "block(B0 B1)"),
+            "the block clause must name parameters or give numbers",
+        ),
+        (
+            ("block(B0, B1)", "block()"),
+            "the block clause must name parameters or give numbers",
+        ),
+        (("block(B0, B1)", "block(B0, 2*B1)"), "the block clause must name parameters or give numbers"),
+        (("block(B0, B1)", "block(B0, 0)"), "asks for 0 threads, and a block has 1 to 1024"),
+        (("block(B0, B1)", "block(64, 4*8)"), "asks for 2048 threads, and a block has 1 to 1024"),
+        (("block(B0, B1)", "block(16)"), "the block clause has 1 name, and the nest 2 loops"),
         (("block(B0, B1)", "block(B0, B1) block(B0, B1)"), "there are two block clauses"),
         (("j = 2;", "j = i * i;"), "has bounds that depend on another loop of the nest"),
-        (("j++", "j += 2"), "does not count up in steps of 1 in int"),
-        (("j <= n - 3", "j != n - 3"), "does not count up in steps of 1 in int"),
+        (("j++", "j += 2"), "does not count up in steps of 1 in an integer"),
+        (("j <= n - 3", "j != n - 3"), "does not count up in steps of 1 in an integer"),
         (
             ("a[i][j] = i - j;", "{ a[i][j] = 0; meta_for (int l = 0; l < 2; l++) a[i][j] = l; }"),
-            "is one nest",
+            "the block clause has 2 names, and the nest 3 loops",
         ),
         (("    meta_for (int i = 0; i < m; i++)", "    int i = 0;"), "is one nest"),
         (("block(B0, B1)", "block(B0, C)"), "'C' in the block clause is no int parameter of the function"),

@@ -80,7 +80,7 @@ def scalars_of(body: str) -> dict[str, str | None]:
         ("int d = n; { int n = 3; REGION }", {"d": None, "n": "3"}),
         ("int d = n; int e = d; { int n = 3; REGION }", {"d": None, "e": "d", "n": "3"}),
         ("switch (n) { int d = 3; case 1: REGION }", {"d": None}),
-        ("int d = n; size_t e = 3; struct s q = { 1 }; int w[2] = { 1, 2 }; REGION", {"d": "n"}),
+        ("int d = n; FILE *e = 0; struct s q = { 1 }; int w[2] = { 1, 2 }; REGION", {"d": "n"}),
         ("int d = n\n#define STEP d++\n; REGION", {"d": None}),
         ("float h = 0.5f; REGION", {"h": "0.5f"}),
         ("int (*p)(int) = 0; int *q; int d = n; REGION", {"d": "n"}),
@@ -191,7 +191,9 @@ def test_an_array_whose_length_changes_is_not_data() -> None:
 
 
 def test_a_variable_with_another_type_is_explained() -> None:
-    _, sink = parse_text(f"void f(int n, int B, float *a) {{ size_t k = 3; {REGION.replace('= 1', '= k')} }}")
+    _, sink = parse_text(
+        f"void f(int n, int B, float *a) {{ long double k = 3; {REGION.replace('= 1', '= k')} }}"
+    )
     assert sink.diagnostics[0].code == "CF0201"
     assert sink.diagnostics[0].help is not None
     assert "its declaration" in sink.diagnostics[0].help

@@ -44,7 +44,7 @@ def test_a_name_that_cannot_be_emitted_is_refused_in_every_role(name: str) -> No
 
 
 @pytest.mark.parametrize(
-    "name", ["known", "T0", "I", "min", "size_t", "dim3", "cf", "f_size", "CFX", "_x", "std"]
+    "name", ["known", "T0", "I", "min", "ssize", "dim3", "cf", "f_size", "CFX", "_x", "std"]
 )
 def test_a_name_that_can_be_emitted_is_taken_in_every_role(name: str) -> None:
     for role in ("n", "a", "k", "B", "i", "x", "h"):

@@ -10,7 +10,7 @@ import pytest
 from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.build import build
-from comprehensive.loops.interpreter import DTYPES, dimensions, run
+from comprehensive.loops.interpreter import dimensions, run
 from comprehensive.loops.ir import Nest
 from comprehensive.poly.legality import parallel_loops
 from comprehensive.poly.model import Conflict, Parallel, Undecided
@@ -66,7 +66,8 @@ RACES = (
 )
 STORES = {
     "h[x[i]] = i;": "no index occurs twice in 'x'",
-    "unsigned k = x[i]; h[k] = i;": "no index occurs twice in 'k'",
+    "unsigned k = x[i]; h[k] = i;": "no index occurs twice in 'x'",
+    "unsigned short k = x[i]; h[k] = i;": "no index occurs twice in 'k'",
     "h[x[y[i]]] = i;": "no index occurs twice in 'x[y[i]]'",
     "q[x[i]][y[i]] = i;": "no index occurs twice in 'x' and 'y' together",
     "h[x[i]] = i; h[y[i]] = 0;": "no index occurs twice in 'x' and 'y' together",
@@ -113,7 +114,8 @@ def test_reading_and_writing_where_data_says_is_an_error_with_two_iterations(bod
         ("h[x[i]] = h[y[i]];", "x[0] == y[2]"),
         ("h[x[y[i]]] += 1;", "x[y[0]] == x[y[2]]"),
         ("h[i + x[i]] += 1;", "x[2] = 1, x[3] = 0"),
-        ("unsigned k = x[i]; h[k] += 1;", "both find the same k"),
+        ("unsigned k = x[i]; h[k] += 1;", "x[0] == x[2]"),
+        ("unsigned short k = x[i]; h[k] += 1;", "both find the same k"),
         ("h[x[0]] += 1;", ""),
     ],
 )
@@ -188,7 +190,7 @@ def _orders_differ(nest: Nest, indices: tuple[int, ...]) -> bool:
     for array in nest.arrays:
         size = 6 if array.dims is None else int(np.prod(dimensions(nest, array.name, arguments)))
         values = np.arange(1, size + 1) if array.name not in given else np.array(given[array.name])
-        data[array.name] = (values % 2 if array.name in ("z", "p") else values).astype(DTYPES[array.type])
+        data[array.name] = (values % 2 if array.name in ("z", "p") else values).astype(array.type.numpy_name)
     try:
         forwards, backwards = run(nest, arguments, data), run(nest, arguments, data, order="reversed")
     except UndefinedBehaviour:

@@ -199,9 +199,25 @@ static inline long long cf_to_unsigned(long long a)
   return a == CF_UNDEFINED ? a : (long long)((cf_count)a & 0xffffffffULL);
 }
 
-static inline long long cf_to_unsigned_char(long long a)
+static inline long long cf_to_unsigned_long(long long a)
 {
-  return a == CF_UNDEFINED ? a : (long long)((cf_count)a & 0xffULL);
+  return a < 0 ? CF_UNDEFINED : a; /* 2 to the 64th and less than it is beyond all sizes */
+}
+
+static inline long long cf_to_unsigned_bits(long long a, int bits)
+{
+  return a == CF_UNDEFINED ? a : (long long)((cf_count)a & ((1ULL << bits) - 1));
+}
+
+static inline long long cf_to_signed_bits(long long a, int bits)
+{
+  const long long low = cf_to_unsigned_bits(a, bits);
+  return low >> (bits - 1) > 0 ? low - (1LL << bits) : low;
+}
+
+static inline long long cf_signed(cf_count a)
+{
+  return a > (cf_count)CF_LARGEST ? CF_UNDEFINED : (long long)a;
 }
 
 /* An assertion of the program. */

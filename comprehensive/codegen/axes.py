@@ -1,0 +1,46 @@
+"""Loops on the axes of a launch: the innermost along x, the next one along y, all others together along z.
+
+In: what belongs to the loops of a grid or a block, outermost first.  Out: the same by axes, and the iterators that
+share an axis as digits of the number along it::
+
+    on_axes((i, j, k, l))                            -->   ((l,), (k,), (i, j))
+    digits(outer, ("i", "j"), (n, m))                -->   const int i = outer / m;  const int j = outer % m;
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from comprehensive.metafork.ast import Binary, Declare, Expr, ScalarType
+
+AXES = ("x", "y", "z")
+
+_Item = TypeVar("_Item")
+
+
+def on_axes(items: Sequence[_Item]) -> tuple[tuple[_Item, ...], ...]:
+    """Per axis in use, from x on, what lies along it, outermost first."""
+    last = len(AXES) - 1
+    alone = tuple((item,) for item in tuple(reversed(items))[:last])
+    return (*alone, tuple(items[:-last])) if len(items) > last else alone
+
+
+def product_of(extents: Sequence[Expr]) -> Expr:
+    """The number of places along an axis."""
+    result = extents[0]
+    for extent in extents[1:]:
+        result = Binary("*", result, extent)
+    return result
+
+
+def digits(number: Expr, iterators: Sequence[str], extents: Sequence[Expr]) -> tuple[Declare, ...]:
+    """The iterators of the loops along an axis, from the number of a place along it."""
+    found: list[Declare] = []
+    for position, iterator in enumerate(iterators):
+        inner = extents[position + 1 :]
+        value = Binary("/", number, product_of(inner)) if inner else number
+        if position > 0:
+            value = Binary("%", value, extents[position])
+        found.append(Declare(ScalarType.INT, iterator, initial=value, const=True))
+    return tuple(found)

@@ -1,0 +1,165 @@
+"""The scalar types of the language: one table of what C says of each.
+
+In: a type.  Out: its width, its signedness, its rank, its spelling, its name in numpy, and the conversions between
+types (C11 6.3.1)::
+
+    ScalarType.SHORT.highest == 32767
+    common_type(ScalarType.UNSIGNED, ScalarType.LONG) is ScalarType.LONG
+
+The data model is LP64: ``long`` and ``long long`` have 64 bits, and ``char`` has a sign, as on x86-64.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from comprehensive.metafork.precedence import COMPARISONS, LOGICAL
+
+
+class _Traits(NamedTuple):
+    """``rank`` orders integers as C11 6.3.1.1 does, and puts ``float`` and ``double`` above them."""
+
+    bits: int
+    signed: bool
+    rank: int
+    numpy: str
+    integer: bool = True
+
+
+_TRAITS = {
+    "bool": _Traits(8, False, 0, "bool"),
+    "char": _Traits(8, True, 1, "int8"),
+    "signed char": _Traits(8, True, 1, "int8"),
+    "unsigned char": _Traits(8, False, 1, "uint8"),
+    "short": _Traits(16, True, 2, "int16"),
+    "unsigned short": _Traits(16, False, 2, "uint16"),
+    "int": _Traits(32, True, 3, "int32"),
+    "unsigned": _Traits(32, False, 3, "uint32"),
+    "long": _Traits(64, True, 4, "int64"),
+    "unsigned long": _Traits(64, False, 4, "uint64"),
+    "long long": _Traits(64, True, 5, "int64"),
+    "unsigned long long": _Traits(64, False, 5, "uint64"),
+    "float": _Traits(32, True, 6, "float32", integer=False),
+    "double": _Traits(64, True, 7, "float64", integer=False),
+}
+
+
+class ScalarType(Enum):
+    """The element types of the language, by their C spelling."""
+
+    BOOL = "bool"
+    CHAR = "char"
+    SIGNED_CHAR = "signed char"
+    UNSIGNED_CHAR = "unsigned char"
+    SHORT = "short"
+    UNSIGNED_SHORT = "unsigned short"
+    INT = "int"
+    UNSIGNED = "unsigned"
+    LONG = "long"
+    UNSIGNED_LONG = "unsigned long"
+    LONG_LONG = "long long"
+    UNSIGNED_LONG_LONG = "unsigned long long"
+    FLOAT = "float"
+    DOUBLE = "double"
+
+    @property
+    def is_integer(self) -> bool:
+        return _TRAITS[self.value].integer
+
+    @property
+    def is_signed(self) -> bool:
+        return _TRAITS[self.value].signed
+
+    @property
+    def bits(self) -> int:
+        """The width in memory, on the device as on the host."""
+        return _TRAITS[self.value].bits
+
+    @property
+    def size_bytes(self) -> int:
+        return self.bits // 8
+
+    @property
+    def rank(self) -> int:
+        return _TRAITS[self.value].rank
+
+    @property
+    def numpy_name(self) -> str:
+        return _TRAITS[self.value].numpy
+
+    @property
+    def lowest(self) -> int:
+        """The least value of an integer type."""
+        return -(2 ** (self.bits - 1)) if self.is_signed else 0
+
+    @property
+    def highest(self) -> int:
+        """The greatest value of an integer type."""
+        if self is ScalarType.BOOL:
+            return 1
+        return 2 ** (self.bits - self.is_signed) - 1
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether C computes with its values in ``int``."""
+        return self.is_integer and self.rank < ScalarType.INT.rank
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it is an integer of 64 bits."""
+        return self.is_integer and self.bits == 64
+
+    @property
+    def wraps(self) -> bool:
+        """Whether C computes with its values modulo ``2**bits``: ``unsigned`` and wider."""
+        return self.is_integer and not self.is_signed and not self.is_narrow
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether C computes in it, and as mathematics does wherever it says what the result is: ``int`` and wider."""
+        return self.is_integer and self.is_signed and not self.is_narrow
+
+    def holds(self, other: ScalarType) -> bool:
+        """Whether every value of the other integer type is one of this integer type."""
+        return self.lowest <= other.lowest and other.highest <= self.highest
+
+    def wrapped(self, value: int) -> int:
+        """An integer converted to this integer type, as gcc and CUDA define it: modulo ``2**bits``."""
+        if self is ScalarType.BOOL:
+            return int(value != 0)
+        low = value % 2**self.bits
+        return low - 2**self.bits if low > self.highest else low
+
+
+INTEGER_TYPES = tuple(type for type in ScalarType if type.is_integer)
+
+_UNSIGNED = {
+    ScalarType.INT: ScalarType.UNSIGNED,
+    ScalarType.LONG: ScalarType.UNSIGNED_LONG,
+    ScalarType.LONG_LONG: ScalarType.UNSIGNED_LONG_LONG,
+}
+
+
+def promote(type: ScalarType) -> ScalarType:
+    """The type in which C computes with a value of this type: ``unsigned char`` becomes ``int``."""
+    return ScalarType.INT if type.is_narrow else type
+
+
+def common_type(left: ScalarType, right: ScalarType) -> ScalarType:
+    """The type in which an operation on two types is carried out (the usual arithmetic conversions)."""
+    lower, higher = sorted((promote(left), promote(right)), key=lambda type: type.rank)
+    if lower.rank == higher.rank:
+        return lower if lower.wraps else higher
+    if not higher.is_integer or higher.wraps or lower.is_signed:
+        return higher
+    return higher if higher.holds(lower) else _UNSIGNED[higher]
+
+
+def result_type(operator: str, left: ScalarType, right: ScalarType) -> ScalarType:
+    """The type of ``left operator right``."""
+    if operator in COMPARISONS or operator in LOGICAL:
+        return ScalarType.INT
+    if operator in ("<<", ">>"):
+        return promote(left)
+    return common_type(left, right)

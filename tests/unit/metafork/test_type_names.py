@@ -1,0 +1,131 @@
+"""Names of types stand for their words; the words have the widths and the conversions that gcc gives them."""
+
+from __future__ import annotations
+
+import ctypes
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from comprehensive.metafork.ast import ScalarType
+from comprehensive.metafork.scalar_types import INTEGER_TYPES, common_type, promote
+from tests.unit.loops.c_oracle import compile_c, needs_gcc
+from tests.unit.metafork.trees import parse_text
+
+KIND = "_Generic((e), " + ", ".join(f"{type.value}: {k}" for k, type in enumerate(ScalarType)) + ")"
+
+
+@needs_gcc
+def test_types_are_those_of_gcc(tmp_path: Path) -> None:
+    lines = [
+        "#include <stdbool.h>",
+        f"#define kind(e) {KIND}",
+        "int at(int k) { static const int found[] = {",
+    ]
+    for type in ScalarType:
+        is_signed = f"({type.value})-1 < ({type.value})0"
+        lines.append(f"(int)sizeof({type.value}), {is_signed}, kind(+({type.value})1),")
+    lines += [f"kind(({a.value})1 + ({b.value})1)," for a, b in product(ScalarType, ScalarType)]
+    at = compile_c("\n".join((*lines, "}; return found[k]; }")), tmp_path).at
+    at.restype = ctypes.c_int
+    types = list(ScalarType)
+    for k, type in enumerate(types):
+        assert at(3 * k) == type.size_bytes
+        assert bool(at(3 * k + 1)) is type.is_signed
+        assert types[at(3 * k + 2)] is promote(type)
+    for k, (left, right) in enumerate(product(types, types)):
+        assert types[at(3 * len(types) + k)] is common_type(left, right), (left, right)
+
+
+def test_ranges_are_those_of_the_widths() -> None:
+    for type in INTEGER_TYPES:
+        assert type.wrapped(type.lowest) == type.lowest
+        assert type.wrapped(type.highest) == type.highest
+        assert type.wrapped(type.highest + 1) == (1 if type is ScalarType.BOOL else type.lowest)
+        assert type.wraps == (type.wrapped(-1) == type.highest and type.bits >= 32)
+
+
+HEAD = (
+    "typedef float real;\ntypedef real value;\ntypedef unsigned char byte, octet;\ntypedef const long far;\n"
+)
+BODY = "meta_schedule block(B) { meta_for (int i = 0; i < n; i++) { %s } }"
+
+
+@pytest.mark.parametrize(
+    ("words", "type"),
+    [
+        ("value", ScalarType.FLOAT),
+        ("octet", ScalarType.UNSIGNED_CHAR),
+        ("far", ScalarType.LONG),
+        ("size_t", ScalarType.UNSIGNED_LONG),
+        ("ptrdiff_t", ScalarType.LONG),
+        ("int8_t", ScalarType.SIGNED_CHAR),
+        ("uint16_t", ScalarType.UNSIGNED_SHORT),
+        ("uint_least32_t", ScalarType.UNSIGNED),
+        ("uint64_t", ScalarType.UNSIGNED_LONG),
+        ("char", ScalarType.CHAR),
+        ("short int", ScalarType.SHORT),
+        ("long unsigned", ScalarType.UNSIGNED_LONG),
+        ("int long signed long", ScalarType.LONG_LONG),
+        ("unsigned long long int", ScalarType.UNSIGNED_LONG_LONG),
+        ("_Bool", ScalarType.BOOL),
+    ],
+)
+def test_a_name_of_a_type_is_read_everywhere(words: str, type: ScalarType) -> None:
+    serial = f"for ({words} q = 0; q < 3; q++) a[i] = q;" if type.is_integer else ""
+    body = BODY % f"const {words} t = ({words})(i + k + h); a[i] = t; {serial}"
+    program, sink = parse_text(
+        f"{HEAD}void f(int n, {words} *a, {words} k, int B) {{ {words} h = k; {body} }}"
+    )
+    assert sink.diagnostics == ()
+    (function,) = program.functions
+    assert [p.type for p in function.parameters][1:3] == [type, type]
+    assert [s.type for s in function.regions[0].scalars] == [type]
+    assert repr(function.regions[0].body).count(f"'{type.value}'") >= 2
+
+
+def test_a_typedef_name_may_be_that_of_a_variable() -> None:
+    program, sink = parse_text(
+        f"{HEAD}void f(int n, float *a, int B) {{ int byte = n; {BODY % 'a[i] = 1;'} s.octet = 1; }}"
+    )
+    assert sink.diagnostics == ()
+    assert [s.name for s in program.functions[0].regions[0].scalars] == ["byte"]
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        "typedef struct { float x, y; } vec;",
+        "typedef float *vec;",
+        "typedef float vec[4];",
+        "typedef long double vec;",
+        "typedef float (*vec)(float);",
+    ],
+)
+def test_a_typedef_of_anything_else_is_pointed_at(definition: str) -> None:
+    _, sink = parse_text(f"{definition}\nvoid f(int n, vec *a, int B) {{ {BODY % 'a[i] = 1;'} }}")
+    (found,) = sink.diagnostics
+    assert found.code == "CF0117"
+    assert found.notes[0].span is not None
+    assert found.notes[0].span.text == "vec"
+
+
+def test_literals_have_the_first_type_that_holds_them() -> None:
+    program, sink = parse_text(
+        "void f(int n, float *a, int B) { "
+        + BODY
+        % "a[i] = 1 + 3000000000 + 0xffffffff + 1u + 1lu + 18446744073709551615u + 2ll + 3ull + 0x8000000000000000;"
+        + " }"
+    )
+    assert sink.diagnostics == ()
+    text = repr(program.functions[0].regions[0].body)
+    for value, type in (
+        (3000000000, ScalarType.LONG),
+        (0xFFFFFFFF, ScalarType.UNSIGNED),
+        (18446744073709551615, ScalarType.UNSIGNED_LONG),
+        (2, ScalarType.LONG_LONG),
+        (3, ScalarType.UNSIGNED_LONG_LONG),
+        (2**63, ScalarType.UNSIGNED_LONG),
+    ):
+        assert f"IntLiteral(value={value}, type={type!r}" in text
