@@ -14,29 +14,24 @@ the first iteration a second time changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from comprehensive.loops.access import assigned_names, names_read, substitute
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Threads
 from comprehensive.loops.normalize.equality import same
+from comprehensive.loops.normalize.joining import joined_in, neutral
 from comprehensive.loops.normalize.known import Known
 from comprehensive.loops.normalize.sums import Sum
 from comprehensive.loops.traverse import expressions_in, map_stmt_exprs, statements_in
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
-    Binary,
     Block,
     Break,
-    Call,
-    Cast,
-    Conditional,
     Continue,
     Declare,
     DoWhile,
     Expr,
-    FloatLiteral,
     For,
     If,
     Index,
@@ -48,7 +43,6 @@ from comprehensive.metafork.ast import (
     While,
 )
 
-_CHOICES = frozenset(("fminf", "fmaxf", "fmin", "fmax"))
 _ZERO, _ONE = IntLiteral(0), IntLiteral(1)
 
 
@@ -237,7 +231,7 @@ def _turn(done: Stmt, expected: Stmt, known: Known) -> _Turn | None:
         target, value = done.target, done.value
         type = type_of(target, types)
     name = target.identifier if isinstance(target, Name) else target.array
-    joined = _Reader(target, types).joined(expected)
+    joined = joined_in(expected, target, types)
     if joined is None or name in names_read(value) | names_read(joined.value):
         return None
     if isinstance(target, Index) and any(name in names_read(s) for s in target.subscripts):
@@ -247,94 +241,8 @@ def _turn(done: Stmt, expected: Stmt, known: Known) -> _Turn | None:
         return None
     if joined.operator == "choice":
         return _Turn((done,), needed=False)
-    neutral = _neutral(joined.operator, type)
-    if neutral is None:
+    begin = neutral(joined.operator, type)
+    if begin is None:
         return None
-    left = replace(done, initial=neutral) if isinstance(done, Declare) else replace(done, value=neutral)
+    left = replace(done, initial=begin) if isinstance(done, Declare) else replace(done, value=begin)
     return _Turn((left,), needed=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Joined:
-    """``target = target operator value``, or ``choice``: the target keeps its value or takes the new one."""
-
-    operator: str
-    value: Expr
-
-
-class _Reader:
-    """Reads how a statement joins a new value with what a target has."""
-
-    def __init__(self, target: Name | Index, types: Mapping[str, ScalarType]) -> None:
-        self._target, self._types = target, types
-
-    def joined(self, statement: Stmt) -> _Joined | None:
-        match statement:
-            case Assign(atomic=True):
-                return None
-            case Assign(operator="=", target=found, value=value) if self._is_target(found):
-                return self._value(value)
-            case Assign(operator=operator, target=found, value=value) if self._is_target(found):
-                return _Joined(operator.removesuffix("="), value)
-            case If(then=(Assign(operator="=", target=found, value=value, atomic=False),), otherwise=()) if (
-                self._is_target(found) and self._compares(statement.condition, value)
-            ):
-                return _Joined("choice", value)
-            case _:
-                return None
-
-    def _value(self, value: Expr) -> _Joined | None:
-        match value:
-            case Binary(operator="+" | "-" | "*" | "&" | "|" | "^" as operator, left=left, right=right):
-                if self._is_target(left):
-                    return _Joined(operator, right)
-                return _Joined(operator, left) if operator != "-" and self._is_target(right) else None
-            case Call(function=function, arguments=(left, right)) if function in _CHOICES:
-                left, right = self._narrow(left), self._narrow(right)
-                new = right if self._is_target(left) else left
-                return _Joined("choice", new) if self._is_target(left) or self._is_target(right) else None
-            case Conditional(condition=condition, then=left, otherwise=right):
-                new = right if self._is_target(left) else left
-                if not (self._is_target(left) or self._is_target(right)):
-                    return None
-                return _Joined("choice", new) if self._compares(condition, new) else None
-            case _:
-                return None
-
-    def _is_target(self, expr: Expr) -> bool:
-        return same(expr, self._target, self._types)
-
-    def _compares(self, condition: Expr, new: Expr) -> bool:
-        """Whether a condition reads nothing but the old value and the new one."""
-        match condition:
-            case Binary(operator="<" | "<=" | ">" | ">=", left=left, right=right):
-                return all(self._is_target(side) or same(side, new, self._types) for side in (left, right))
-            case _:
-                return False
-
-    def _narrow(self, expr: Expr) -> Expr:
-        """The float that was converted to double for a call."""
-        match expr:
-            case Cast(type=ScalarType.DOUBLE, operand=operand) if (
-                type_of(operand, self._types) is ScalarType.FLOAT
-            ):
-                return operand
-            case _:
-                return expr
-
-
-def _neutral(operator: str, type: ScalarType) -> Expr | None:
-    """The value of this type that leaves every value that is joined with it as it is."""
-    match operator:
-        case "+":
-            return _ZERO if type.is_integer else Unary("-", FloatLiteral("0.0", type))
-        case "-":  # of a number that is none, -x and -0.0 - x differ in the sign
-            return _ZERO if type.is_integer else None
-        case "*":
-            return _ONE if type.is_integer else FloatLiteral("1.0", type)
-        case "&":
-            return IntLiteral(-1)
-        case "|" | "^":
-            return _ZERO
-        case _:
-            return None

@@ -18,17 +18,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from comprehensive.loops.access import assigned_names, names_read, substitute
+from comprehensive.loops.access import assigned_names, names_read
 from comprehensive.loops.exactness import is_plain
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Role, Threads
 from comprehensive.loops.normalize.counting import counted_from_zero, split_step
+from comprehensive.loops.normalize.iterators import Counted, in_blocks, in_statements, tidy
 from comprehensive.loops.normalize.sums import Sum
 from comprehensive.loops.sizes import sizes
-from comprehensive.loops.traverse import map_expr, map_stmt_exprs, subexpressions
+from comprehensive.loops.traverse import subexpressions
 from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import (
     Assign,
-    Binary,
     Block,
     Break,
     Cast,
@@ -62,20 +62,6 @@ def with_counted_loops(nest: Nest) -> Nest:
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
-    """A header counted from 0, and the value of the old iterator in terms of the new one, which has its name.
-
-    Where the old one was of another type, ``value`` converts ``place``, which is never less than ``least``.
-    """
-
-    type: ScalarType
-    extent: Expr
-    value: Expr
-    place: Expr
-    least: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Walk:
     positive: frozenset[str]
     """Names whose values are not negative."""
@@ -106,7 +92,7 @@ class _Walk:
         counted = self._counted(loop, loop.type, types, frozenset())
         if counted is None:
             return replace(loop, body=self.blocks(loop.body, {**types, loop.iterator: loop.type}))
-        body = _in_blocks(loop, counted, {**types, loop.iterator: counted.type})
+        body = in_blocks(loop, counted, {**types, loop.iterator: counted.type})
         return self._block_loop(replace(loop, body=body, type=counted.type, **_header(counted)), types)
 
     def body(self, body: tuple[Stmt, ...], types: _Types) -> tuple[Stmt, ...]:
@@ -141,7 +127,7 @@ class _Walk:
         inside = {**types, loop.iterator: counted.type}
         body = loop.body
         if counted.value != Name(loop.iterator):
-            body = _in_statements(body, loop.iterator, counted, inside)
+            body = in_statements(body, loop.iterator, counted, inside)
         # Once more: an extent that has become a number may be counted in another type.
         return self._loop(
             replace(loop, body=body, type=counted.type, **_header(counted)), counted.type, types
@@ -149,7 +135,7 @@ class _Walk:
 
     def _counted(
         self, loop: For | BlockFor, type: ScalarType, types: _Types, changed: frozenset[str]
-    ) -> _Counted | None:
+    ) -> Counted | None:
         """The header counted from 0; None where that is not exact, or nothing new."""
         header = (loop.start, loop.bound, loop.step)
         read = frozenset[str]().union(*map(names_read, header))
@@ -167,13 +153,13 @@ class _Walk:
         place = Name(loop.iterator) if counted.value is None else counted.value
         if counter is type and place == Name(loop.iterator) and loop.relation == "<" and loop.step == _ONE:
             return None
-        place = _tidy(place, {**types, loop.iterator: counter})
+        place = tidy(place, {**types, loop.iterator: counter})
         value = place if counter is type else Cast(type, place, loop.span)
         down, _ = split_step(loop.step)
         least = loop.bound if down else loop.start
-        return _Counted(
+        return Counted(
             counter,
-            _tidy(counted.extent, types),
+            tidy(counted.extent, types),
             value,
             place,
             least.value if isinstance(least, IntLiteral) else 0,
@@ -228,103 +214,5 @@ def _at_least(expr: Expr, least: int) -> bool:
     return isinstance(expr, IntLiteral) and expr.value >= least
 
 
-def _header(counted: _Counted) -> dict[str, Expr | str]:
+def _header(counted: Counted) -> dict[str, Expr | str]:
     return {"start": _ZERO, "relation": "<", "bound": counted.extent, "step": _ONE}
-
-
-# --- the old iterator in terms of the new one
-
-
-def _in_blocks(loop: BlockFor, counted: _Counted, types: _Types) -> tuple[BlockStmt, ...]:
-    def one(statement: BlockStmt) -> BlockStmt:
-        match statement:
-            case Threads():
-                body = _in_statements(statement.body, loop.iterator, counted, types)
-                return replace(statement, body=body)
-            case BlockFor():
-                start, bound, step = map(value, (statement.start, statement.bound, statement.step))
-                body = tuple(map(one, statement.body))
-                return replace(statement, start=start, bound=bound, step=step, body=body)
-            case BlockIf():
-                then, otherwise = (tuple(map(one, b)) for b in (statement.then, statement.otherwise))
-                return replace(
-                    statement, condition=value(statement.condition), then=then, otherwise=otherwise
-                )
-            case BlockDeclare():
-                return replace(statement, value=value(statement.value))
-            case _:
-                assert_never(statement)
-
-    def value(expr: Expr) -> Expr:
-        return _replaced(expr, loop.iterator, counted, types)
-
-    return tuple(map(one, loop.body))
-
-
-def _in_statements(
-    body: tuple[Stmt, ...], iterator: str, counted: _Counted, types: _Types
-) -> tuple[Stmt, ...]:
-    def one(expr: Expr) -> Expr:
-        return _replaced(expr, iterator, counted, types)
-
-    def subscript(expr: Expr) -> Expr:
-        return _replaced(_hidden(expr, iterator, counted.least), iterator, counted, types)
-
-    return map_stmt_exprs(body, one, subscript)
-
-
-def _replaced(expr: Expr, iterator: str, counted: _Counted, types: _Types) -> Expr:
-    if not {iterator, _PLACE} & names_read(expr):
-        return expr
-
-    def subscripts(e: Expr) -> Expr:
-        if not isinstance(e, Index):
-            return e
-        return replace(e, subscripts=tuple(_hidden(s, iterator, counted.least) for s in e.subscripts))
-
-    values = {iterator: counted.value, _PLACE: counted.place}
-    return _tidy(substitute(map_expr(expr, subscripts), values), types)
-
-
-_PLACE = "#place"
-"""No name of a program; during a substitution it stands for the old iterator where that need not be converted."""
-
-
-def _hidden(subscript: Expr, iterator: str, least: int) -> Expr:
-    """A subscript that can be computed as an ``int``, as ``a[k - 1]`` for ``long k`` from 1 on, with _PLACE in it."""
-    match subscript:
-        case Name(identifier=name):
-            distance = 0
-        case Binary(operator="+" | "-", left=Name(identifier=name), right=IntLiteral(value=value)):
-            distance = value if subscript.operator == "+" else -value
-        case _:
-            return subscript
-    if name != iterator or not -least <= distance <= 1:
-        return subscript
-    return substitute(subscript, {iterator: Name(_PLACE)})
-
-
-def _tidy(expr: Expr, types: _Types) -> Expr:
-    """The expression with sums of ``int`` written shorter where that can be."""
-
-    def one(e: Expr) -> Expr:
-        if not isinstance(e, Binary) or e.operator not in ("+", "-"):
-            return e
-        total = Sum.of(e)
-        if any(_type(term, types) is not ScalarType.INT for _, term in total.terms):
-            return e
-        shorter = total.expression()
-        return shorter if _size(shorter) < _size(e) else e
-
-    return map_expr(expr, one)
-
-
-def _type(expr: Expr, types: _Types) -> ScalarType | None:
-    try:
-        return promote(type_of(expr, types))
-    except KeyError:  # of a name that is declared further inside
-        return None
-
-
-def _size(expr: Expr) -> int:
-    return sum(1 for _ in subexpressions(expr))

@@ -1,0 +1,284 @@
+"""References to memory in a loop of a kernel, in order.
+
+In: a loop, of a block or of a thread.  Out: each reference with the scalars of the loop put in its subscripts
+(``int p = i*B + v; c[p]`` is ``c[i*B + v]``) and with what has to hold for it to happen; or the loop with names in
+place of some.  Example: in ``for (z) if (p < n) c[p] += a[z]`` the write of ``c`` happens where the loop runs and
+``p < n``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar, assert_never, cast
+
+from comprehensive.codegen.kernel import (
+    Barrier,
+    Comment,
+    KernelStmt,
+    OfTiles,
+    Plain,
+    SharedTile,
+    ThreadIf,
+    UniformFor,
+    UniformIf,
+)
+from comprehensive.loops.access import assigned_names, names_read, substitute
+from comprehensive.loops.rewrite import conditional_parts, map_expr, subexpressions
+from comprehensive.loops.types import type_of
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Cast,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    MetaFor,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+from comprehensive.metafork.scalar_types import promote
+
+Types = Mapping[str, ScalarType]
+Conditions = tuple[Expr, ...] | None
+"""What has to hold for a place to be reached; None where that cannot be said beforehand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """An access with the scalars of the loop put in its subscripts, and what has to hold for it to happen."""
+
+    index: Index
+    is_write: bool
+    conditions: Conditions
+    band: int
+    """Which of the statements that all threads run one after the other it is in."""
+
+
+@dataclass(slots=True)
+class Found:
+    """What a loop does to memory, and which names do not keep one value in it."""
+
+    references: list[Reference] = field(default_factory=list[Reference])
+    atomic: set[str] = field(default_factory=set[str])
+    varying: set[str] = field(default_factory=set[str])
+    leaves: bool = False
+    bands: int = 0
+
+
+def references_of(loop: For | UniformFor, types: Types) -> Found:
+    """What a loop does to memory."""
+    found = Found()
+    walk = _Walk(types, _assigned(loop), _recording(found), found)
+    if isinstance(loop, For):
+        walk.plain((loop,), (), {})
+    else:
+        walk.kernel((loop,), (), {})
+    return found
+
+
+Loop = TypeVar("Loop", For, UniformFor)
+
+
+def with_names(loop: Loop, types: Types, names: Mapping[Index, str]) -> Loop:
+    """The loop with names in place of references; these are as :func:`references_of` gives them."""
+    walk = _Walk(types, _assigned(loop), _naming(names))
+    (replaced,) = walk.plain((loop,), (), {}) if isinstance(loop, For) else walk.kernel((loop,), (), {})
+    return cast("Loop", replaced)
+
+
+_OnReference = Callable[[Index, Index, bool, bool, Conditions], Expr]
+"""Called with a reference as it is, with scalars of the loop put in, whether it is written and whether that is atomic,
+and what has to hold for it to happen; returns what takes its place."""
+
+
+def _recording(found: Found) -> _OnReference:
+    def record(index: Index, full: Index, is_write: bool, atomic: bool, conditions: Conditions) -> Expr:
+        found.references.append(Reference(full, is_write, conditions, found.bands))
+        if atomic:
+            found.atomic.add(index.array)
+        return index
+
+    return record
+
+
+def _naming(names: Mapping[Index, str]) -> _OnReference:
+    def named(index: Index, full: Index, is_write: bool, atomic: bool, conditions: Conditions) -> Expr:
+        return Name(names[full]) if full in names else index
+
+    return named
+
+
+def runs(loop: For) -> Expr:
+    """Whether the loop does any step."""
+    start = loop.start
+    if not isinstance(start, IntLiteral) and loop.type is not None:
+        start = Cast(loop.type, start)
+    return Binary(loop.relation, start, loop.bound)
+
+
+def _assigned(loop: For | UniformFor) -> frozenset[str]:
+    """Scalars that statements of a loop assign."""
+    if isinstance(loop, For):
+        return assigned_names((loop,))
+    return frozenset[str]().union(*map(_assigned_in, loop.body))
+
+
+def _assigned_in(statement: KernelStmt) -> frozenset[str]:
+    match statement:
+        case Plain(body=body):
+            return assigned_names(body)
+        case UniformFor():
+            return _assigned(statement)
+        case UniformIf(then=then, otherwise=otherwise) | ThreadIf(then=then, otherwise=otherwise):
+            return frozenset[str]().union(*map(_assigned_in, (*then, *otherwise)))
+        case Barrier() | Comment() | SharedTile() | OfTiles():
+            return frozenset()
+        case _:
+            assert_never(statement)
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    types: Types
+    assigned: frozenset[str]
+    on_reference: _OnReference
+    found: Found = field(default_factory=Found)
+
+    def kernel(
+        self, body: Sequence[KernelStmt], conditions: Conditions, values: Mapping[str, Expr]
+    ) -> tuple[KernelStmt, ...]:
+        values = dict(values)
+        result: list[KernelStmt] = []
+        for statement in body:
+            match statement:
+                case Plain():
+                    self.found.bands += 1
+                    result.append(Plain(self._scope(statement.body, conditions, values)))
+                case UniformFor(header=header):
+                    head, inside = self._header(header, conditions, values)
+                    result.append(UniformFor(head, self.kernel(statement.body, inside, values)))
+                case UniformIf() | ThreadIf():
+                    test, then, otherwise = self._test(statement.condition, conditions, values)
+                    both = (
+                        self.kernel(statement.then, then, values),
+                        self.kernel(statement.otherwise, otherwise, values),
+                    )
+                    result.append(replace(statement, condition=test, then=both[0], otherwise=both[1]))
+                case Barrier() | Comment() | SharedTile() | OfTiles():
+                    result.append(statement)
+                case _:
+                    assert_never(statement)
+        return tuple(result)
+
+    def plain(
+        self, body: Sequence[Stmt], conditions: Conditions, values: Mapping[str, Expr]
+    ) -> tuple[Stmt, ...]:
+        return self._scope(body, conditions, dict(values))
+
+    def _scope(
+        self, body: Sequence[Stmt], conditions: Conditions, values: dict[str, Expr]
+    ) -> tuple[Stmt, ...]:
+        """Statements one after the other; ``values`` are those of scalars, which they add to."""
+        result: list[Stmt] = []
+        for statement in body:
+            match statement:
+                case Declare(initial=initial):
+                    if initial is not None:
+                        initial = self._expr(initial, conditions, values)
+                    self._declare(statement, values)
+                    result.append(replace(statement, initial=initial))
+                case Assign(target=target):
+                    value = self._expr(statement.value, conditions, values)
+                    if isinstance(target, Index):
+                        inner = tuple(self._expr(s, conditions, values) for s in target.subscripts)
+                        target = replace(target, subscripts=inner)
+                        found = self._reference(target, True, statement.atomic, conditions, values)
+                        assert isinstance(found, Name | Index)
+                        target = found
+                    else:
+                        self.found.varying.add(target.identifier)
+                    result.append(replace(statement, target=target, value=value))
+                case For():
+                    head, inside = self._header(statement, conditions, values)
+                    result.append(replace(head, body=self.plain(statement.body, inside, values)))
+                case If():
+                    test, then, otherwise = self._test(statement.condition, conditions, values)
+                    first = self.plain(statement.then, then, values)
+                    second = self.plain(statement.otherwise, otherwise, values)
+                    result.append(replace(statement, condition=test, then=first, otherwise=second))
+                case While() | DoWhile():
+                    test = self._expr(statement.condition, None, values)
+                    result.append(
+                        replace(statement, condition=test, body=self.plain(statement.body, None, values))
+                    )
+                case Block():
+                    result.append(replace(statement, body=self.plain(statement.body, conditions, values)))
+                case Break() | Continue():
+                    self.found.leaves = True
+                    result.append(statement)
+                case MetaFor():
+                    raise ValueError("a meta_for in a kernel")
+                case _:
+                    assert_never(statement)
+        return tuple(result)
+
+    def _declare(self, statement: Declare, values: dict[str, Expr]) -> None:
+        """An index scalar stands for its value; any other one is not known before the loop."""
+        values.pop(statement.name, None)
+        initial = statement.initial
+        if (
+            initial is not None
+            and statement.type in (ScalarType.INT, ScalarType.LONG)
+            and promote(type_of(initial, self.types)) is statement.type
+            and not (names_read(initial) | {statement.name}) & self.assigned
+            and not any(isinstance(e, Index) for e in subexpressions(initial))
+        ):
+            values[statement.name] = substitute(initial, values)
+        else:
+            self.found.varying.add(statement.name)
+
+    def _header(self, loop: For, conditions: Conditions, values: dict[str, Expr]) -> tuple[For, Conditions]:
+        start, bound, step = (self._expr(e, conditions, values) for e in (loop.start, loop.bound, loop.step))
+        self.found.varying.add(loop.iterator)
+        values.pop(loop.iterator, None)
+        inside = None
+        if conditions is not None and loop.type is not None:
+            inside = (*conditions, substitute(runs(loop), values))
+        return replace(loop, start=start, bound=bound, step=step), inside
+
+    def _test(
+        self, condition: Expr, conditions: Conditions, values: Mapping[str, Expr]
+    ) -> tuple[Expr, Conditions, Conditions]:
+        test = self._expr(condition, conditions, values)
+        if conditions is None:
+            return test, None, None
+        full = substitute(condition, values)
+        return test, (*conditions, full), (*conditions, Unary("!", full))
+
+    def _expr(self, expr: Expr, conditions: Conditions, values: Mapping[str, Expr]) -> Expr:
+        if any(conditional_parts(expr)):
+            conditions = None
+
+        def one(e: Expr) -> Expr:
+            if not isinstance(e, Index):
+                return e
+            return self._reference(e, False, False, conditions, values)
+
+        return map_expr(expr, one)
+
+    def _reference(
+        self, index: Index, is_write: bool, atomic: bool, conditions: Conditions, values: Mapping[str, Expr]
+    ) -> Expr:
+        full = replace(index, subscripts=tuple(substitute(s, values) for s in index.subscripts))
+        return self.on_reference(index, full, is_write, atomic, conditions)

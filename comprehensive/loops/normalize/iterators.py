@@ -1,0 +1,130 @@
+"""The iterator of a loop that counts in another way, in the body of the loop.
+
+In: a body, and what the old iterator is in terms of the new one.  Out: the body over the new one::
+
+    a[k - 1] = k  where k becomes 1 + k       -->   a[k] = 1 + k
+    a[k] = k      where k becomes (long)k     -->   a[k] = (long)k
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Threads
+from comprehensive.loops.normalize.sums import Sum
+from comprehensive.loops.traverse import map_expr, map_stmt_exprs, subexpressions
+from comprehensive.loops.types import type_of
+from comprehensive.metafork.ast import Binary, Expr, Index, IntLiteral, Name, ScalarType, Stmt
+from comprehensive.metafork.scalar_types import promote
+
+Types = Mapping[str, ScalarType]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A header counted from 0, and the value of the old iterator in terms of the new one, which has its name.
+
+    Where the old one was of another type, ``value`` converts ``place``, which is never less than ``least``.
+    """
+
+    type: ScalarType
+    extent: Expr
+    value: Expr
+    place: Expr
+    least: int
+
+
+def in_blocks(loop: BlockFor, counted: Counted, types: Types) -> tuple[BlockStmt, ...]:
+    def one(statement: BlockStmt) -> BlockStmt:
+        match statement:
+            case Threads():
+                body = in_statements(statement.body, loop.iterator, counted, types)
+                return replace(statement, body=body)
+            case BlockFor():
+                start, bound, step = map(value, (statement.start, statement.bound, statement.step))
+                body = tuple(map(one, statement.body))
+                return replace(statement, start=start, bound=bound, step=step, body=body)
+            case BlockIf():
+                then, otherwise = (tuple(map(one, b)) for b in (statement.then, statement.otherwise))
+                return replace(
+                    statement, condition=value(statement.condition), then=then, otherwise=otherwise
+                )
+            case BlockDeclare():
+                return replace(statement, value=value(statement.value))
+            case _:
+                assert_never(statement)
+
+    def value(expr: Expr) -> Expr:
+        return _replaced(expr, loop.iterator, counted, types)
+
+    return tuple(map(one, loop.body))
+
+
+def in_statements(body: tuple[Stmt, ...], iterator: str, counted: Counted, types: Types) -> tuple[Stmt, ...]:
+    def one(expr: Expr) -> Expr:
+        return _replaced(expr, iterator, counted, types)
+
+    def subscript(expr: Expr) -> Expr:
+        return _replaced(_hidden(expr, iterator, counted.least), iterator, counted, types)
+
+    return map_stmt_exprs(body, one, subscript)
+
+
+def _replaced(expr: Expr, iterator: str, counted: Counted, types: Types) -> Expr:
+    if not {iterator, _PLACE} & names_read(expr):
+        return expr
+
+    def subscripts(e: Expr) -> Expr:
+        if not isinstance(e, Index):
+            return e
+        return replace(e, subscripts=tuple(_hidden(s, iterator, counted.least) for s in e.subscripts))
+
+    values = {iterator: counted.value, _PLACE: counted.place}
+    return tidy(substitute(map_expr(expr, subscripts), values), types)
+
+
+_PLACE = "#place"
+"""No name of a program; during a substitution it stands for the old iterator where that need not be converted."""
+
+
+def _hidden(subscript: Expr, iterator: str, least: int) -> Expr:
+    """A subscript that can be computed as an ``int``, as ``a[k - 1]`` for ``long k`` from 1 on, with _PLACE in it."""
+    match subscript:
+        case Name(identifier=name):
+            distance = 0
+        case Binary(operator="+" | "-", left=Name(identifier=name), right=IntLiteral(value=value)):
+            distance = value if subscript.operator == "+" else -value
+        case _:
+            return subscript
+    if name != iterator or not -least <= distance <= 1:
+        return subscript
+    return substitute(subscript, {iterator: Name(_PLACE)})
+
+
+def tidy(expr: Expr, types: Types) -> Expr:
+    """The expression with sums of ``int`` written shorter where that can be."""
+
+    def one(e: Expr) -> Expr:
+        if not isinstance(e, Binary) or e.operator not in ("+", "-"):
+            return e
+        total = Sum.of(e)
+        if any(_type(term, types) is not ScalarType.INT for _, term in total.terms):
+            return e
+        shorter = total.expression()
+        return shorter if _size(shorter) < _size(e) else e
+
+    return map_expr(expr, one)
+
+
+def _type(expr: Expr, types: Types) -> ScalarType | None:
+    try:
+        return promote(type_of(expr, types))
+    except KeyError:  # of a name that is declared further inside
+        return None
+
+
+def _size(expr: Expr) -> int:
+    return sum(1 for _ in subexpressions(expr))
