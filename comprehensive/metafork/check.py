@@ -6,6 +6,7 @@ CF03xx from the parallel loops; nothing is changed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -146,5 +147,21 @@ def _check_host_data(function: Function, mentions: Mapping[str, Span], sink: Dia
                 f"host code uses the data '{name}' of a region",
                 mentions[name],
                 notes=(Note("used by this region", keyword),),
-                help="arrays live on the device while the function runs: do it in a region, or before the call",
+                help=_TURNS
+                if _is_pointer_copy(mentions[name])
+                else "arrays live on the device while the function runs: do it in a region, or before the call",
             )
+
+
+_TURNS = (
+    "names stay with their arrays: instead of exchanging pointers write two regions a turn, there and back, or an "
+    "array of two grids, a[2][n], of which 't % 2' is read"
+)
+_POINTER_COPY = re.compile(r"(?:[\w\s]*\*\s*)?\w+\s*=\s*\w+")
+
+
+def _is_pointer_copy(mention: Span) -> bool:
+    """Whether an array is mentioned in ``float *t = a`` or ``a = b``."""
+    text = mention.file.text
+    start = max(text.rfind(sign, 0, mention.start) for sign in ";{}") + 1
+    return _POINTER_COPY.fullmatch(text[start : max(start, text.find(";", mention.end))].strip()) is not None

@@ -43,6 +43,8 @@ _TYPES: dict[tuple[str, ...], ScalarType] = {
 }
 """By the words of a declaration, sorted."""
 
+_HALVES = ("half", "_Float16", "__half", "__fp16", "bfloat16", "__bf16", "__nv_bfloat16")
+
 SUPPORTED_TYPES = "the integers of C and stdint.h, bool, float and double"
 
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9]+)([uU]?(?:[lL]|ll|LL)?|(?:[lL]|ll|LL)[uU])\Z")
@@ -65,8 +67,10 @@ def scalar_type(words: Iterable[str]) -> ScalarType | None:
 
 def type_to_use(name: str) -> str:
     """What to write instead of a type of C outside the language, as the help of a diagnostic."""
-    if "double" in name.split():
-        return f"use double; the types are {SUPPORTED_TYPES}"
+    words = name.split()
+    for used, instead in (("double", "double"), *((word, "float") for word in _HALVES)):
+        if used in words:
+            return f"use {instead}; the types are {SUPPORTED_TYPES}"
     return f"the types are {SUPPORTED_TYPES}, and names that typedef gives to these"
 
 

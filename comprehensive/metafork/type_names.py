@@ -36,9 +36,10 @@ def with_type_names(tokens: Sequence[Token]) -> tuple[list[Token], Mapping[str, 
     """The tokens with the names of scalar types resolved, and the names that ``typedef`` gives to other types.
 
     A name is a type from its ``typedef`` on, but where it is declared as something else: after the words of a type,
-    after a ``.`` and as the tag of a structure.
+    after a ``.`` and as the tag of a structure.  A name of a header is none in a file that declares a variable so.
     """
-    words = {name: tuple(text.split()) for name, text in _OF_HEADERS.items()}
+    variables = _variables(tokens)
+    words = {name: tuple(text.split()) for name, text in _OF_HEADERS.items() if name not in variables}
     others: dict[str, Token] = {}
     result: list[Token] = []
     definition: int | None = None
@@ -60,6 +61,17 @@ def with_type_names(tokens: Sequence[Token]) -> tuple[list[Token], Mapping[str, 
             _define(result[definition:-1], words, others)
             definition = None
     return result, others
+
+
+def _variables(tokens: Sequence[Token]) -> frozenset[str]:
+    """The names that stand behind words of C's own types, as those of variables do, with or without a star."""
+    found: set[str] = set()
+    is_typed = False
+    for token in tokens:
+        if token.type == "NAME" and is_typed:
+            found.add(token.text)
+        is_typed = token.type == "TYPE_WORD" or (token.type in ("STAR", "QUALIFIER") and is_typed)
+    return frozenset(found)
 
 
 def _define(definition: Sequence[Token], words: dict[str, tuple[str, ...]], others: dict[str, Token]) -> None:

@@ -389,3 +389,11 @@ def test_the_advice_can_be_followed(text: str, help_text: str) -> None:
     (found,) = sink.diagnostics
     assert found.help is not None
     assert help_text in found.help
+
+
+def test_an_exchange_of_pointers_is_told_what_to_write_instead() -> None:
+    for statement, told in (("float *t = c;", True), ("c = b;", True), ("c[0] = 1;", False)):
+        _, sink = parse_text(in_host(f"  {statement}"))
+        (found,) = (d for d in sink.diagnostics if "'c'" in d.message)
+        assert found.code == "CF0215"
+        assert ("instead of exchanging pointers" in (found.help or "")) is told

@@ -129,3 +129,12 @@ def test_literals_have_the_first_type_that_holds_them() -> None:
         (2**63, ScalarType.UNSIGNED_LONG),
     ):
         assert f"IntLiteral(value={value}, type={type!r}" in text
+
+
+def test_a_name_of_a_header_may_be_that_of_a_variable() -> None:
+    region = BODY % "a[i] = size_t[i] + int8_t;"
+    program, sink = parse_text(
+        f"void f(int n, float *const size_t, float a[n], int B) {{ int int8_t = n; {region} }}"
+    )
+    assert sink.diagnostics == ()
+    assert [p.name for p in program.functions[0].parameters] == ["n", "size_t", "a", "B"]
