@@ -33,6 +33,7 @@ from comprehensive.loops.verify import verify
 from comprehensive.metafork.ast import Program
 from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.parse import parse
+from comprehensive.metafork.preprocessor.configuration import Configuration
 from comprehensive.metafork.read import read_source
 from comprehensive.model.tile_work import step_length, tile_work
 from comprehensive.model.traffic import traffic
@@ -70,6 +71,8 @@ class Options:
     """Those besides the default ones, by name; a name of a family stands for its counters."""
     strategies: tuple[str, ...] = ()
     """Those to be tried before the default ones, by name."""
+    configuration: Configuration = Configuration()
+    """Macros and directories of included files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,7 @@ def compile_file(path: Path, options: Options) -> Compilation:
     """
     sink = DiagnosticSink()
     source = read_source(path)  # bytes -> text with positions
-    program = parse(source, sink)  # text -> syntax tree, names and types checked
+    program = parse(source, sink, options.configuration)  # text -> syntax tree, names and types checked
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     nests = build(program, sink)  # syntax tree -> loop nests
     for nest in nests:  # the annotation is checked, not trusted
@@ -208,9 +211,15 @@ def plan_of(
         FunctionPlan(function, tuple(next(regions) for _ in function.regions))
         for function in program.functions
     )
-    digest = hashlib.sha256(source.text.encode()).hexdigest()
+    digest = hashlib.sha256(_everything_read(source, program).encode()).hexdigest()
     path = Path(source.path)
-    return ProgramPlan(path.stem, path.name, digest, functions)
+    return ProgramPlan(path.stem, path.name, digest, functions, settings=program.settings)
+
+
+def _everything_read(source: SourceFile, program: Program) -> str:
+    """The text of the program; behind it, where there are some, those that it includes and what the macros are."""
+    included = [text for file in program.included for text in (file.path, file.text)]
+    return "\0".join((source.text, *included, *program.configuration.flags))
 
 
 def region_plan(

@@ -47,7 +47,9 @@ class NamesOutside:
 
     def help_for(self, name: str, otherwise: str) -> str:
         if name in self.macros:
-            return "regions are not preprocessed: make the macro a parameter, or write its value"
+            return (
+                f"the macro '{name}' comes back to itself, or lacks its arguments: write what it stands for"
+            )
         if name in self.opaque:
             return "its declaration is not one that regions can use; the types are those of parameters"
         return otherwise

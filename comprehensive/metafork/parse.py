@@ -22,6 +22,7 @@ from comprehensive.metafork.file_scope import calls_of_regions, mutable_variable
 from comprehensive.metafork.foreign_words import report_foreign_words
 from comprehensive.metafork.grammar import parse as parse_tokens
 from comprehensive.metafork.host import HostCode, Surroundings, host_code
+from comprehensive.metafork.items import items
 from comprehensive.metafork.keywords import corrected
 from comprehensive.metafork.limits import (
     MAXIMUM_DEPTH,
@@ -31,6 +32,9 @@ from comprehensive.metafork.limits import (
 )
 from comprehensive.metafork.literals import SUPPORTED_TYPES, shorten, type_to_use
 from comprehensive.metafork.locate import FoundFunction, FoundRegion, locate
+from comprehensive.metafork.named_constants import named_constants, with_constants
+from comprehensive.metafork.preprocessor.configuration import Configuration
+from comprehensive.metafork.preprocessor.stream import Preprocessed, preprocess
 from comprehensive.metafork.stability import Changes, changes, macro_names, names_in_macros
 from comprehensive.metafork.tokens import Origin, Token, is_closed, tokens, unterminated_comment
 
@@ -38,8 +42,9 @@ MAXIMUM_ERRORS = 100
 """Errors after which the rest of a file is left unread."""
 
 
-def parse(source: SourceFile, sink: DiagnosticSink) -> Program:
-    """The checked program of a file; nothing is raised for wrong input."""
+def parse(source: SourceFile, sink: DiagnosticSink, configuration: Configuration | None = None) -> Program:
+    """The checked program of a file, whose macros are those of a configuration; nothing is raised for wrong input."""
+    configuration = configuration or Configuration()
     origin = Origin(source, sink)
     nothing = Program(source, ())
     comment = unterminated_comment(origin)
@@ -55,16 +60,21 @@ def parse(source: SourceFile, sink: DiagnosticSink) -> Program:
             help="put 'meta_schedule { ... }' around the parallel loops of a C function",
         )
         return nothing
-    found = locate(all_tokens)
-    if not found and not sink.has_errors:
+    before = len(sink.diagnostics)
+    text = preprocess(all_tokens, configuration)
+    if len(sink.diagnostics) > before:
+        return nothing
+    if all(token.type != "META_SCHEDULE" for token in text.tokens):
+        keyword = next(token for token in all_tokens if token.type == "META_SCHEDULE")
         sink.error(
             "CF0104",
-            f"every meta_schedule of '{source.path}' is switched off by '#if 0'",
-            None,
-            help="remove the '#if 0' around it",
+            f"every meta_schedule of '{source.path}' is switched off by a condition of the preprocessor",
+            keyword.span,
+            help="give the macro that the condition asks for with -D NAME, or remove the condition",
         )
-    directives = [token for token in all_tokens if token.type == "DIRECTIVE"]
-    reader = _FunctionReader(all_tokens, macro_names(directives), names_in_macros(directives))
+        return nothing
+    text, found = _with_constants(text, locate(text.tokens))
+    reader = _FunctionReader(text)
     functions: list[Function] = []
     for function in found:
         if len(sink.diagnostics) > MAXIMUM_ERRORS:
@@ -73,19 +83,31 @@ def parse(source: SourceFile, sink: DiagnosticSink) -> Program:
     check_generated_names(functions, sink)
     _report_calls(functions, sink)
     _report_copies(functions, sink)
-    return Program(source, tuple(functions))
+    return Program(source, tuple(functions), configuration, text.settings, text.files)
+
+
+def _with_constants(
+    text: Preprocessed, found: tuple[FoundFunction, ...]
+) -> tuple[Preprocessed, tuple[FoundFunction, ...]]:
+    """The text with the constants of the file as numbers in its functions with regions, and where these are then."""
+    outside = [None if token.type == "DIRECTIVE" else token for token in (*text.included, *text.tokens)]
+    constants = named_constants(items(outside))
+    replaced, skipped = with_constants(text.tokens, text.skipped, found, constants)
+    if len(replaced) == len(text.tokens) and tuple(replaced) == text.tokens:
+        return text, found
+    changed = replace(text, tokens=tuple(replaced), skipped=skipped)
+    return changed, locate(changed.tokens)
 
 
 class _FunctionReader:
     """Turns what the lexical finder found into trees."""
 
-    def __init__(
-        self, all_tokens: Sequence[Token], macros: frozenset[str], in_macros: frozenset[str]
-    ) -> None:
-        self._tokens = all_tokens
-        self._macros = macros
-        self._in_macros = in_macros
-        self._origin = all_tokens[0].origin
+    def __init__(self, text: Preprocessed) -> None:
+        self._text = text
+        self._tokens = text.tokens
+        self._macros = macro_names(text.uncertain)
+        self._in_macros = names_in_macros(text.uncertain)
+        self._origin = text.tokens[0].origin
 
     def read(self, found: FoundFunction) -> Function:
         sink = self._origin.sink
@@ -109,7 +131,9 @@ class _FunctionReader:
         if readable:
             opaque = frozenset(name for around in code.surroundings for name in around.opaque)
             host_names = _first_mentions(host, definitions)
-            check_function(function, HostNames(host_names, opaque, self._macros), sink)
+            check_function(
+                function, HostNames(host_names, opaque, self._macros | set(self._text.macros)), sink
+            )
         return function
 
     # --- heads -------------------------------------------------------------------------------------------
@@ -179,7 +203,7 @@ class _FunctionReader:
         changed: frozenset[str],
     ) -> MetaSchedule:
         keyword = self._tokens[found.keyword]
-        inside = self._tokens[found.opening + 1 : found.closing]
+        inside = self._text.inside(found.opening + 1, found.closing)
         errors = len(self._origin.sink.diagnostics)
         clauses = self._clauses(found)
         body = self._body(inside, self._tokens[found.closing])
