@@ -191,7 +191,7 @@ class ExpressionChecker:
             if call.function == "assert":
                 help_text = "put the assert before the region"
             else:
-                help_text = f"the functions are {', '.join(sorted(MATH))}"
+                help_text = f"define it in the file, or use one of C: {', '.join(sorted(MATH))}"
             self.sink.error(
                 "CF0202", f"function '{shorten(call.function)}' is not known", call.span, help=help_text
             )

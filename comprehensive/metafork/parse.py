@@ -15,28 +15,38 @@ from dataclasses import replace
 from itertools import pairwise
 
 from comprehensive.diagnostics import DiagnosticSink, Note, SourceFile, Span
-from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Name, Parameter, Program, Stmt
+from comprehensive.metafork.ast import (
+    Expr,
+    Function,
+    HostAssert,
+    MetaSchedule,
+    Name,
+    Parameter,
+    Program,
+    Stmt,
+)
 from comprehensive.metafork.blocking import blocked
 from comprehensive.metafork.check import HostNames, check_function, check_generated_names
+from comprehensive.metafork.expression_check import NamesOutside
 from comprehensive.metafork.file_scope import calls_of_regions, mutable_variables
-from comprehensive.metafork.foreign_words import report_foreign_words
 from comprehensive.metafork.grammar import parse as parse_tokens
 from comprehensive.metafork.host import HostCode, Surroundings, host_code
+from comprehensive.metafork.inlining import Helpers, Inliner
 from comprehensive.metafork.items import items
 from comprehensive.metafork.keywords import corrected
 from comprehensive.metafork.limits import (
-    MAXIMUM_DEPTH,
-    MAXIMUM_TOKENS,
     too_deep_in_text,
     too_deep_in_tree,
 )
 from comprehensive.metafork.literals import SUPPORTED_TYPES, shorten, type_to_use
 from comprehensive.metafork.locate import FoundFunction, FoundRegion, locate
-from comprehensive.metafork.named_constants import named_constants, with_constants
+from comprehensive.metafork.named_constants import Constants, named_constants, with_constants
 from comprehensive.metafork.preprocessor.configuration import Configuration
 from comprehensive.metafork.preprocessor.stream import Preprocessed, preprocess
+from comprehensive.metafork.region_body import region_body
+from comprehensive.metafork.scope import Scope, scope_of_region
 from comprehensive.metafork.stability import Changes, changes, macro_names, names_in_macros
-from comprehensive.metafork.tokens import Origin, Token, is_closed, tokens, unterminated_comment
+from comprehensive.metafork.tokens import Origin, Token, tokens, unterminated_comment
 
 MAXIMUM_ERRORS = 100
 """Errors after which the rest of a file is left unread."""
@@ -73,8 +83,13 @@ def parse(source: SourceFile, sink: DiagnosticSink, configuration: Configuration
             help="give the macro that the condition asks for with -D NAME, or remove the condition",
         )
         return nothing
-    text, found = _with_constants(text, locate(text.tokens))
-    reader = _FunctionReader(text)
+    outside = [None if token.type == "DIRECTIVE" else token for token in (*text.included, *text.tokens)]
+    declarations = list(items(outside))
+    constants = named_constants(declarations)
+    text, found = _with_constants(text, locate(text.tokens), constants)
+    names = NamesOutside(frozenset(), frozenset(text.macros))
+    taken = [token.text for token in (*text.included, *text.tokens) if token.type == "NAME"]
+    reader = _FunctionReader(text, Helpers.of(declarations, constants, names, taken))
     functions: list[Function] = []
     for function in found:
         if len(sink.diagnostics) > MAXIMUM_ERRORS:
@@ -87,11 +102,9 @@ def parse(source: SourceFile, sink: DiagnosticSink, configuration: Configuration
 
 
 def _with_constants(
-    text: Preprocessed, found: tuple[FoundFunction, ...]
+    text: Preprocessed, found: tuple[FoundFunction, ...], constants: Constants
 ) -> tuple[Preprocessed, tuple[FoundFunction, ...]]:
     """The text with the constants of the file as numbers in its functions with regions, and where these are then."""
-    outside = [None if token.type == "DIRECTIVE" else token for token in (*text.included, *text.tokens)]
-    constants = named_constants(items(outside))
     replaced, skipped = with_constants(text.tokens, text.skipped, found, constants)
     if len(replaced) == len(text.tokens) and tuple(replaced) == text.tokens:
         return text, found
@@ -102,8 +115,9 @@ def _with_constants(
 class _FunctionReader:
     """Turns what the lexical finder found into trees."""
 
-    def __init__(self, text: Preprocessed) -> None:
+    def __init__(self, text: Preprocessed, helpers: Helpers) -> None:
         self._text = text
+        self._helpers = helpers
         self._tokens = text.tokens
         self._macros = macro_names(text.uncertain)
         self._in_macros = names_in_macros(text.uncertain)
@@ -115,9 +129,9 @@ class _FunctionReader:
         body, host, regions = self._body_tokens(found)
         _report_jumps(host)
         # Twice: which definitions there are decides which names change, and that which definitions count.
-        definitions = host_code(body, regions, parameters, Changes()).definitions
+        definitions = host_code(body, regions, parameters, Changes(), self._host_value).definitions
         changed = changes(host, definitions, self._macros, self._in_macros)
-        code = host_code(body, regions, parameters, changed)
+        code = host_code(body, regions, parameters, changed, self._host_value)
         schedules: list[MetaSchedule] = []
         readable = understood
         for region, around in zip(found.regions, code.surroundings, strict=True):
@@ -206,7 +220,8 @@ class _FunctionReader:
         inside = self._text.inside(found.opening + 1, found.closing)
         errors = len(self._origin.sink.diagnostics)
         clauses = self._clauses(found)
-        body = self._body(inside, self._tokens[found.closing])
+        body = region_body(inside, self._tokens[found.closing])
+        body = self._inlined(body, around, parameters)
         is_understood = len(self._origin.sink.diagnostics) == errors
         extents = clauses.get("block")
         if extents and is_understood:
@@ -230,36 +245,18 @@ class _FunctionReader:
             frozenset(changed),
         )
 
-    def _body(self, inside: Sequence[Token], closing: Token) -> tuple[Stmt, ...]:
-        sink = self._origin.sink
-        if len(inside) > MAXIMUM_TOKENS:
-            text = f"this region is too long: {len(inside)} tokens, at most {MAXIMUM_TOKENS} are read"
-            sink.error("CF0103", text, inside[0].span, help="split it into several regions")
-            return ()
-        for token in inside:
-            if token.type in ("STRING", "CHARACTER") and not is_closed(token):
-                kind = "string" if token.type == "STRING" else "character constant"
-                text = f"this {kind} is never closed"
-                sink.error(
-                    "CF0106", text, replace(token.span, end=token.start + 1), help="add the closing quote"
-                )
-                return ()
-        if report_foreign_words(inside):
-            return ()
-        deep = too_deep_in_text(inside)
-        if deep is None:
-            end = Token("$END", "", closing.start, closing.start, self._origin)
-            body: tuple[Stmt, ...] = parse_tokens("region", inside, end) or ()
-            deep = too_deep_in_tree(body)
-            if deep is None:
-                return body
-        sink.error(
-            "CF0108",
-            f"nested too deeply: more than {MAXIMUM_DEPTH} levels",
-            replace(deep, end=min(deep.end, deep.start + 1)),
-            help="compute parts of the expression into local scalars, or flatten the nest",
-        )
-        return ()
+    def _host_value(self, expression: Expr, scope: Scope) -> Expr:
+        """An expression of host code with calls of functions of the file as what they return; no call is an error."""
+        return Inliner(self._helpers, scope, DiagnosticSink()).expression(expression)
+
+    def _inlined(
+        self, body: tuple[Stmt, ...], around: Surroundings, parameters: Sequence[Parameter]
+    ) -> tuple[Stmt, ...]:
+        """The body with calls of functions of the file as what they do."""
+        function = Function("", tuple(parameters), ())
+        region = MetaSchedule(None, (), around.scalars, around.arrays)
+        scope = scope_of_region(function, region, around.opaque)
+        return Inliner(self._helpers, scope, self._origin.sink).body(body)
 
     def _clauses(self, found: FoundRegion) -> dict[str, tuple[Token, ...]]:
         """The names in each clause; none after an error in it."""
