@@ -77,7 +77,13 @@ def changed_by(value: Constant, kind: ScalarType) -> int | None:
     highest = 2**bits - 1 if kind not in _SIGNED or same_bits else 2 ** (bits - 1) - 1
     if -(2 ** (bits - 1)) <= value.value <= highest:
         return None
-    wrapped = value.value % 2**bits
+    return stored(value.value, kind)
+
+
+def stored(value: int, kind: ScalarType) -> int:
+    """What a number is in an integer type: the same modulo its range."""
+    bits = _BITS[kind]
+    wrapped = value % 2**bits
     return wrapped - 2**bits if kind in _SIGNED and wrapped >= 2 ** (bits - 1) else wrapped
 
 

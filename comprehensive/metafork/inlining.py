@@ -42,6 +42,7 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.constant_arrays import Table
 from comprehensive.metafork.expression_check import ExpressionChecker, NamesOutside
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.functions import MATH
@@ -66,6 +67,7 @@ class Helpers:
 
     definitions: Mapping[str, Item]
     constants: Constants
+    tables: Mapping[str, Table]
     outside: NamesOutside
     fresh: Namer
     size: int = 0
@@ -74,12 +76,24 @@ class Helpers:
 
     @staticmethod
     def of(
-        items: Iterable[Item], constants: Constants, outside: NamesOutside, taken: Iterable[str]
+        items: Iterable[Item],
+        constants: Constants,
+        tables: Mapping[str, Table],
+        outside: NamesOutside,
+        taken: Iterable[str],
     ) -> Helpers:
         """Those among ``items``; the names ``taken`` are not given to what is inlined."""
         named = ((name_of(item), item) for item in items)
         definitions = {name.text: item for name, item in named if name is not None}
-        return Helpers(definitions, constants, outside, Namer(taken))
+        return Helpers(definitions, constants, tables, outside, Namer(taken))
+
+    def scope_of_tables(self) -> Scope:
+        """The constant arrays of the file."""
+        symbols = {
+            table.name: Symbol(Kind.DATA, table.type, table.span, len(table.lengths), const=True)
+            for table in self.tables.values()
+        }
+        return Scope(None, symbols)
 
     def get(self, name: str, place: Span, sink: DiagnosticSink) -> Helper | None:
         """A function that is defined and that a region can call; else None, and what is wrong goes to the sink."""
@@ -110,22 +124,23 @@ class Helpers:
         helper = read_helper(quiet, self.constants)
         if helper is not None:
             self._reading.append(name)
-            inliner = Inliner(self, _scope(helper), sink)
+            inliner = Inliner(self, _scope(helper, self.scope_of_tables()), sink)
             helper = replace(helper, body=inliner.body(helper.body))
             self._reading.pop()
             if not sink.has_errors:
-                check_helper(helper.parameters, helper.result, helper.body, self.outside, sink)
+                tables = self.scope_of_tables()
+                check_helper(helper.parameters, helper.result, helper.body, self.outside, tables, sink)
         return (None if sink.has_errors else helper), sink.diagnostics
 
 
-def _scope(helper: Helper) -> Scope:
+def _scope(helper: Helper, outer: Scope) -> Scope:
     symbols = {
         p.name: Symbol(
             Kind.DATA if p.is_data else Kind.LOCAL, p.type, p.span, 1 if p.pointer else len(p.dims)
         )
         for p in helper.parameters
     }
-    return Scope(None, symbols)
+    return Scope(outer, symbols)
 
 
 class Inliner:

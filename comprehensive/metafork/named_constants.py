@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from comprehensive.diagnostics import DiagnosticSink, SourceFile
 from comprehensive.metafork.ast import ScalarType
-from comprehensive.metafork.constants import Constant, changed_by
+from comprehensive.metafork.constants import stored
 from comprehensive.metafork.items import CLOSING, OPENING, Item
 from comprehensive.metafork.literals import scalar_type
 from comprehensive.metafork.locate import FoundFunction
@@ -179,8 +179,7 @@ def _scalars(item: Sequence[Token], found: dict[str, tuple[Token, ...]]) -> None
 def _value(words: Sequence[Token], kind: ScalarType, known: Constants) -> tuple[Token, ...] | None:
     number = _integer(words, known) if kind.is_integer else None
     if number is not None:
-        kept = changed_by(Constant(number, ScalarType.LONG), kind)
-        return _literal(number if kept is None else kept, kind, words[0])
+        return _literal(stored(number, kind), kind, words[0])
     plain = _replaced(words, known)
     if any(token.type not in _IN_VALUES for token in plain):
         return None

@@ -83,10 +83,14 @@ def check_helper(
     result: ScalarType,
     body: tuple[Stmt, ...],
     outside: NamesOutside,
+    tables: Scope,
     sink: DiagnosticSink,
 ) -> None:
-    """Checks the body of a function that a region calls: its parameters are variables, its arrays are read only."""
-    scope = Scope(None, {"return": Symbol(Kind.LOCAL, result, GENERATED)})
+    """Checks the body of a function that a region calls: its parameters are variables, its arrays are read only.
+
+    ``tables`` are the constant arrays of the file.
+    """
+    scope = Scope(None, {**tables.symbols, "return": Symbol(Kind.LOCAL, result, GENERATED)})
     for p in parameters:
         rank = 1 if p.pointer else len(p.dims)
         kind = Kind.DATA if p.is_data else Kind.LOCAL

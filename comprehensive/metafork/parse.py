@@ -27,6 +27,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.blocking import blocked
 from comprehensive.metafork.check import HostNames, check_function, check_generated_names
+from comprehensive.metafork.constant_arrays import Table, constant_arrays, with_tables
 from comprehensive.metafork.expression_check import NamesOutside
 from comprehensive.metafork.file_scope import calls_of_regions, mutable_variables
 from comprehensive.metafork.grammar import parse as parse_tokens
@@ -40,7 +41,7 @@ from comprehensive.metafork.limits import (
 )
 from comprehensive.metafork.literals import SUPPORTED_TYPES, shorten, type_to_use
 from comprehensive.metafork.locate import FoundFunction, FoundRegion, locate
-from comprehensive.metafork.named_constants import Constants, named_constants, with_constants
+from comprehensive.metafork.named_constants import Constants, declared_names, named_constants, with_constants
 from comprehensive.metafork.preprocessor.configuration import Configuration
 from comprehensive.metafork.preprocessor.stream import Preprocessed, preprocess
 from comprehensive.metafork.region_body import region_body
@@ -89,7 +90,9 @@ def parse(source: SourceFile, sink: DiagnosticSink, configuration: Configuration
     text, found = _with_constants(text, locate(text.tokens), constants)
     names = NamesOutside(frozenset(), frozenset(text.macros))
     taken = [token.text for token in (*text.included, *text.tokens) if token.type == "NAME"]
-    reader = _FunctionReader(text, Helpers.of(declarations, constants, names, taken))
+    reader = _FunctionReader(
+        text, Helpers.of(declarations, constants, constant_arrays(declarations, constants), names, taken)
+    )
     functions: list[Function] = []
     for function in found:
         if len(sink.diagnostics) > MAXIMUM_ERRORS:
@@ -132,6 +135,7 @@ class _FunctionReader:
         definitions = host_code(body, regions, parameters, Changes(), self._host_value).definitions
         changed = changes(host, definitions, self._macros, self._in_macros)
         code = host_code(body, regions, parameters, changed, self._host_value)
+        own = declared_names(self._tokens[found.parameters.start : found.closing])
         schedules: list[MetaSchedule] = []
         readable = understood
         for region, around in zip(found.regions, code.surroundings, strict=True):
@@ -139,7 +143,7 @@ class _FunctionReader:
             if errors > MAXIMUM_ERRORS:
                 readable = False
                 break
-            schedules.append(self._region(region, around, parameters, changed.names))
+            schedules.append(self._region(region, around, parameters, changed.names, own))
             readable &= len(sink.diagnostics) == errors
         function = self._assemble(found, parameters, code, schedules)
         if readable:
@@ -215,13 +219,16 @@ class _FunctionReader:
         around: Surroundings,
         parameters: Sequence[Parameter],
         changed: frozenset[str],
+        own: frozenset[str],
     ) -> MetaSchedule:
+        """One region; ``own`` are the names that its function declares."""
         keyword = self._tokens[found.keyword]
         inside = self._text.inside(found.opening + 1, found.closing)
         errors = len(self._origin.sink.diagnostics)
         clauses = self._clauses(found)
         body = region_body(inside, self._tokens[found.closing])
         body = self._inlined(body, around, parameters)
+        body = with_tables(body, self._tables(own), self._origin.sink)
         is_understood = len(self._origin.sink.diagnostics) == errors
         extents = clauses.get("block")
         if extents and is_understood:
@@ -249,6 +256,10 @@ class _FunctionReader:
         """An expression of host code with calls of functions of the file as what they return; no call is an error."""
         return Inliner(self._helpers, scope, DiagnosticSink()).expression(expression)
 
+    def _tables(self, own: frozenset[str]) -> dict[str, Table]:
+        """The constant arrays of the file that no variable of a function hides."""
+        return {name: table for name, table in self._helpers.tables.items() if name not in own}
+
     def _inlined(
         self, body: tuple[Stmt, ...], around: Surroundings, parameters: Sequence[Parameter]
     ) -> tuple[Stmt, ...]:
@@ -256,6 +267,7 @@ class _FunctionReader:
         function = Function("", tuple(parameters), ())
         region = MetaSchedule(None, (), around.scalars, around.arrays)
         scope = scope_of_region(function, region, around.opaque)
+        scope.outer = self._helpers.scope_of_tables()
         return Inliner(self._helpers, scope, self._origin.sink).body(body)
 
     def _clauses(self, found: FoundRegion) -> dict[str, tuple[Token, ...]]:

@@ -69,25 +69,30 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Substitution:
-    """``names`` become expressions, ``arrays`` parts of others; every node gets the place ``span``."""
+    """``names`` become expressions, ``arrays`` parts of others; every node gets the place ``span``, if there is one."""
 
     names: Mapping[str, Expr]
     arrays: Mapping[str, Part]
-    span: Span
+    span: Span | None
 
     def expression(self, expression: Expr) -> Expr:
         match expression:
             case Name(identifier) if identifier in self.names:
                 return self.names[identifier]
             case Index(array, subscripts) if array in self.arrays:
-                return self._element(self.arrays[array], tuple(map(self.expression, subscripts)))
+                return self._element(
+                    self.arrays[array],
+                    tuple(map(self.expression, subscripts)),
+                    self.span or expression.span,
+                )
             case _:
-                return replace(with_operands(expression, self.expression), span=self.span)
+                found = with_operands(expression, self.expression)
+                return replace(found, span=self.span or expression.span)
 
-    def _element(self, part: Part, subscripts: tuple[Expr, ...]) -> Index:
+    def _element(self, part: Part, subscripts: tuple[Expr, ...], span: Span) -> Index:
         if part.offset is not None and subscripts:
-            subscripts = (Binary("+", part.offset, subscripts[0], self.span), *subscripts[1:])
-        return Index(part.array, (*part.subscripts, *subscripts), self.span)
+            subscripts = (Binary("+", part.offset, subscripts[0], span), *subscripts[1:])
+        return Index(part.array, (*part.subscripts, *subscripts), span)
 
     def body(self, statements: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         return tuple(map(self.statement, statements))
@@ -95,7 +100,7 @@ class Substitution:
     def statement(self, statement: Stmt) -> Stmt:
         """The statement; what it declares is called as its name is replaced, if by a name."""
         changed = self._with_parts(statement)
-        return replace(changed, span=self.span)
+        return replace(changed, span=self.span or statement.span)
 
     def _with_parts(self, statement: Stmt) -> Stmt:
         here = self.expression
