@@ -33,11 +33,13 @@ class HostNames:
     mentions: Mapping[str, Span]
     opaque: frozenset[str]
     macros: frozenset[str]
+    missing: tuple[str, ...] = ()
+    """Files that it includes and that were not found."""
 
 
 def check_function(function: Function, host: HostNames, sink: DiagnosticSink) -> None:
     """Checks parameters, then each region by itself, then host code against the data of all regions."""
-    outside = NamesOutside(host.opaque, host.macros)
+    outside = NamesOutside(host.opaque, host.macros, host.missing)
     check_parameters(function, outside, sink)
     for region in function.regions:
         check_names(function, region, outside, sink)

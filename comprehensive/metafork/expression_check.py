@@ -40,10 +40,14 @@ from comprehensive.metafork.types import common_type, promoted, result_type
 
 @dataclass(frozen=True, slots=True)
 class NamesOutside:
-    """Names that are there but that a region cannot use: declared in other words of C, or macros."""
+    """Names that are there but that a region cannot use: declared in other words of C, or macros.
+
+    ``missing`` are files that the program includes and that were not found.
+    """
 
     opaque: frozenset[str]
     macros: frozenset[str]
+    missing: tuple[str, ...] = ()
 
     def help_for(self, name: str, otherwise: str) -> str:
         if name in self.macros:
@@ -52,6 +56,9 @@ class NamesOutside:
             )
         if name in self.opaque:
             return "its declaration is not one that regions can use; the types are those of parameters"
+        if self.missing:
+            files = ", ".join(f"'{name}'" for name in self.missing)
+            return f"{otherwise}; where {files} defines it, say where that is with -I DIR"
         return otherwise
 
 
@@ -191,7 +198,8 @@ class ExpressionChecker:
             if call.function == "assert":
                 help_text = "put the assert before the region"
             else:
-                help_text = f"define it in the file, or use one of C: {', '.join(sorted(MATH))}"
+                known = f"define it in the file, or use one of C: {', '.join(sorted(MATH))}"
+                help_text = self.outside.help_for(call.function, known)
             self.sink.error(
                 "CF0202", f"function '{shorten(call.function)}' is not known", call.span, help=help_text
             )

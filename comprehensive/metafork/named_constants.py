@@ -183,7 +183,16 @@ def _value(words: Sequence[Token], kind: ScalarType, known: Constants) -> tuple[
     plain = _replaced(words, known)
     if any(token.type not in _IN_VALUES for token in plain):
         return None
+    if len(plain) == 1 and plain[0].type == "FLOAT_LITERAL" and _has_type(plain[0].text, kind):
+        return tuple(plain)
     return (*_lexed(f"(({kind.value})(", words[0]), *plain, *_lexed("))", words[0]))
+
+
+def _has_type(literal: str, kind: ScalarType) -> bool:
+    """Whether a floating constant has the type already."""
+    is_hexadecimal = literal.lower().startswith("0x")
+    is_single = literal[-1] in "fF" and ("p" in literal.lower() or not is_hexadecimal)
+    return kind is (ScalarType.FLOAT if is_single else ScalarType.DOUBLE)
 
 
 def _integer(words: Sequence[Token], known: Constants) -> int | None:

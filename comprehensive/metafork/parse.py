@@ -88,7 +88,7 @@ def parse(source: SourceFile, sink: DiagnosticSink, configuration: Configuration
     declarations = list(items(outside))
     constants = named_constants(declarations)
     text, found = _with_constants(text, locate(text.tokens), constants)
-    names = NamesOutside(frozenset(), frozenset(text.macros))
+    names = NamesOutside(frozenset(), frozenset(text.macros), text.missing)
     taken = [token.text for token in (*text.included, *text.tokens) if token.type == "NAME"]
     reader = _FunctionReader(
         text, Helpers.of(declarations, constants, constant_arrays(declarations, constants), names, taken)
@@ -149,9 +149,9 @@ class _FunctionReader:
         if readable:
             opaque = frozenset(name for around in code.surroundings for name in around.opaque)
             host_names = _first_mentions(host, definitions)
-            check_function(
-                function, HostNames(host_names, opaque, self._macros | set(self._text.macros)), sink
-            )
+            macros = self._macros | set(self._text.macros)
+            names = HostNames(host_names, opaque, macros, self._text.missing)
+            check_function(function, names, sink)
         return function
 
     # --- heads -------------------------------------------------------------------------------------------
