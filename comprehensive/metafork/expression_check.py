@@ -42,12 +42,13 @@ from comprehensive.metafork.types import common_type, promoted, result_type
 class NamesOutside:
     """Names that are there but that a region cannot use: declared in other words of C, or macros.
 
-    ``missing`` are files that the program includes and that were not found.
+    ``missing`` are files that the program includes and that were not found; ``of_file`` is declared at file level.
     """
 
     opaque: frozenset[str]
     macros: frozenset[str]
     missing: tuple[str, ...] = ()
+    of_file: frozenset[str] = frozenset()
 
     def help_for(self, name: str, otherwise: str) -> str:
         if name in self.macros:
@@ -56,6 +57,8 @@ class NamesOutside:
             )
         if name in self.opaque:
             return "its declaration is not one that regions can use; the types are those of parameters"
+        if name in self.of_file:
+            return f"'{name}' of the file is not on the device: pass it as a parameter, or make it const"
         if self.missing:
             files = ", ".join(f"'{name}'" for name in self.missing)
             return f"{otherwise}; where {files} defines it, say where that is with -I DIR"

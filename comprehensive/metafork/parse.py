@@ -88,7 +88,8 @@ def parse(source: SourceFile, sink: DiagnosticSink, configuration: Configuration
     declarations = list(items(outside))
     constants = named_constants(declarations)
     text, found = _with_constants(text, locate(text.tokens), constants)
-    names = NamesOutside(frozenset(), frozenset(text.macros), text.missing)
+    of_file = frozenset(name for item in declarations if not item.has_body for name in item.declared)
+    names = NamesOutside(frozenset(), frozenset(text.macros), text.missing, of_file)
     taken = [token.text for token in (*text.included, *text.tokens) if token.type == "NAME"]
     reader = _FunctionReader(
         text, Helpers.of(declarations, constants, constant_arrays(declarations, constants), names, taken)
@@ -150,7 +151,7 @@ class _FunctionReader:
             opaque = frozenset(name for around in code.surroundings for name in around.opaque)
             host_names = _first_mentions(host, definitions)
             macros = self._macros | set(self._text.macros)
-            names = HostNames(host_names, opaque, macros, self._text.missing)
+            names = HostNames(host_names, opaque, macros, self._text.missing, self._helpers.outside.of_file)
             check_function(function, names, sink)
         return function
 

@@ -45,6 +45,19 @@ def test_an_element_is_a_number_where_its_subscripts_are(tables: str, statements
     assert inlined(tables, statements) == left
 
 
+def test_an_array_of_the_file_that_is_not_constant_is_to_be_a_parameter() -> None:
+    _, sink = parse_text("static float w[3];\n" + in_threads("c[0] = w[0];"))
+    (diagnostic,) = sink.diagnostics
+    assert diagnostic.help == "'w' of the file is not on the device: pass it as a parameter, or make it const"
+
+
+def test_a_macro_of_several_statements_is_a_block() -> None:
+    swap = "#define SWAP(T, x, y) do { T t = x; x = y; y = t; } while (0)\n"
+    assert inlined(swap, "float p = 1; float q = 2; SWAP(float, p, q); c[0] = p;") == (
+        "float p = 1; float q = 2; { float t = p; p = q; q = t; } c[0] = p;"
+    )
+
+
 def test_a_variable_of_the_function_hides_an_array_of_the_file() -> None:
     text = W + in_threads("float w[2]; w[0] = 1; c[0] = w[0];")
     assert "w[0] = 1;" in print_stmts(parse_clean(text).functions[0].regions[0].body)
