@@ -36,7 +36,7 @@ from comprehensive.metafork.walk import statements
 
 RETURN = "return"
 """The name to which a function assigns its value."""
-_IGNORED = frozenset(("static", "inline", "extern", "const", "register", "__inline", "__inline__"))
+_IGNORED = frozenset(("static", "inline", "extern", "const", "register"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,28 @@ def name_of(item: Item) -> Token | None:
     depth = 0
     for position in range(opening):
         token = item.tokens[position]
-        if token.type == "LPAR" and depth == 0 and position and item.tokens[position - 1].type == "NAME":
-            return item.tokens[position - 1]
+        before = item.tokens[position - 1]
+        if token.type == "LPAR" and depth == 0 and before.type == "NAME" and not _is_attribute(before):
+            return before
         depth += (token.type in OPENING) - (token.type in CLOSING)
     return None
+
+
+def _is_attribute(token: Token) -> bool:
+    """Whether a word of the head of a function speaks to a compiler only: ``__attribute__((pure))``, ``__device__``."""
+    return token.text.startswith("__") or token.text in ("_Noreturn", "_Alignas")
+
+
+def _without_attributes(head: Sequence[Token]) -> list[Token]:
+    found: list[Token] = []
+    depth = 0
+    for before, token in zip((None, *head), head, strict=False):
+        opens = token.type == "LPAR" and (depth > 0 or (before is not None and _is_attribute(before)))
+        depth += opens
+        if depth == 0 and not _is_attribute(token):
+            found.append(token)
+        depth -= token.type == "RPAR" and depth > 0
+    return found
 
 
 def read_helper(item: Item, constants: Constants) -> Helper | None:
@@ -81,7 +99,7 @@ def read_helper(item: Item, constants: Constants) -> Helper | None:
     sink = name.origin.sink
     position = item.tokens.index(name)
     before = len(sink.diagnostics)
-    result = _result(item.tokens[:position], name)
+    result = _result(_without_attributes(item.tokens[:position]), name)
     closing = position + 1
     depth = 0
     while True:

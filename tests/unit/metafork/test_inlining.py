@@ -42,6 +42,12 @@ def inlined(helpers: str, statements: str) -> str:
         (RELU, "c[0] = relu(n);", "c[0] = (float)n > 0 ? (float)n : 0;"),
         (RELU, "c[0] = relu(-2);", "c[0] = -2.0f > 0 ? -2.0f : 0;"),
         (
+            "#ifdef __CUDACC__\n#define HD __host__ __device__\n#else\n#define HD\n#endif\n"
+            "HD static __attribute__((always_inline)) inline float id(float x) { return x; }",
+            "c[0] = id(r);",
+            "c[0] = r;",
+        ),
+        (
             "int half(int n) { return n / 2; }",
             "for (int k = 0; k < half(n); k++) c[k] = half(3);",
             "for (int k = 0; k < n / 2; k++) c[k] = 3 / 2;",
