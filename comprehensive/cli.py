@@ -21,6 +21,7 @@ from comprehensive import __version__
 from comprehensive.cli_opt import opt_command
 from comprehensive.cli_options import (
     assignments_of,
+    configured,
     counters_option,
     cuda_path_option,
     definitions_of,
@@ -161,9 +162,9 @@ def cli() -> None:
 @click.option(
     "-D",
     "definitions",
-    metavar="LIMIT=VALUE",
+    metavar="NAME=VALUE",
     multiple=True,
-    help="Limit of a counter that --counters names, as in P_occupancy=1/2.",
+    help="A macro of the program, or the limit of a counter that --counters names, as in P_occupancy=1/2.",
 )
 @click.option(
     "--tuned",
@@ -205,6 +206,7 @@ def gen(
     from comprehensive.machine.architectures import demand_architecture
     from comprehensive.machine.device import load_device
 
+    definitions, compile_options = configured(source, definitions, compile_options)
     if ptx is not None:
         demand_architecture(ptx, virtual=True)
     options = options_of(**compile_options)
@@ -279,7 +281,9 @@ def gen(
     default=None,
     help="Instead of the tree, show which leaf runs where: on the line of one parameter, in the plane of two.",
 )
-@click.option("-D", "definitions", metavar="NAME=VALUE", multiple=True, help="Value of another parameter.")
+@click.option(
+    "-D", "definitions", metavar="NAME=VALUE", multiple=True, help="Value of another parameter, or a macro."
+)
 @click.option("--range", "ranges", metavar="NAME=LOW:HIGH", multiple=True, help="Range of a parameter shown.")
 @click.option("--leaf", type=int, default=None, help="Instead of the tree, what this leaf admits; see below.")
 @click.option("--loops", is_flag=True, help="Loops over the parameters that the --leaf admits, symbolically.")
@@ -325,6 +329,7 @@ def tree(
     """
     from comprehensive import generate
 
+    definitions, compile_options = configured(source, definitions, compile_options)
     form = "json" if as_json else form
     if leaf is not None or loops or points:
         _demand_leaf(leaf, loops, points, form, region, ranges)
@@ -444,7 +449,9 @@ def _print_leaf(
 @cli.command()
 @input_argument
 @click.option("--device", default="sm_90", show_default=True, help="Architecture, product or TOML file.")
-@click.option("-D", "definitions", metavar="NAME=VALUE", multiple=True, help="Value of a parameter; repeat.")
+@click.option(
+    "-D", "definitions", metavar="NAME=VALUE", multiple=True, help="A parameter, or a macro; repeat."
+)
 @click.option("--leaf", type=int, default=None, help="Explain this leaf only.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @counters_option
@@ -462,6 +469,7 @@ def explain(
     from comprehensive import explanation
     from comprehensive.machine.device import load_device
 
+    definitions, compile_options = configured(source, definitions, compile_options)
     values = definitions_of(definitions)
     machine = load_device(device)
     compilation = _compile(source, options_of(**compile_options, device_arch=machine.arch))
@@ -478,9 +486,9 @@ def explain(
 @click.option(
     "-D",
     "definitions",
-    metavar="LIMIT=VALUE",
+    metavar="NAME=VALUE",
     multiple=True,
-    help="Limit of a counter that --counters names.",
+    help="A macro of the program, or the limit of a counter that --counters names.",
 )
 @click.option("--no-run", is_flag=True, help="Do not build and run the kernels on the CPU.")
 @click.option("--sanitize", is_flag=True, help="Build with AddressSanitizer.")
@@ -507,6 +515,7 @@ def check(
     """
     from comprehensive import verification
 
+    definitions, compile_options = configured(source, definitions, compile_options)
     options = options_of(**compile_options)
     compilation = _compile(source, options)
     if any(tree.quotients for tree in compilation.trees):
@@ -567,6 +576,7 @@ def tune(
     from comprehensive.tuning.devices import find_devices
     from comprehensive.verification import of_compiler
 
+    definitions, compile_options = configured(source, definitions, compile_options)
     asked = command.Asked(
         assignments_of(definitions),
         sizes_of(rows),
@@ -695,12 +705,16 @@ def ptxas(arguments: tuple[str, ...]) -> None:
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), default=Path("out"), help="Output directory."
 )
+@click.option("-D", "definitions", metavar="NAME[=TEXT]", multiple=True, help="A macro; repeat.")
 @with_compile_options
 @reporting
-def demo(source: Path, output: Path, **compile_options: Any) -> None:
+def demo(source: Path, output: Path, definitions: tuple[str, ...], **compile_options: Any) -> None:
     """Show the whole job on SOURCE: tree, outputs, and the generated kernels run against the serial C."""
     from comprehensive import demonstration
 
+    values, compile_options = configured(source, definitions, compile_options)
+    if values:
+        raise click.UsageError(f"-D {values[0]}: the program mentions no macro of this name")
     if not demonstration.show(source, output, options_of(**compile_options), click.echo):
         sys.exit(EXIT_INPUT)
 

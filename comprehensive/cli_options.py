@@ -16,6 +16,7 @@ import click
 if TYPE_CHECKING:
     from comprehensive.algebra.domains import Domain
     from comprehensive.driver import Options
+    from comprehensive.metafork.preprocessor.configuration import Configuration
     from comprehensive.values import Rational
 
 _NUMBER = r"-?[0-9]{1,1000}(/0*[1-9][0-9]{0,999}|\.[0-9]{1,1000})?"
@@ -81,6 +82,17 @@ def with_compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 "tool's own.",
             ),
             click.option(
+                "-U", "undefined", metavar="NAME", multiple=True, help="A name that is no macro; repeat."
+            ),
+            click.option(
+                "-I",
+                "directories",
+                metavar="DIR",
+                type=click.Path(path_type=Path),
+                multiple=True,
+                help="Directory of included files; repeat.",
+            ),
+            click.option(
                 "--pragma",
                 type=click.Choice(["omp", "acc", "auto"]),
                 default=None,
@@ -105,8 +117,8 @@ def with_tune_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 "definitions",
                 metavar="NAME=VALUE",
                 multiple=True,
-                help="A size to tune at (several values of a name: several sizes), or a program parameter or scalar "
-                "that is fixed; repeat.",
+                help="A size to tune at (several values of a name: several sizes), a program parameter or scalar that "
+                "is fixed, or a macro; repeat.",
             ),
             click.option(
                 "--sizes",
@@ -199,9 +211,11 @@ def options_of(
     more_strategies: str,
     more_counters: str = "",
     *,
+    configuration: Configuration,
     device_arch: str = "sm_90",
 ) -> Options:
-    """From what :func:`with_compile_options` has read; ``device_arch`` is the architecture where none is asked for."""
+    """From what :func:`with_compile_options` has read and :func:`configured` has made of it; ``device_arch`` is the
+    architecture where none is asked for."""
     from comprehensive.driver import Options
     from comprehensive.machine.architectures import demand_architecture
 
@@ -220,7 +234,55 @@ def options_of(
         _asked("--counters", more_counters),
         _asked("--strategies", more_strategies),
         pragma,
+        configuration,
     )
+
+
+def configured(
+    source: Path, definitions: Sequence[str], compile_options: dict[str, Any]
+) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Of ``-D``, ``-U`` and ``-I``: the definitions that are values, and the options with the rest as one of them.
+
+    ``-D NAME`` and ``-D NAME=TEXT`` define a macro where the program mentions the name and declares no variable with
+    it; else they are values.
+    """
+    from comprehensive.diagnostics import CompileError
+    from comprehensive.metafork.preprocessor.configuration import Configuration
+    from comprehensive.metafork.preprocessor.mentions import mentions
+    from comprehensive.metafork.read import read_source
+
+    options = dict(compile_options)
+    undefined, directories = options.pop("undefined"), options.pop("directories")
+    configuration = Configuration((), undefined, directories)
+    for name in undefined:
+        _demand_name("-U", name, name)
+    if not definitions:
+        return (), {**options, "configuration": configuration}
+    try:
+        known = mentions(read_source(source), configuration)
+    except CompileError:
+        return (), {**options, "configuration": configuration}  # the run says what is wrong with the file
+    macros: dict[str, str] = {}
+    values: list[str] = []
+    for definition in definitions:
+        name, equals, text = definition.partition("=")
+        bare = name.partition("(")[0]
+        if not known.may_be_macro(bare):
+            values.append(definition)
+            continue
+        defined = text if equals else "1"
+        if macros.setdefault(name, defined) != defined:
+            raise click.UsageError(f"-D {definition}: the macro {name} has another definition before it")
+    clash = [name for name in undefined if name in macros]
+    if clash:
+        raise click.UsageError(f"-U {clash[0]}: -D defines the same macro; give one of the two")
+    configuration = Configuration(tuple(macros.items()), undefined, directories)
+    return tuple(values), {**options, "configuration": configuration}
+
+
+def _demand_name(option: str, given: str, name: str) -> None:
+    if not name.isidentifier():
+        raise click.UsageError(f"{option} {given}: expected a name, as in {option} SMALL")
 
 
 def _asked(option: str, text: str) -> tuple[str, ...]:

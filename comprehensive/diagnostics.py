@@ -72,8 +72,13 @@ class Span:
         return self.file.position(self.start)
 
     def to(self, other: Span) -> Span:
-        """From the start of this span to the end of another one."""
-        return Span(self.file, self.start, other.end)
+        """The span of both and of what is between them, where both are in one file; else this one.
+
+        What comes out of a macro has the place of its use, so that the other one need not stand behind this one.
+        """
+        if other.file is not self.file:
+            return self
+        return Span(self.file, min(self.start, other.start), max(self.end, other.end))
 
     def __str__(self) -> str:
         line, column = self.position

@@ -33,6 +33,7 @@ from comprehensive.loops.verify import verify
 from comprehensive.metafork.ast import Program
 from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.parse import parse
+from comprehensive.metafork.preprocessor.configuration import Configuration
 from comprehensive.metafork.read import read_source
 from comprehensive.model.tile_work import step_length, tile_work
 from comprehensive.model.traffic import traffic
@@ -74,6 +75,8 @@ class Options:
     """Those to be tried before the default ones, by name."""
     pragma: Models | None = None
     """The directives that say which loops are regions, where no keywords do."""
+    configuration: Configuration = Configuration()
+    """Macros and directories of included files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +134,14 @@ def compile_file(path: Path, options: Options) -> Compilation:
 def program_of(source: SourceFile, sink: DiagnosticSink, options: Options) -> Program:
     """The program of a file in the notation that the options name."""
     if options.pragma is None:
-        return parse(source, sink)
-    return parse_pragmas(source, sink, options.pragma, reassociate=options.reassociate)
+        return parse(source, sink, options.configuration)
+    return parse_pragmas(
+        source,
+        sink,
+        options.pragma,
+        reassociate=options.reassociate,
+        configuration=options.configuration,
+    )
 
 
 def grow(nest: Nest, options: Options) -> Tree[Variant]:
@@ -220,9 +229,15 @@ def plan_of(
         FunctionPlan(function, tuple(next(regions) for _ in function.regions))
         for function in program.functions
     )
-    digest = hashlib.sha256(source.text.encode()).hexdigest()
+    digest = hashlib.sha256(_everything_read(source, program).encode()).hexdigest()
     path = Path(source.path)
-    return ProgramPlan(path.stem, path.name, digest, functions)
+    return ProgramPlan(path.stem, path.name, digest, functions, settings=program.settings)
+
+
+def _everything_read(source: SourceFile, program: Program) -> str:
+    """The text of the program; behind it, where there are some, those that it includes and what the macros are."""
+    included = [text for file in program.included for text in (file.path, file.text)]
+    return "\0".join((source.text, *included, *program.configuration.flags))
 
 
 def region_plan(

@@ -159,7 +159,16 @@ def write(
     plan = with_levels(compilation.plan if plan is None else plan, levels or {})
     sources = source_texts(plan)
     verified = (
-        accepted(plan.stem, sources, compilation.source, options.arch, options.cuda_path) if verify else ()
+        accepted(
+            plan.stem,
+            sources,
+            compilation.source,
+            options.arch,
+            options.cuda_path,
+            compilation.program.include_flags,
+        )
+        if verify
+        else ()
     )
     taken = None
     if options.registers != "estimate":
@@ -173,7 +182,10 @@ def write(
     changed = write_outputs(directory, texts, stale=earlier, force=force)
     if depfile is not None:
         targets = [str(directory / name) for name in sorted(texts)] if stamp is None else [str(stamp)]
-        rule = depfile_text(targets, [compilation.source.path, *map(str, read), *map(str, _data_files())])
+        included = (file.path for file in compilation.program.included)
+        rule = depfile_text(
+            targets, [compilation.source.path, *included, *map(str, read), *map(str, _data_files())]
+        )
         # A rule is written anew by every run and by every other compiler: nobody keeps one by hand.
         write_outputs(depfile.parent, {depfile.name: rule}, force=True)
     if stamp is not None:
@@ -192,9 +204,10 @@ def earlier_outputs(manifest: Path) -> tuple[str, ...]:
 
 
 def _data_files() -> list[Path]:
-    """What the outputs depend on besides the source: templates and the grammar."""
+    """What the outputs depend on besides the source: templates, the grammar and macros of standard headers."""
     templates = sorted(p for p in template_directory().rglob("*") if p.is_file())
-    return [*templates, spec_directory() / "metafork.lark"]
+    headers = sorted((spec_directory() / "headers").glob("*.h"))
+    return [*templates, spec_directory() / "metafork.lark", *headers]
 
 
 def ptx_texts(compilation: Compilation, arch: str, cuda_path: str | None) -> Mapping[str, str]:

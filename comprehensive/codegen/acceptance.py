@@ -13,7 +13,7 @@ which all stand at the end, or one that the tool has made of them.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -38,7 +38,12 @@ from comprehensive.toolchain.syntax import Complaint, complaint_in, first_compla
 
 
 def accepted(
-    stem: str, texts: Mapping[str, str], source: SourceFile, arch: str, cuda_path: str | None
+    stem: str,
+    texts: Mapping[str, str],
+    source: SourceFile,
+    arch: str,
+    cuda_path: str | None,
+    include_flags: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """The files among ``<stem>.h`` and ``<stem>.cu`` that a compiler has accepted.
 
@@ -54,7 +59,8 @@ def accepted(
         found: list[str] = []
         if _header_compiles(header, texts):
             found.append(header.name)
-        if _source_compiles(cuda, places, texts, source, arch, cuda_path):
+        beside = ("-I", str(Path(source.path).absolute().parent), *include_flags)
+        if _source_compiles(cuda, places, texts, source, arch, cuda_path, beside):
             found.append(cuda.name)
         return tuple(found)
 
@@ -91,14 +97,14 @@ def _source_compiles(
     source: SourceFile,
     arch: str,
     cuda_path: str | None,
+    include_flags: Sequence[str],
 ) -> bool:
     compiler = find_cxx_compiler()
     if compiler is None:
         return False
     shim = template_directory() / "host" / "cuda_on_cpu.h"
-    beside = Path(source.path).absolute().parent
     # The dialect of nvcc is that of GNU, too.
-    flags = ("-std=gnu++17", "-include", shim, "-I", beside, "-x", "c++")
+    flags = ("-std=gnu++17", "-include", shim, *include_flags, "-x", "c++")
     complaint = first_complaint(compiler, flags, cuda)
     if complaint is None:
         return True
@@ -108,7 +114,7 @@ def _source_compiles(
     span = None if place is None else _line(source, place)
     if complaint.file != str(cuda) or complaint.line < _first_of_host_code(cuda):
         raise _bug(complaint, cuda, span, texts)
-    if _nvcc_compiles(cuda, beside, arch, cuda_path):
+    if _nvcc_compiles(cuda, include_flags, arch, cuda_path):
         return True
     raise CompileError(
         (
@@ -124,12 +130,12 @@ def _source_compiles(
     )
 
 
-def _nvcc_compiles(cuda: Path, beside: Path, arch: str, cuda_path: str | None) -> bool:
+def _nvcc_compiles(cuda: Path, include_flags: Sequence[str], arch: str, cuda_path: str | None) -> bool:
     found = find_tool("nvcc", cuda_path)
     if isinstance(found, Missing):
         return False
     try:
-        compile_ptx(load_tool(found), cuda, arch, ("-I", str(beside)))
+        compile_ptx(load_tool(found), cuda, arch, tuple(include_flags))
     except ToolError:
         return False
     return True

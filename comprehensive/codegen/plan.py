@@ -190,3 +190,5 @@ class ProgramPlan:
     functions: tuple[FunctionPlan, ...]
     machines: tuple[MeasuredMachine, ...] = ()
     """Their speeds take the place of those of their architectures, and of what such a device tells of its memory."""
+    settings: tuple[tuple[str, str | None], ...] = ()
+    """What host code finds defined, with its text, or not defined (None): macros that decided what the regions are."""

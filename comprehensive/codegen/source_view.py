@@ -167,6 +167,8 @@ class SourceView:
     prototypes: tuple[str, ...]
     """Functions of the C library with their prototypes in C, of which C++ has overloads."""
     host_code: str
+    settings: tuple[str, ...]
+    """Preprocessor lines before the host code: macros are what they were when the program was read."""
     written: tuple[str, ...]
     """The host code of the functions and what it needs of the rest of the file, in the order of the source."""
     kernels: tuple[str, ...]
@@ -199,6 +201,7 @@ def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
         stem=plan.stem,
         prototypes=tuple(prototype.definition for prototype in calls.used(pieces, written)),
         host_code=HOST_CODE,
+        settings=_settings(plan.settings),
         written=_written(plan.functions, pieces, calls),
         kernels=tuple(kernels_text[name].rstrip("\n") for name in names),
         has_vectors=any(kernel.together for kernel in tiles),
@@ -207,6 +210,14 @@ def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
         functions=tuple(_function(function) for function in plan.functions),
         machines=tuple(MachineView(c_string(machine.name), machine.speeds) for machine in plan.machines),
     )
+
+
+def _settings(macros: Iterable[tuple[str, str | None]]) -> tuple[str, ...]:
+    lines: list[str] = []
+    for name, text in macros:
+        bare = name.partition("(")[0]
+        lines += [f"#undef {bare}", *([] if text is None else [f"#define {name} {text}".rstrip()])]
+    return tuple(lines)
 
 
 def _written(functions: Sequence[FunctionPlan], pieces: Sequence[Piece], calls: HostCalls) -> tuple[str, ...]:

@@ -11,9 +11,11 @@ no node.  Example: ``c[i*N + j] += 1`` is ``Assign(Index("c", (Binary("+", ...),
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeAlias
 
 from comprehensive.diagnostics import GENERATED, SourceFile, Span
+from comprehensive.metafork.preprocessor.configuration import Configuration
 from comprehensive.metafork.scalar_types import ScalarType
 
 
@@ -366,3 +368,18 @@ class Program:
 
     file: SourceFile
     functions: tuple[Function, ...]
+    configuration: Configuration = Configuration()
+    settings: tuple[tuple[str, str | None], ...] = ()
+    """Macros of the command line with their texts, and None for those that a condition of the file asks for and
+    that are not defined."""
+    included: tuple[SourceFile, ...] = ()
+    """The files of the program that this one includes."""
+
+    @property
+    def include_flags(self) -> tuple[str, ...]:
+        """Where compilers find what the file includes, as their options; none where it includes nothing of its own."""
+        if not self.included and not self.configuration.directories:
+            return ()
+        beside = Path(self.file.path).absolute().parent
+        places = (beside, *(directory.absolute() for directory in self.configuration.directories))
+        return tuple(word for place in places for word in ("-I", str(place)))

@@ -49,6 +49,7 @@ from comprehensive.metafork.literals import (
 )
 from comprehensive.metafork.precedence import PRECEDENCE
 from comprehensive.metafork.tokens import Token
+from comprehensive.metafork.walk import statements
 
 
 class TypeName(NamedTuple):
@@ -282,7 +283,10 @@ def while_loop(children: Children) -> Part:
 def do_while(children: Children) -> Part:
     keyword, body, _, _, condition, _, _ = children
     span = _span(children)
-    return Part((DoWhile(_body(body, keyword), condition, span),), span, "other")
+    inner = _body(body, keyword)
+    if condition == IntLiteral(0) and not any(isinstance(s, Break | Continue) for s in statements(inner)):
+        return Part((Block(inner, span),), span, "other")  # how macros make one statement of several
+    return Part((DoWhile(inner, condition, span),), span, "other")
 
 
 def break_loop(children: Children) -> Part:

@@ -34,11 +34,15 @@ class HostNames:
     mentions: Mapping[str, Span]
     opaque: frozenset[str]
     macros: frozenset[str]
+    missing: tuple[str, ...] = ()
+    """Files that it includes and that were not found."""
+    of_file: frozenset[str] = frozenset()
+    """What it declares outside functions."""
 
 
 def check_function(function: Function, host: HostNames, sink: DiagnosticSink) -> None:
     """Checks parameters, then each region by itself, then host code against the data of all regions."""
-    outside = NamesOutside(host.opaque, host.macros)
+    outside = NamesOutside(host.opaque, host.macros, host.missing, host.of_file)
     check_parameters(function, outside, sink)
     for region in function.regions:
         check_names(function, region, outside, sink)

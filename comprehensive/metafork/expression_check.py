@@ -40,16 +40,28 @@ from comprehensive.metafork.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class NamesOutside:
-    """Names that are there but that a region cannot use: declared in other words of C, or macros."""
+    """Names that are there but that a region cannot use: declared in other words of C, or macros.
+
+    ``missing`` are files that the program includes and that were not found; ``of_file`` is declared at file level.
+    """
 
     opaque: frozenset[str]
     macros: frozenset[str]
+    missing: tuple[str, ...] = ()
+    of_file: frozenset[str] = frozenset()
 
     def help_for(self, name: str, otherwise: str) -> str:
         if name in self.macros:
-            return "regions are not preprocessed: make the macro a parameter, or write its value"
+            return (
+                f"the macro '{name}' comes back to itself, or lacks its arguments: write what it stands for"
+            )
         if name in self.opaque:
             return "its declaration is not one that regions can use; the types are those of parameters"
+        if name in self.of_file:
+            return f"'{name}' of the file is not on the device: pass it as a parameter, or make it const"
+        if self.missing:
+            files = ", ".join(f"'{name}'" for name in self.missing)
+            return f"{otherwise}; where {files} defines it, say where that is with -I DIR"
         return otherwise
 
 
@@ -189,7 +201,8 @@ class ExpressionChecker:
             if call.function == "assert":
                 help_text = "put the assert before the region"
             else:
-                help_text = f"the functions are {', '.join(sorted(MATH))}"
+                known = f"define it in the file, or use one of C: {', '.join(sorted(MATH))}"
+                help_text = self.outside.help_for(call.function, known)
             self.sink.error(
                 "CF0202", f"function '{shorten(call.function)}' is not known", call.span, help=help_text
             )

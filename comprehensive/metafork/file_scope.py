@@ -12,17 +12,16 @@ Found by tokens, as regions are: a declaration ends at its semicolon, a function
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from comprehensive.diagnostics import GENERATED, DiagnosticSink, SourceFile, Span
 from comprehensive.metafork.ast import Function, MetaSchedule
+from comprehensive.metafork.items import CLOSING, OPENING, Item, items
 from comprehensive.metafork.stability import names_in_macros
 from comprehensive.metafork.tokens import Origin, Token, tokens
 
-_OPENING = ("LBRACE", "LPAR", "LSQB")
-_CLOSING = ("RBRACE", "RPAR", "RSQB")
 _DEFINE = re.compile(r"#\s*define\s+(\w+)")
 
 
@@ -40,27 +39,17 @@ class Piece:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """A declaration or definition at file level, with the names that it declares."""
-
-    tokens: tuple[Token, ...]
-    declared: frozenset[str]
-    has_body: bool
-    is_prototype: bool
-
-
 def file_scope(functions: Sequence[Function]) -> tuple[Piece, ...]:
     """The pieces that the host code of these functions of one file needs; none for functions without a text."""
     written = [function for function in functions if function.span is not GENERATED]
     if not written:
         return ()
     file = written[0].span.file
-    items = _needed(file, written)
-    bodies = {name for item in items if item.has_body for name in item.declared}
+    found = _needed(file, written)
+    bodies = {name for item in found if item.has_body for name in item.declared}
     pieces = [
         Piece(_kind(item, bodies), item.tokens[0].span.to(item.tokens[-1].span))
-        for item in items
+        for item in found
         if not item.is_prototype or not item.declared & {f.name for f in written}
     ]
     covered = [piece.span for piece in pieces] + [function.span for function in written]
@@ -116,7 +105,7 @@ def mutable_variables(functions: Sequence[Function]) -> tuple[Token, ...]:
     return tuple(token for item in _needed(written[0].span.file, written) for token in _variables(item))
 
 
-def _variables(item: _Item) -> Iterator[Token]:
+def _variables(item: Item) -> Iterator[Token]:
     """The variables that an item defines, unless they are constant or defined elsewhere."""
     words = {token.text for token in item.tokens}
     if item.has_body or item.is_prototype or words & {"typedef", "const", "extern"}:
@@ -129,10 +118,10 @@ def _variables(item: _Item) -> Iterator[Token]:
         is_declarator = depth == 0 and after.type in ("ASSIGN", "COMMA", "SEMI", "LSQB")
         if token.type == "NAME" and is_declarator and not initialising and not is_tag:
             yield token
-        depth += (token.type in _OPENING) - (token.type in _CLOSING)
+        depth += (token.type in OPENING) - (token.type in CLOSING)
 
 
-def _kind(item: _Item, bodies: set[str]) -> Kind:
+def _kind(item: Item, bodies: set[str]) -> Kind:
     declares_only = item.is_prototype or (
         item.tokens[0].text == "extern" and all(t.type != "ASSIGN" for t in item.tokens)
     )
@@ -152,15 +141,15 @@ def _host_tokens(function: Function) -> tuple[Token, ...]:
     )
 
 
-def _needed(file: SourceFile, functions: Sequence[Function]) -> list[_Item]:
+def _needed(file: SourceFile, functions: Sequence[Function]) -> list[Item]:
     """The items that declare a name that host code reads, or an item that it needs."""
     all_tokens = _tokens(file)
-    items = list(_items(_outside(all_tokens, functions)))
+    found = list(items(_outside(all_tokens, functions)))
     waiting = list(names_in_macros([token for token in all_tokens if token.type == "DIRECTIVE"]))
     for function in functions:
         waiting += _names(_host_tokens(function))
     declaring: dict[str, list[int]] = {}
-    for number, item in enumerate(items):
+    for number, item in enumerate(found):
         for name in item.declared:
             declaring.setdefault(name, []).append(number)
     needed: set[int] = set()
@@ -168,8 +157,8 @@ def _needed(file: SourceFile, functions: Sequence[Function]) -> list[_Item]:
         for number in declaring.pop(waiting.pop(), ()):
             if number not in needed:
                 needed.add(number)
-                waiting += _names(items[number].tokens)
-    return [items[number] for number in sorted(needed)]
+                waiting += _names(found[number].tokens)
+    return [found[number] for number in sorted(needed)]
 
 
 def _names(text: Sequence[Token]) -> set[str]:
@@ -190,58 +179,3 @@ def _outside(all_tokens: Sequence[Token], functions: Sequence[Function]) -> Iter
             position += 1
         inside = position < len(spans) and token.start >= spans[position][0]
         yield None if inside or token.type == "DIRECTIVE" else token
-
-
-def _items(outside: Iterable[Token | None]) -> Iterator[_Item]:
-    """What is declared at file level, in order."""
-    current: list[Token] = []
-    depth, is_body = 0, False
-    for token in outside:
-        if token is None:
-            if depth == 0:
-                current = []
-            continue
-        if not current and token.type in ("SEMI", "RBRACE"):
-            continue
-        current.append(token)
-        opens, closes = token.type in _OPENING, token.type in _CLOSING
-        if opens and depth == 0 and [t.type for t in current[:-1]] == ["QUALIFIER", "STRING"]:
-            current = []  # extern "C" {
-            continue
-        if token.type == "LBRACE" and depth == 0:
-            is_body = _is_head(current[:-1])
-        depth = max(0, depth + opens - closes)
-        if depth == 0 and (token.type == "SEMI" or (token.type == "RBRACE" and is_body)):
-            has_body = token.type == "RBRACE"
-            yield _Item(tuple(current), _declared(current), has_body, not has_body and _is_head(current[:-1]))
-            current, is_body = [], False
-
-
-def _is_head(text: Sequence[Token]) -> bool:
-    """Whether this is the head of a function: a name and a group in parentheses, outside all others."""
-    depth, found = 0, False
-    for before, token in zip((None, *text), text, strict=False):
-        if depth == 0 and (token.type == "ASSIGN" or token.text == "typedef"):
-            return False
-        found |= depth == 0 and token.type == "LPAR" and before is not None and before.type == "NAME"
-        depth += (token.type in _OPENING) - (token.type in _CLOSING)
-    return found
-
-
-def _declared(item: Sequence[Token]) -> frozenset[str]:
-    """Tags, variables, functions, names of types, and constants of enumerations."""
-    found: set[str] = set()
-    depth, initialising = 0, False
-    is_enum = any(token.text == "enum" for token in item)
-    for before, token, after in zip((None, *item), item, item[1:], strict=False):
-        if depth == 0 and token.type in ("ASSIGN", "COMMA"):
-            initialising = token.type == "ASSIGN"
-        if token.type == "NAME" and not initialising:
-            kind = before.type if before is not None else ""
-            is_declarator = depth == 0 and after.type in ("ASSIGN", "COMMA", "SEMI", "LSQB", "LPAR")
-            is_pointer = depth == 1 and kind == "STAR" and after.type == "RPAR"
-            is_constant = is_enum and depth == 1 and kind in ("LBRACE", "COMMA")
-            if is_declarator or is_pointer or is_constant or (depth == 0 and kind == "STRUCT"):
-                found.add(token.text)
-        depth += (token.type in _OPENING) - (token.type in _CLOSING)
-    return frozenset(found)

@@ -1,7 +1,7 @@
 """Words of CUDA and C++ that people write into regions out of habit: what to write instead.
 
-In: the tokens of a region.  Out: an error for the first use of each such word (CF0129), whether there was one, and for
-lines of the preprocessor one error a group (CF0118), so that nothing behind them is misread.
+In: the tokens of a region.  Out: an error for the first use of each such word (CF0129), and for each line of the
+preprocessor that a region cannot have (CF0118); whether there was one.
 """
 
 from __future__ import annotations
@@ -51,30 +51,20 @@ def report_foreign_words(inside: Sequence[Token]) -> bool:
 
 
 def _report_directives(inside: Sequence[Token]) -> bool:
-    found, depth = False, 0
-    for token in inside:
-        if token.type != "DIRECTIVE":
-            continue
-        found = True
-        word = re.match(r"#\s*(\w*)", token.text)
-        kind = "" if word is None else word[1]
-        depth -= kind == "endif"
-        if depth == 0 and kind not in ("endif", "else") and not kind.startswith("elif"):
-            _report_directive(token, kind)
-        depth += kind in ("if", "ifdef", "ifndef")
-    return found
+    lines = [token for token in inside if token.type == "DIRECTIVE"]
+    for line in lines:
+        _report_directive(line)
+    return bool(lines)
 
 
-def _report_directive(token: Token, kind: str) -> None:
+def _report_directive(token: Token) -> None:
     # The text of a directive ends with its comments: the span is that of its first line only.
     length = len(token.text.split("\n")[0].rstrip())
     span = token._replace(end=token.start + length).span
-    if kind in ("if", "ifdef", "ifndef"):
-        message = "conditional compilation is not supported in a region"
-        help = "put the condition around two whole regions, or test a parameter with 'if'"
-    elif kind == "pragma":
+    if re.match(r"#\s*pragma\b", token.text):
         message = "pragmas have no effect on a region"
         help = "remove it: block(...) and cache(...) behind meta_schedule say what the tool may be told"
     else:
-        message, help = "preprocessor lines are not supported in a region", "move it out of the function"
+        message = "a region can have macros and conditions, and no other lines of the preprocessor"
+        help = "move it out of the function"
     token.origin.sink.error("CF0118", message, span, help=help)

@@ -14,12 +14,12 @@ whole function, or as a fact from where it stands to the next change of what it 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from comprehensive.diagnostics import DiagnosticSink
+from comprehensive.diagnostics import GENERATED, DiagnosticSink
 from comprehensive.metafork.ast import (
     Binary,
     Call,
@@ -42,6 +42,7 @@ from comprehensive.metafork.host_loops import LoopText, host_loop
 from comprehensive.metafork.limits import too_deep_in_text, too_deep_in_tree
 from comprehensive.metafork.literals import scalar_type
 from comprehensive.metafork.locate import FoundRegion
+from comprehensive.metafork.scope import Kind, Scope, Symbol
 from comprehensive.metafork.stability import Changes
 from comprehensive.metafork.tokens import Origin, Token
 from comprehensive.metafork.walk import expressions, names
@@ -79,6 +80,9 @@ _LEAVING = frozenset(
 """Words after which what follows may not run; so may a macro that looks like a call."""
 _LONGEST_EXPRESSION = 1000
 """Tokens of the longest host expression that is looked into."""
+
+Inlined: TypeAlias = Callable[[Expr, Scope], Expr]
+"""An expression with calls of functions of the file as what they return, where that is one expression."""
 
 Item: TypeAlias = HostScalar | HostArray | Opaque | Precondition | Fact
 
@@ -127,12 +131,13 @@ def host_code(
     regions: tuple[FoundRegion, ...],
     parameters: tuple[Parameter, ...],
     changes: Changes,
+    inlined: Inlined,
 ) -> HostCode:
     """Reads ``tokens``, the body of a function; the positions in ``regions`` are those of this sequence.
 
     ``changes`` are those of names after their definition.
     """
-    reader = _Reader(tokens, {r.keyword: r.closing for r in regions}, parameters, changes)
+    reader = _Reader(tokens, {r.keyword: r.closing for r in regions}, parameters, changes, inlined)
     position = 0
     while position < len(tokens):
         position = reader.statement(position)
@@ -148,9 +153,12 @@ class _Reader:
         closings: dict[int, int],
         parameters: tuple[Parameter, ...],
         changes: Changes,
+        inlined: Inlined,
     ) -> None:
         self._tokens = tokens
         self._closings = closings
+        self._inlined = inlined
+        self._types = {p.name: p.type for p in parameters if not p.is_data}
         self._scalars = {p.name for p in parameters if not p.is_data}
         self._changes = changes
         self._changed = changes.names
@@ -315,7 +323,8 @@ class _Reader:
             return
         kind = scalar_type(token.text for token in head if token.type == "TYPE_WORD")
         qualifiers = {token.text for token in head if token.type == "QUALIFIER"}
-        plain = qualifiers <= {"const", "register"}
+        # What is static keeps its value from one call to the next, unless it never has another.
+        plain = qualifiers <= {"const", "register"} or qualifiers == {"static", "const"}
         for first, last in self._extents.commas(position, end):
             if not plain:
                 self._qualified |= {t.text for t in self._tokens[first:last] if t.type == "NAME"}
@@ -385,6 +394,8 @@ class _Reader:
         found: Expr | None = parse("condition", tokens, Token("$END", "", last, last, origin))
         if found is None or quiet.has_errors or too_deep_in_tree((found,)) is not None:
             return None
+        if any(isinstance(node, Call) and node.function not in MATH for node in expressions(found)):
+            found = self._inlined(found, self._scope_here())
         for node in expressions(found):
             if isinstance(node, Index):
                 return None
@@ -393,6 +404,19 @@ class _Reader:
             ):
                 return None
         return found if all(self._is_scalar(name) for name in names(found)) else None
+
+    def _scope_here(self) -> Scope:
+        """The scalars that are visible here."""
+        symbols = {name: Symbol(Kind.PARAMETER, kind, GENERATED) for name, kind in self._types.items()}
+        for name, stack in self._bindings.items():
+            match stack:
+                case [*_, HostScalar(_, kind)]:
+                    symbols[name] = Symbol(Kind.HOST, kind, GENERATED)
+                case [*_, _]:
+                    symbols.pop(name, None)
+                case _:
+                    pass
+        return Scope(None, symbols)
 
     def _is_stable(self, expression: Expr) -> bool:
         """Whether an expression keeps its value: nothing that it reads changes or is set by a loop."""

@@ -6,7 +6,7 @@ the list of tokens::
     "void f(int n) { meta_schedule { ... } }"  -->  FoundFunction(name "f", parameters "int n", one region)
 
 Braces are matched under conditional compilation as well: each branch of an ``#if`` starts from the braces that
-are open at the ``#if``, so that two heads of one body do not count twice.  What ``#if 0`` hides is not seen.
+are open at the ``#if``, so that two heads of one body do not count twice.
 """
 
 from __future__ import annotations
@@ -94,9 +94,7 @@ def _function(tokens: Sequence[Token], brace: _Brace) -> FoundFunction | None:
     return FoundFunction(tokens[name].text, brace.head, parameters, brace.opening, brace.closing, regions)
 
 
-_CONDITIONAL = re.compile(
-    r"#\s*(ifdef|ifndef|if|elif\w*|else|endif)\b[ \t]*(0[ \t]*(?:\r?$|//|/\*))?", re.MULTILINE
-)
+_CONDITIONAL = re.compile(r"#\s*(ifdef|ifndef|if|elif\w*|else|endif)\b")
 
 
 class _Scanner:
@@ -106,8 +104,7 @@ class _Scanner:
         self._tokens = tokens
         self._top: _Brace | None = None
         self._head = 0
-        self._conditionals: list[tuple[_Brace | None, int, bool]] = []
-        self._hidden = 0
+        self._conditionals: list[tuple[_Brace | None, int]] = []
         self._region: tuple[int, int, bool] | None = None
         self.functions: list[_Brace] = []
 
@@ -115,8 +112,6 @@ class _Scanner:
         token = self._tokens[position]
         if token.type == "DIRECTIVE":
             self._directive(token, position)
-            return
-        if self._hidden:
             return
         match token.type:
             case "META_SCHEDULE":
@@ -141,26 +136,17 @@ class _Scanner:
                 pass
 
     def _directive(self, token: Token, position: int) -> None:
-        if self._at_file_level() and not self._hidden:
+        if self._at_file_level():
             self._head = position + 1
         match = _CONDITIONAL.match(token.text)
         if match is None:
             return
-        word, zero = match.groups()
-        if word in ("if", "ifdef", "ifndef"):
-            hides = word == "if" and zero is not None
-            self._conditionals.append((self._top, self._head, hides))
-            self._hidden += hides
+        if match[1] in ("if", "ifdef", "ifndef"):
+            self._conditionals.append((self._top, self._head))
+        elif self._conditionals and match[1] == "endif":
+            self._conditionals.pop()
         elif self._conditionals:
-            top, head, hides = self._conditionals[-1]
-            self._hidden -= hides
-            if word == "endif":
-                self._conditionals.pop()
-            else:
-                self._conditionals[-1] = (top, head, False)
-                self._top, self._head = top, head
-            if hides and self._at_file_level():
-                self._head = position + 1
+            self._top, self._head = self._conditionals[-1]
 
     def _meta_schedule(self, position: int) -> None:
         token = self._tokens[position]

@@ -6,10 +6,11 @@ later stages may move and substitute statements without renaming.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from comprehensive.diagnostics import DiagnosticSink, Note, Span
+from comprehensive.diagnostics import GENERATED, DiagnosticSink, Note, Span
 from comprehensive.metafork.ast import (
     Assign,
     Block,
@@ -25,6 +26,7 @@ from comprehensive.metafork.ast import (
     MetaFor,
     MetaSchedule,
     Name,
+    Parameter,
     ScalarType,
     Stmt,
     While,
@@ -74,6 +76,26 @@ def check_names(
             checker.type_of(scalar.value, scope)
             checker.keeps_value(scalar.value, scalar.type)
     _Checker(checker, sink).body(region.body, scope)
+
+
+def check_helper(
+    parameters: Sequence[Parameter],
+    result: ScalarType,
+    body: tuple[Stmt, ...],
+    outside: NamesOutside,
+    tables: Scope,
+    sink: DiagnosticSink,
+) -> None:
+    """Checks the body of a function that a region calls: its parameters are variables, its arrays are read only.
+
+    ``tables`` are the constant arrays of the file.
+    """
+    scope = Scope(None, {**tables.symbols, "return": Symbol(Kind.LOCAL, result, GENERATED)})
+    for p in parameters:
+        rank = 1 if p.pointer else len(p.dims)
+        kind = Kind.DATA if p.is_data else Kind.LOCAL
+        scope.symbols[p.name] = Symbol(kind, p.type, p.span, rank, p.const or p.is_data)
+    _Checker(ExpressionChecker(outside, sink), sink).body(body, scope)
 
 
 def _check_reserved(name: str, span: Span, sink: DiagnosticSink) -> None:

@@ -28,24 +28,28 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.check import HostNames, check_function, check_generated_names
+from comprehensive.metafork.constant_arrays import Table, constant_arrays, with_tables
 from comprehensive.metafork.constants import constant_value
+from comprehensive.metafork.expression_check import NamesOutside
 from comprehensive.metafork.file_scope import calls_of_regions, mutable_variables
-from comprehensive.metafork.foreign_words import report_foreign_words
-from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.grammar import parse as parse_tokens
 from comprehensive.metafork.host import HostCode, Surroundings, host_code
-from comprehensive.metafork.initialisers import without_initialisers
+from comprehensive.metafork.inlining import Helpers, Inliner
+from comprehensive.metafork.items import items
 from comprehensive.metafork.limits import (
-    MAXIMUM_DEPTH,
-    MAXIMUM_TOKENS,
     too_deep_in_text,
     too_deep_in_tree,
 )
 from comprehensive.metafork.literals import SUPPORTED_TYPES, shorten, type_to_use
 from comprehensive.metafork.locate import FoundFunction, FoundRegion, end_of_group, locate
+from comprehensive.metafork.named_constants import Constants, declared_names, named_constants, with_constants
 from comprehensive.metafork.notation import MetaFork, Notation, RegionText
+from comprehensive.metafork.preprocessor.configuration import Configuration
+from comprehensive.metafork.preprocessor.stream import Preprocessed, preprocess
+from comprehensive.metafork.region_body import region_body
+from comprehensive.metafork.scope import Scope, scope_of_region
 from comprehensive.metafork.stability import Changes, changes, macro_names, names_in_macros
-from comprehensive.metafork.tokens import Origin, Token, is_closed, tokens, unterminated_comment
+from comprehensive.metafork.tokens import Origin, Token, tokens, unterminated_comment
 from comprehensive.metafork.type_names import with_type_names
 from comprehensive.metafork.walk import arrays
 
@@ -56,8 +60,14 @@ MAXIMUM_ERRORS = 100
 METAFORK = MetaFork()
 
 
-def parse(source: SourceFile, sink: DiagnosticSink, notation: Notation = METAFORK) -> Program:
-    """The checked program of a file; nothing is raised for wrong input."""
+def parse(
+    source: SourceFile,
+    sink: DiagnosticSink,
+    configuration: Configuration | None = None,
+    notation: Notation = METAFORK,
+) -> Program:
+    """The checked program of a file, whose macros are those of a configuration; nothing is raised for wrong input."""
+    configuration = configuration or Configuration()
     origin = Origin(source, sink)
     nothing = Program(source, ())
     comment = unterminated_comment(origin)
@@ -69,18 +79,28 @@ def parse(source: SourceFile, sink: DiagnosticSink, notation: Notation = METAFOR
     if all(token.type != "META_SCHEDULE" for token in all_tokens):
         notation.report_nothing(source, sink)
         return nothing
-    found = locate(all_tokens)
-    if not found and not sink.has_errors:
+    before = len(sink.diagnostics)
+    text = preprocess(all_tokens, configuration)
+    if len(sink.diagnostics) > before:
+        return nothing
+    if all(token.type != "META_SCHEDULE" for token in text.tokens):
+        keyword = next(token for token in all_tokens if token.type == "META_SCHEDULE")
         sink.error(
             "CF0104",
-            f"every meta_schedule of '{source.path}' is switched off by '#if 0'",
-            None,
-            help="remove the '#if 0' around it",
+            f"every meta_schedule of '{source.path}' is switched off by a condition of the preprocessor",
+            keyword.span,
+            help="give the macro that the condition asks for with -D NAME, or remove the condition",
         )
-    directives = [token for token in all_tokens if token.type == "DIRECTIVE"]
-    reader = _FunctionReader(
-        all_tokens, macro_names(directives), names_in_macros(directives), other_types, notation
-    )
+        return nothing
+    outside = [None if token.type == "DIRECTIVE" else token for token in (*text.included, *text.tokens)]
+    declarations = list(items(outside))
+    constants = named_constants(declarations)
+    text, found = _with_constants(text, locate(text.tokens), constants)
+    of_file = frozenset(name for item in declarations if not item.has_body for name in item.declared)
+    names = NamesOutside(frozenset(), frozenset(text.macros), text.missing, of_file)
+    taken = [token.text for token in (*text.included, *text.tokens) if token.type == "NAME"]
+    helpers = Helpers.of(declarations, constants, constant_arrays(declarations, constants), names, taken)
+    reader = _FunctionReader(text, helpers, other_types, notation)
     functions: list[Function] = []
     for function in found:
         if len(sink.diagnostics) > MAXIMUM_ERRORS:
@@ -89,27 +109,35 @@ def parse(source: SourceFile, sink: DiagnosticSink, notation: Notation = METAFOR
     check_generated_names(functions, sink)
     _report_calls(functions, sink)
     _report_copies(functions, sink)
-    return Program(source, tuple(functions))
+    return Program(source, tuple(functions), configuration, text.settings, text.files)
+
+
+def _with_constants(
+    text: Preprocessed, found: tuple[FoundFunction, ...], constants: Constants
+) -> tuple[Preprocessed, tuple[FoundFunction, ...]]:
+    """The text with the constants of the file as numbers in its functions with regions, and where these are then."""
+    replaced, skipped = with_constants(text.tokens, text.skipped, found, constants)
+    if len(replaced) == len(text.tokens) and tuple(replaced) == text.tokens:
+        return text, found
+    changed = replace(text, tokens=tuple(replaced), skipped=skipped)
+    return changed, locate(changed.tokens)
 
 
 class _FunctionReader:
     """Turns what the lexical finder found into trees."""
 
     def __init__(
-        self,
-        all_tokens: Sequence[Token],
-        macros: frozenset[str],
-        in_macros: frozenset[str],
-        other_types: Mapping[str, Token],
-        notation: Notation,
+        self, text: Preprocessed, helpers: Helpers, other_types: Mapping[str, Token], notation: Notation
     ) -> None:
-        self._tokens = all_tokens
-        self._notation = notation
-        self._macros = macros
-        self._in_macros = in_macros
+        self._text = text
+        self._helpers = helpers
         self._other_types = other_types
-        self._names = frozenset(token.text for token in all_tokens if token.type == "NAME")
-        self._origin = all_tokens[0].origin
+        self._notation = notation
+        self._names = frozenset(token.text for token in text.tokens if token.type == "NAME")
+        self._tokens = text.tokens
+        self._macros = macro_names(text.uncertain)
+        self._in_macros = names_in_macros(text.uncertain)
+        self._origin = text.tokens[0].origin
 
     def read(self, found: FoundFunction) -> Function:
         sink = self._origin.sink
@@ -117,9 +145,10 @@ class _FunctionReader:
         body, host, regions = self._body_tokens(found)
         _report_jumps(host)
         # Twice: which definitions there are decides which names change, and that which definitions count.
-        definitions = host_code(body, regions, parameters, Changes()).definitions
+        definitions = host_code(body, regions, parameters, Changes(), self._host_value).definitions
         changed = changes(host, definitions, self._macros, self._in_macros)
-        code = host_code(body, regions, parameters, changed)
+        code = host_code(body, regions, parameters, changed, self._host_value)
+        own = declared_names(self._tokens[found.parameters.start : found.closing])
         schedules: list[MetaSchedule] = []
         added: dict[str, Parameter] = {}
         readable = understood
@@ -128,7 +157,7 @@ class _FunctionReader:
             if errors > MAXIMUM_ERRORS:
                 readable = False
                 break
-            found_here, more = self._regions(region, around, parameters, changed.names)
+            found_here, more = self._regions(region, around, parameters, changed.names, own)
             schedules += found_here
             added |= {parameter.name: parameter for parameter in more}
             readable &= len(sink.diagnostics) == errors
@@ -141,7 +170,9 @@ class _FunctionReader:
         if readable:
             opaque = frozenset(name for around in code.surroundings for name in around.opaque)
             host_names = _first_mentions(host, definitions)
-            check_function(function, HostNames(host_names, opaque, self._macros), sink)
+            macros = self._macros | set(self._text.macros)
+            names = HostNames(host_names, opaque, macros, self._text.missing, self._helpers.outside.of_file)
+            check_function(function, names, sink)
         return function
 
     # --- heads -------------------------------------------------------------------------------------------
@@ -213,13 +244,19 @@ class _FunctionReader:
         around: Surroundings,
         parameters: tuple[Parameter, ...],
         changed: frozenset[str],
+        own: frozenset[str],
     ) -> tuple[tuple[MetaSchedule, ...], tuple[Parameter, ...]]:
-        """The region, several where the notation makes several nests of it; and what its function gets for it."""
+        """The region, several where the notation makes several nests of it; and what its function gets for it.
+
+        ``own`` are the names that its function declares.
+        """
         keyword = self._tokens[found.keyword]
-        inside = self._tokens[found.opening + 1 : found.closing]
+        inside = self._text.inside(found.opening + 1, found.closing)
         errors = len(self._origin.sink.diagnostics)
         clauses = self._clauses(found)
-        body = self._body(inside, self._tokens[found.closing])
+        body = region_body(inside, self._tokens[found.closing], self._names)
+        body = self._inlined(body, around, parameters)
+        body = with_tables(body, self._tables(own), self._origin.sink)
         is_understood = len(self._origin.sink.diagnostics) == errors
         unsteady = changed | around.opaque | {item.name for item in (*around.scalars, *around.arrays)}
         tree = self._notation.region(
@@ -244,39 +281,23 @@ class _FunctionReader:
         )
         return schedules, tree.added
 
-    def _body(self, inside: Sequence[Token], closing: Token) -> tuple[Stmt, ...]:
-        sink = self._origin.sink
-        if len(inside) > MAXIMUM_TOKENS:
-            text = f"this region is too long: {len(inside)} tokens, at most {MAXIMUM_TOKENS} are read"
-            sink.error("CF0103", text, inside[0].span, help="split it into several regions")
-            return ()
-        for token in inside:
-            if token.type in ("STRING", "CHARACTER") and not is_closed(token):
-                kind = "string" if token.type == "STRING" else "character constant"
-                text = f"this {kind} is never closed"
-                sink.error(
-                    "CF0106", text, replace(token.span, end=token.start + 1), help="add the closing quote"
-                )
-                return ()
-        if report_foreign_words(inside):
-            return ()
-        deep = too_deep_in_text(inside)
-        if deep is None:
-            end = Token("$END", "", closing.start, closing.start, self._origin)
-            body: tuple[Stmt, ...] = parse_tokens("region", inside, end) or ()
-            deep = too_deep_in_tree(body)
-            if deep is None:
-                body = without_initialisers(body, Namer(self._names), sink)
-                deep = too_deep_in_tree(body)
-            if deep is None:
-                return body
-        sink.error(
-            "CF0108",
-            f"nested too deeply: more than {MAXIMUM_DEPTH} levels",
-            replace(deep, end=min(deep.end, deep.start + 1)),
-            help="compute parts of the expression into local scalars, or flatten the nest",
-        )
-        return ()
+    def _host_value(self, expression: Expr, scope: Scope) -> Expr:
+        """An expression of host code with calls of functions of the file as what they return; no call is an error."""
+        return Inliner(self._helpers, scope, DiagnosticSink()).expression(expression)
+
+    def _tables(self, own: frozenset[str]) -> dict[str, Table]:
+        """The constant arrays of the file that no variable of a function hides."""
+        return {name: table for name, table in self._helpers.tables.items() if name not in own}
+
+    def _inlined(
+        self, body: tuple[Stmt, ...], around: Surroundings, parameters: Sequence[Parameter]
+    ) -> tuple[Stmt, ...]:
+        """The body with calls of functions of the file as what they do."""
+        function = Function("", tuple(parameters), ())
+        region = MetaSchedule(None, (), around.scalars, around.arrays)
+        scope = scope_of_region(function, region, around.opaque)
+        scope.outer = self._helpers.scope_of_tables()
+        return Inliner(self._helpers, scope, self._origin.sink).body(body)
 
     def _clauses(self, found: FoundRegion) -> _Clauses:
         """What each clause says; nothing after an error in it."""
@@ -433,21 +454,15 @@ def _open_extent(words: Sequence[Token]) -> str | None:
 
 
 def _report_jumps(host: Sequence[Token]) -> None:
-    """The function becomes a launcher that returns a status, 0 where all is well: host code may leave it so."""
-    for token, after, end in zip(host, host[1:], host[2:], strict=False):
-        if token.type == "GOTO":
+    """The function becomes a launcher that returns a status: host code may not leave it on its own."""
+    for token in host:
+        if token.type in ("RETURN", "GOTO"):
             token.origin.sink.error(
                 "CF0306",
-                "goto in the host code of a function with a region",
+                f"{token.text} in the host code of a function with a region",
                 token.span,
-                help="return, or put an if around what is passed over",
-            )
-        elif token.type == "RETURN" and after.type != "SEMI" and (after.text, end.type) != ("0", "SEMI"):
-            token.origin.sink.warning(
-                "CF0330",
-                "the value of this return is dropped: the launcher returns a status of its own, 0 for success",
-                token.span,
-                help="write 'return;', and give values back through an array",
+                help="the function becomes a launcher with a status of its own: move the region into a function "
+                "without it",
             )
 
 

@@ -87,6 +87,11 @@ def why_reserved(name: str) -> str | None:
     return None
 
 
+def is_of_compilers(name: str) -> bool:
+    """Whether compilers and standard headers define macros of this name, each as it sees fit."""
+    return name == "NDEBUG" or re.match("_[_A-Z]", name) is not None or name in _macros()
+
+
 def report_reserved(name: str, reason: str, span: Span, sink: DiagnosticSink) -> None:
     """Says that a name of the program cannot stand in generated code, and why."""
     text = f"'{name}' {reason}: it cannot stand in the generated header and CUDA source"

@@ -18,6 +18,7 @@ from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Program
 from comprehensive.metafork.parse import parse
+from comprehensive.metafork.preprocessor.configuration import Configuration
 from comprehensive.poly.model import Conflict, Undecided
 from comprehensive.poly.report import Words, witness_notes
 from comprehensive.pragmas.constructs import Construct, construct
@@ -36,13 +37,19 @@ _OF_PARALLEL_LOOPS = frozenset(
 
 
 def parse_pragmas(
-    source: SourceFile, sink: DiagnosticSink, models: Models, *, reassociate: bool = False
+    source: SourceFile,
+    sink: DiagnosticSink,
+    models: Models,
+    *,
+    reassociate: bool = False,
+    configuration: Configuration | None = None,
 ) -> Program:
-    """The checked program of a file with directives; nothing is raised for wrong input.
+    """The checked program of a file with directives, whose macros are those of a configuration; nothing is raised for
+    wrong input.
 
     With ``reassociate`` sums may be added up in any order, as reductions ask for.
     """
-    notation, program = _settled(source, sink, _models(source, models), reassociate)
+    notation, program = _settled(source, sink, _models(source, models), reassociate, configuration)
     if sink.has_errors or notation.text is None:
         return program
     text = notation.text
@@ -67,14 +74,18 @@ def _models(source: SourceFile, models: Models) -> frozenset[str]:
 
 
 def _settled(
-    source: SourceFile, sink: DiagnosticSink, models: AbstractSet[str], reassociate: bool
+    source: SourceFile,
+    sink: DiagnosticSink,
+    models: AbstractSet[str],
+    reassociate: bool,
+    configuration: Configuration | None,
 ) -> tuple[Pragmas, Program]:
     """The file as read once it is known which loops that a directive leaves to the compiler are parallel."""
     refuted: dict[int, tuple[Note, ...]] = {}
     while True:
         attempt = DiagnosticSink()
         notation = Pragmas(models, frozenset(refuted), reassociate)
-        program = parse(source, attempt, notation)
+        program = parse(source, attempt, configuration, notation)
         doubtful = _unlike(program, notation, attempt) if attempt.has_errors else _doubtful(program, notation)
         if doubtful:
             refuted |= doubtful

@@ -112,13 +112,22 @@ class _Settings:
 
 
 def build(
-    source_cu: Path, work: Path, interfaces: Sequence[Interface], *, sanitize: bool, compiler: Compiler
+    source_cu: Path,
+    work: Path,
+    interfaces: Sequence[Interface],
+    *,
+    sanitize: bool,
+    compiler: Compiler,
+    include_flags: Sequence[str] = (),
 ) -> CpuLibrary:
-    """Compiles the source into the directory ``work``. CpuBuildError where the compiler rejects it."""
+    """Compiles the source into the directory ``work``. CpuBuildError where the compiler rejects it.
+
+    ``include_flags`` say where it finds what the program includes.
+    """
     work.mkdir(parents=True, exist_ok=True)
     shim = template_directory() / "host" / "cuda_on_cpu.h"
     stem = source_cu.stem
-    flags = [*_FLAGS, "-include", str(shim)]
+    flags = [*_FLAGS, "-include", str(shim), *include_flags]
     if sanitize:
         source, target = work / f"{stem}_driver.cpp", work / f"{stem}_driver"
         if not source_cu.parent.samefile(work):

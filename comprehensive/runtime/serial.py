@@ -98,7 +98,14 @@ def build(program: Program, work: Path, *, compiler: Compiler) -> SerialLibrary:
     work.mkdir(parents=True, exist_ok=True)
     stem = re.sub("[^A-Za-z0-9_]", "_", Path(program.file.path).stem)
     source, target = work / f"{stem}_serial.c", work / f"lib{stem}_serial.so"
-    command = (*compiler.command, *_FLAGS, "-x", "c")
+    command = (
+        *compiler.command,
+        *_FLAGS,
+        *program.configuration.flags,
+        *program.include_flags,
+        "-x",
+        "c",
+    )
     words = ""
     # What the compiler rejects is said of the text as it was written.
     for text in (_with_every_access(program), program.file.text):

@@ -117,7 +117,14 @@ def build(
     for name in (f"{stem}.h", f"{stem}.cu"):
         (work / name).write_text(texts[name], encoding="utf-8")
     interfaces = [interface(plan) for plan in compilation.plan.functions]
-    kernels = build_kernels(work / f"{stem}.cu", work, interfaces, sanitize=sanitize, compiler=cxx)
+    kernels = build_kernels(
+        work / f"{stem}.cu",
+        work,
+        interfaces,
+        sanitize=sanitize,
+        compiler=cxx,
+        include_flags=compilation.program.include_flags,
+    )
     return Executables(kernels, serial, build_guards(work, compiler=c))
 
 

@@ -136,7 +136,9 @@ def build_serial(program: Program, directory: Path, compiler: Compiler) -> Path:
     """The serial program as a shared object. SerialBuildError where the compiler rejects it."""
     text = f'#include <assert.h>\n#line 1 "serial"\n{serial_text(program.file.text, parallel=True)}'
     directory.mkdir(parents=True, exist_ok=True)
-    target = directory / f"serial-{cache_key(text, *compiler.command, *_FLAGS)[:24]}.so"
+    flags = (*_FLAGS, *program.configuration.flags, *program.include_flags)
+    included = (file.text for file in program.included)
+    target = directory / f"serial-{cache_key(text, *included, *compiler.command, *flags)[:24]}.so"
     if target.is_file():
         return target
     source, made = target.with_suffix(".c"), target.with_suffix(f".{os.getpid()}")
@@ -144,7 +146,7 @@ def build_serial(program: Program, directory: Path, compiler: Compiler) -> Path:
     rejected = ""
     # Not every compiler has OpenMP; the directives are then comments.
     for parallel in (("-fopenmp",), ()):
-        command = [*compiler.command, *_FLAGS, *parallel, "-x", "c", str(source), "-o", str(made), "-lm"]
+        command = [*compiler.command, *flags, *parallel, "-x", "c", str(source), "-o", str(made), "-lm"]
         answer = run(command, timeout_s=BUILD_TIMEOUT_S)
         if answer.returncode == 0:
             os.replace(made, target)

@@ -73,6 +73,7 @@ class Session:
         self.measure_pool = measure_pool or Pool.threads(max(1, len(target.identifiers)))
         self._compile_pool = compile_pool or Pool.threads(os.cpu_count() or 1)
         self._plan, self._texts = compilation.plan, texts
+        self._include_flags = compilation.program.include_flags
         self._nvcc = _found_nvcc(options.cuda_path) if target.on_gpu else None
         compiler = find_c_compiler()
         if compiler is None:
@@ -104,11 +105,11 @@ class Session:
 
     def _command(self, cap: int | None) -> tuple[str, ...]:
         if self._nvcc is not None:
-            return gpu_command(self._nvcc, self.target, cap)
+            return (*gpu_command(self._nvcc, self.target, cap), *self._include_flags)
         compiler = find_cxx_compiler()
         if compiler is None:
             raise ToolError("the device cpu needs a C++ compiler\nhelp: set CXX, or install g++")
-        return cpu_command(compiler)
+        return cpu_command(compiler, *self._include_flags)
 
 
 def leaves_alone(plan: ProgramPlan) -> ProgramPlan:

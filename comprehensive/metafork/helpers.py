@@ -1,0 +1,235 @@
+"""Functions of the file, or of a file that it includes, that regions call.
+
+In: a definition at file level.  Out: a :class:`Helper`, or errors (CF0230 to CF0232) at its text::
+
+    static inline float relu(float x) { return x > 0 ? x : 0; }
+        -->  Helper("relu", FLOAT, (float x,), (return = x > 0 ? x : 0,))
+
+A ``return`` is an assignment to the name ``return``, which no program can have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from comprehensive.diagnostics import DiagnosticSink, Note, Span
+from comprehensive.metafork.ast import (
+    Assign,
+    Block,
+    Expr,
+    If,
+    Index,
+    MetaFor,
+    Name,
+    Parameter,
+    ScalarType,
+    Stmt,
+)
+from comprehensive.metafork.grammar import parse
+from comprehensive.metafork.items import CLOSING, OPENING, Item
+from comprehensive.metafork.literals import SUPPORTED_TYPES, scalar_type
+from comprehensive.metafork.named_constants import Constants, declared_names, split
+from comprehensive.metafork.region_body import region_body
+from comprehensive.metafork.tokens import Origin, Token
+from comprehensive.metafork.walk import statements
+
+RETURN = "return"
+"""The name to which a function assigns its value."""
+_IGNORED = frozenset(("static", "inline", "extern", "const", "register"))
+
+
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """A function that can be part of a region: it computes a value from its arguments and writes nothing else."""
+
+    name: str
+    result: ScalarType
+    parameters: tuple[Parameter, ...]
+    body: tuple[Stmt, ...]
+    span: Span
+    """Of its name."""
+
+    @property
+    def expression(self) -> Expr | None:
+        """The value of a function that does nothing but return it."""
+        match self.body:
+            case (Assign(Name("return"), "=", value),):
+                return value
+            case _:
+                return None
+
+
+def name_of(item: Item) -> Token | None:
+    """The name of the function that an item defines."""
+    if not item.has_body:
+        return None
+    opening = next(k for k, token in enumerate(item.tokens) if token.type == "LBRACE")
+    depth = 0
+    for position in range(opening):
+        token = item.tokens[position]
+        before = item.tokens[position - 1]
+        if token.type == "LPAR" and depth == 0 and before.type == "NAME" and not _is_attribute(before):
+            return before
+        depth += (token.type in OPENING) - (token.type in CLOSING)
+    return None
+
+
+def _is_attribute(token: Token) -> bool:
+    """Whether a word of the head of a function speaks to a compiler only: ``__attribute__((pure))``, ``__device__``."""
+    return token.text.startswith("__") or token.text in ("_Noreturn", "_Alignas")
+
+
+def _without_attributes(head: Sequence[Token]) -> list[Token]:
+    found: list[Token] = []
+    depth = 0
+    for before, token in zip((None, *head), head, strict=False):
+        opens = token.type == "LPAR" and (depth > 0 or (before is not None and _is_attribute(before)))
+        depth += opens
+        if depth == 0 and not _is_attribute(token):
+            found.append(token)
+        depth -= token.type == "RPAR" and depth > 0
+    return found
+
+
+def read_helper(item: Item, constants: Constants) -> Helper | None:
+    """The function that an item defines; None after errors, which go to the sink of its tokens."""
+    name = name_of(item)
+    assert name is not None, "only definitions of functions are read"
+    sink = name.origin.sink
+    position = item.tokens.index(name)
+    before = len(sink.diagnostics)
+    result = _result(_without_attributes(item.tokens[:position]), name)
+    closing = position + 1
+    depth = 0
+    while True:
+        kind = item.tokens[closing].type
+        depth += (kind in OPENING) - (kind in CLOSING)
+        if depth == 0:
+            break
+        closing += 1
+    parameters = _parameters(item.tokens[position + 2 : closing], name)
+    opening = next(k for k in range(closing, len(item.tokens)) if item.tokens[k].type == "LBRACE")
+    own = declared_names(item.tokens[position + 2 : -1])
+    inside = _with_constants(item.tokens[opening + 1 : -1], constants, own)
+    body = region_body(
+        _with_returns(inside), item.tokens[-1], {t.text for t in item.tokens if t.type == "NAME"}
+    )
+    if result is None or parameters is None or len(sink.diagnostics) > before:
+        return None
+    _check_body(body, parameters, name)
+    if len(sink.diagnostics) > before:
+        return None
+    return Helper(name.text, result, parameters, body, name.span)
+
+
+def _result(head: Sequence[Token], name: Token) -> ScalarType | None:
+    words = [token.text for token in head if token.type == "TYPE_WORD"]
+    others = [t for t in head if t.type != "TYPE_WORD" and t.text not in _IGNORED]
+    kind = scalar_type(words)
+    if words == ["void"] and not others:
+        text = f"'{name.text}' returns nothing, and a region calls functions for their value"
+        _not_a_helper(name, text, "return the value, and assign it in the region: c[i] = f(a[i]);")
+        return None
+    if kind is None or others:
+        shown = " ".join(token.text for token in (*head, name))
+        text = f"the type of '{shown}' is not one that a region can compute with"
+        _not_a_helper(name, text, f"return one of {SUPPORTED_TYPES}")
+        return None
+    return kind
+
+
+def _parameters(words: Sequence[Token], name: Token) -> tuple[Parameter, ...] | None:
+    if [word.text for word in words] in ([], ["void"]):
+        return ()
+    found: list[Parameter] = []
+    for part in split(words):
+        quiet = Origin(name.origin.file, DiagnosticSink())
+        own = [token._replace(origin=quiet) for token in part]
+        span = part[0].span.to(part[-1].span) if part else name.span
+        end = Token("$END", "", span.end, span.end, quiet)
+        parameter: Parameter | None = parse("parameter", own, end) if part else None
+        if parameter is None or quiet.sink.has_errors:
+            if part and part[0].text == "...":
+                text = f"'{name.text}' takes any number of arguments, and a region cannot call it"
+            else:
+                text = f"a parameter of '{name.text}', which a region calls, is not understood"
+            _not_a_helper(name, text, "parameters are scalars, 'const float *a' and 'float a[n][m]'", span)
+            return None
+        found.append(replace(parameter, span=span))
+    return tuple(found)
+
+
+def _with_constants(inside: Sequence[Token], constants: Constants, own: frozenset[str]) -> list[Token]:
+    found: list[Token] = []
+    for token in inside:
+        value = constants.get(token.text) if token.type == "NAME" and token.text not in own else None
+        made = (token,) if value is None else value
+        found += [t._replace(start=token.start, end=token.end, origin=token.origin) for t in made]
+    return found
+
+
+def _with_returns(inside: Sequence[Token]) -> list[Token]:
+    """``return e;`` as ``return = e;``"""
+    found: list[Token] = []
+    for token in inside:
+        if token.type == "RETURN":
+            found += [token._replace(type="NAME"), token._replace(type="ASSIGN", text="=")]
+        else:
+            found.append(token)
+    return found
+
+
+def _not_a_helper(name: Token, message: str, help: str, span: Span | None = None) -> None:
+    name.origin.sink.error("CF0232", message, span or name.span, help=help)
+
+
+def _check_body(body: tuple[Stmt, ...], parameters: Sequence[Parameter], name: Token) -> None:
+    pointers = {p.name: p for p in parameters if p.is_data}
+    for statement in statements(body):
+        match statement:
+            case Assign(target=Index(array), span=span) if array in pointers:
+                name.origin.sink.error(
+                    "CF0231",
+                    f"'{name.text}', which a region calls, writes through its parameter '{array}'",
+                    span,
+                    notes=(Note("the parameter", pointers[array].span),),
+                    help=f"return the value, and assign it in the region: {array}[i] = {name.text}(...);",
+                )
+            case MetaFor(span=span):
+                text = f"'{name.text}', which a region calls, has parallel loops"
+                _not_a_helper(name, text, "write its loops into the region", span)
+            case _:
+                pass
+    if not always_returns(body):
+        text = f"'{name.text}', which a region calls, does not return a value on every path"
+        _not_a_helper(name, text, "end it with 'return value;'")
+
+
+def is_return(statement: Stmt) -> bool:
+    match statement:
+        case Assign(target=Name("return")):
+            return True
+        case _:
+            return False
+
+
+def may_return(statement: Stmt) -> bool:
+    """Whether there is a ``return`` in a statement."""
+    return any(is_return(inner) for inner in statements((statement,)))
+
+
+def always_returns(body: tuple[Stmt, ...]) -> bool:
+    """Whether the end of a body is never reached."""
+    for statement in body:
+        match statement:
+            case If(_, then, otherwise):
+                if always_returns(then) and always_returns(otherwise):
+                    return True
+            case Block(inner):
+                if always_returns(inner):
+                    return True
+            case _:
+                if is_return(statement):
+                    return True
+    return False

@@ -1,0 +1,454 @@
+"""Calls of functions of the file in a region: each becomes what the function does.
+
+In: statements with calls, and the definitions at file level.  Out: statements without; errors (CF0214, CF0230 to
+CF0233)::
+
+    c[i] = relu(a[i] + b);   -->   float relu_x = a[i] + b; c[i] = relu_x > 0 ? relu_x : 0;
+
+Everything after the parser sees no functions but those of the C library: dependences, footprints and the choice of
+tiles are those of the code as if its author had written it without functions.  What runs under a condition in the
+source (``c ? f(a[i]) : 0``) runs under it still.  What is inlined has the place of the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from comprehensive.diagnostics import GENERATED, Diagnostic, DiagnosticSink, Note, Span
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Conditional,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    FloatLiteral,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    MetaFor,
+    Name,
+    Parameter,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+from comprehensive.metafork.constant_arrays import Table
+from comprehensive.metafork.expression_check import ExpressionChecker, NamesOutside
+from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.functions import MATH
+from comprehensive.metafork.helpers import Helper, name_of, read_helper
+from comprehensive.metafork.items import Item
+from comprehensive.metafork.named_constants import Constants
+from comprehensive.metafork.names import check_helper
+from comprehensive.metafork.precedence import COMPARISONS, LOGICAL
+from comprehensive.metafork.returns import Returns, needs_flag
+from comprehensive.metafork.scope import Kind, Scope, Symbol
+from comprehensive.metafork.substitution import Part, Substitution, with_operands
+from comprehensive.metafork.tokens import Origin
+from comprehensive.metafork.walk import expressions, names, parts, statements
+
+MAXIMUM_SIZE = 20_000
+"""Operations and statements that calls in one file may become."""
+
+
+@dataclass(slots=True)
+class Helpers:
+    """The functions at file level by name, read when they are first called."""
+
+    definitions: Mapping[str, Item]
+    constants: Constants
+    tables: Mapping[str, Table]
+    outside: NamesOutside
+    fresh: Namer
+    size: int = 0
+    _read: dict[str, tuple[Helper | None, tuple[Diagnostic, ...]]] = field(default_factory=lambda: {})
+    _reading: list[str] = field(default_factory=lambda: [])
+
+    @staticmethod
+    def of(
+        items: Iterable[Item],
+        constants: Constants,
+        tables: Mapping[str, Table],
+        outside: NamesOutside,
+        taken: Iterable[str],
+    ) -> Helpers:
+        """Those among ``items``; the names ``taken`` are not given to what is inlined."""
+        named = ((name_of(item), item) for item in items)
+        definitions = {name.text: item for name, item in named if name is not None}
+        return Helpers(definitions, constants, tables, outside, Namer(taken))
+
+    def scope_of_tables(self) -> Scope:
+        """The constant arrays of the file."""
+        symbols = {
+            table.name: Symbol(Kind.DATA, table.type, table.span, len(table.lengths), const=True)
+            for table in self.tables.values()
+        }
+        return Scope(None, symbols)
+
+    def get(self, name: str, place: Span, sink: DiagnosticSink) -> Helper | None:
+        """A function that is defined and that a region can call; else None, and what is wrong goes to the sink."""
+        if name in self._reading:
+            chain = " calls ".join(
+                f"'{each}'" for each in (*self._reading[self._reading.index(name) :], name)
+            )
+            help = "write it as a loop"
+            sink.error(
+                "CF0230", f"a region cannot call functions that call themselves: {chain}", place, help=help
+            )
+            return None
+        if name not in self._read:
+            self._read[name] = self._new(name)
+        helper, found = self._read[name]
+        # One is enough to say why a function that calls this one is none either.
+        for d in found[:1] if self._reading else found:
+            notes = (*d.notes, Note("called here", place))
+            sink.error(d.code, d.message, d.span, notes=notes, help=d.help)
+        return helper
+
+    def _new(self, name: str) -> tuple[Helper | None, tuple[Diagnostic, ...]]:
+        """The function, its own calls inlined."""
+        item = self.definitions[name]
+        sink = DiagnosticSink()
+        origin = Origin(item.tokens[0].origin.file, sink)
+        quiet = replace(item, tokens=tuple(t._replace(origin=origin) for t in item.tokens))
+        helper = read_helper(quiet, self.constants)
+        if helper is not None:
+            self._reading.append(name)
+            inliner = Inliner(self, _scope(helper, self.scope_of_tables()), sink)
+            helper = replace(helper, body=inliner.body(helper.body))
+            self._reading.pop()
+            if not sink.has_errors:
+                tables = self.scope_of_tables()
+                check_helper(helper.parameters, helper.result, helper.body, self.outside, tables, sink)
+        return (None if sink.has_errors else helper), sink.diagnostics
+
+
+def _scope(helper: Helper, outer: Scope) -> Scope:
+    symbols = {
+        p.name: Symbol(
+            Kind.DATA if p.is_data else Kind.LOCAL, p.type, p.span, 1 if p.pointer else len(p.dims)
+        )
+        for p in helper.parameters
+    }
+    return Scope(outer, symbols)
+
+
+class Inliner:
+    """Inlines calls in statements; ``scope`` has the names around them, and learns those that they declare."""
+
+    def __init__(self, helpers: Helpers, scope: Scope, sink: DiagnosticSink) -> None:
+        self._helpers = helpers
+        self._scope = scope.inner()
+        self._sink = sink
+        self._types = ExpressionChecker(helpers.outside, DiagnosticSink())
+
+    # --- statements --------------------------------------------------------------------------------------
+
+    def body(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """The statements without calls of functions of the file."""
+        if not self._has_calls(body):
+            return body
+        return tuple(inner for statement in body for inner in self._statement(statement))
+
+    def _has_calls(self, body: tuple[Stmt, ...]) -> bool:
+        return any(
+            isinstance(node, Call) and node.function in self._helpers.definitions
+            for statement in statements(body)
+            for part in parts(statement)[0]
+            for node in expressions(part)
+        )
+
+    def _statement(self, statement: Stmt) -> list[Stmt]:
+        before: list[Stmt] = []
+        match statement:
+            case Declare(kind, name, dims, initial):
+                value = None if initial is None else self._lifted(initial, before)
+                self._declare(name, kind, Kind.LOCAL_ARRAY if dims else Kind.LOCAL, len(dims))
+                return [*before, replace(statement, initial=value)]
+            case Assign(target, _, value):
+                written = with_operands(target, lambda operand: self._lifted(operand, before))
+                assert isinstance(written, Name | Index)
+                value = self._lifted(value, before)
+                return [*before, replace(statement, target=written, value=value)]
+            case If(condition, then, otherwise):
+                test = self._lifted(condition, before)
+                changed = replace(
+                    statement, condition=test, then=self.body(then), otherwise=self.body(otherwise)
+                )
+                return [*before, changed]
+            case For() | MetaFor():
+                return [self._loop(statement)]
+            case While(condition, body):
+                test = self._lifted(condition, before)
+                if not before:
+                    return [replace(statement, condition=test, body=self.body(body))]
+                leave = If(Unary("!", test), (Break(statement.span),), span=statement.span)
+                return [replace(statement, condition=IntLiteral(1), body=(*before, leave, *self.body(body)))]
+            case DoWhile(body, condition):
+                inner = self.body(body)
+                return [replace(statement, body=inner, condition=self._in_header(condition))]
+            case Block(body):
+                return [replace(statement, body=self.body(body))]
+            case Break() | Continue():
+                return [statement]
+            case _:
+                assert_never(statement)
+
+    def _loop(self, loop: For | MetaFor) -> For | MetaFor:
+        start = self._in_header(loop.start)
+        if loop.type is not None:
+            self._declare(loop.iterator, loop.type, Kind.ITERATOR)
+        bound, step = self._in_header(loop.bound), self._in_header(loop.step)
+        return replace(loop, start=start, bound=bound, step=step, body=self.body(loop.body))
+
+    def _in_header(self, expression: Expr) -> Expr:
+        """An expression before which no statement can stand."""
+        before: list[Stmt] = []
+        found = self._lifted(expression, before, hoists=False)
+        if before:
+            self._sink.error(
+                "CF0233",
+                "the head of a loop calls a function that does more than return an expression",
+                expression.span,
+                help="compute the value into a variable before the loop, and write that there",
+            )
+        return found
+
+    def _declare(self, name: str, kind: ScalarType, what: Kind = Kind.LOCAL, rank: int = 0) -> None:
+        self._scope.symbols[name] = Symbol(what, kind, GENERATED, rank)
+
+    # --- expressions -------------------------------------------------------------------------------------
+
+    def expression(self, expression: Expr) -> Expr:
+        """The expression without calls, or as it is where one of them takes statements or is wrong."""
+        before: list[Stmt] = []
+        found = self._lifted(expression, before, hoists=False)
+        return expression if before or self._sink.has_errors else found
+
+    def _lifted(self, expression: Expr, before: list[Stmt], *, hoists: bool = True) -> Expr:
+        """The expression without calls; what has to run before it goes to the end of ``before``.
+
+        ``hoists``: whether a variable before it may hold an argument, which is then computed whatever happens.
+        """
+        match expression:
+            case Call(function, arguments) if function in self._helpers.definitions and function not in MATH:
+                given = [self._lifted(argument, before, hoists=hoists) for argument in arguments]
+                return self._called(expression, given, before, hoists)
+            case Conditional(condition, then, otherwise):
+                test = self._lifted(condition, before, hoists=hoists)
+                first: list[Stmt] = []
+                second: list[Stmt] = []
+                chosen = self._lifted(then, first, hoists=False)
+                other = self._lifted(otherwise, second, hoists=False)
+                whole = replace(expression, condition=test, then=chosen, otherwise=other)
+                if not first and not second:
+                    return whole
+                result = self._variable("value", self._type(whole), None, before, expression.span)
+                ends = [
+                    (*lines, Assign(result, "=", value, expression.span))
+                    for lines, value in ((first, chosen), (second, other))
+                ]
+                before.append(If(test, ends[0], ends[1], expression.span))
+                return result
+            case Binary("&&" | "||" as operator, left, right):
+                test = self._lifted(left, before, hoists=hoists)
+                inner: list[Stmt] = []
+                last = self._lifted(right, inner, hoists=False)
+                if not inner:
+                    return replace(expression, left=test, right=last)
+                result = self._variable("holds", ScalarType.INT, _truth(test), before, expression.span)
+                asks = result if operator == "&&" else Unary("!", result, expression.span)
+                ending = Assign(result, "=", _truth(last), expression.span)
+                before.append(If(asks, (*inner, ending), span=expression.span))
+                return result
+            case _:
+                return with_operands(expression, lambda operand: self._lifted(operand, before, hoists=hoists))
+
+    def _called(self, call: Call, given: Sequence[Expr], before: list[Stmt], hoists: bool) -> Expr:
+        """What a call stands for."""
+        helper = self._helpers.get(call.function, call.span, self._sink)
+        nothing = Cast(ScalarType.INT if helper is None else helper.result, IntLiteral(0), call.span)
+        if helper is None or not self._fits(helper, call, given):
+            return nothing
+        self._helpers.size += _size(helper.body)
+        if self._helpers.size > MAXIMUM_SIZE:
+            text = f"the regions of this file become too long: calls are more than {MAXIMUM_SIZE} operations"
+            self._sink.error("CF0233", text, helper.span, help="write what the functions do as loops")
+            return nothing
+        arrays = {
+            p.name: part
+            for p, value in zip(helper.parameters, given, strict=True)
+            if p.is_data and (part := self._part(value)) is not None
+        }
+        value = helper.expression
+        bound = [(p, v) for p, v in zip(helper.parameters, given, strict=True) if not p.is_data]
+        if value is not None:
+            uses = list(names(value))
+            own = {
+                p.name: self._argument(helper, p, v, before, hoists and uses.count(p.name) > 1)
+                for p, v in bound
+            }
+            found = Substitution(own, arrays, call.span).expression(value)
+            return self._converted(found, helper.result)
+        return self._with_statements(helper, call, bound, arrays, before)
+
+    def _with_statements(
+        self,
+        helper: Helper,
+        call: Call,
+        bound: Sequence[tuple[Parameter, Expr]],
+        arrays: Mapping[str, Part],
+        before: list[Stmt],
+    ) -> Expr:
+        changed = _assigned(helper.body)
+        own: dict[str, Expr] = {}
+        for p, value in bound:
+            if p.name in changed:
+                own[p.name] = self._variable(f"{helper.name}_{p.name}", p.type, value, before, call.span)
+            else:
+                own[p.name] = self._argument(helper, p, value, before, hoists=True)
+        renamed = dict(arrays)
+        for name, kind, rank in _declared(helper.body):
+            fresh = self._helpers.fresh(f"{helper.name}_{name}")
+            self._declare(fresh, kind, Kind.LOCAL_ARRAY if rank else Kind.LOCAL, rank)
+            own[name] = Name(fresh, call.span)
+            renamed[name] = Part(fresh)
+        result = self._variable(f"{helper.name}_value", helper.result, None, before, call.span)
+        done: Name | None = None
+        if needs_flag(helper.body):
+            done = self._variable(f"{helper.name}_done", ScalarType.INT, IntLiteral(0), before, call.span)
+        returns = Returns(result.identifier, None if done is None else done.identifier)
+        before += Substitution(own, renamed, call.span).body(returns.structured(helper.body))
+        return result
+
+    def _argument(self, helper: Helper, p: Parameter, value: Expr, before: list[Stmt], hoists: bool) -> Expr:
+        if hoists and not _is_light(value):
+            return self._variable(f"{helper.name}_{p.name}", p.type, value, before, value.span)
+        return self._converted(value, p.type)
+
+    def _variable(
+        self, wish: str, kind: ScalarType, value: Expr | None, before: list[Stmt], span: Span
+    ) -> Name:
+        name = self._helpers.fresh(wish)
+        self._declare(name, kind)
+        before.append(Declare(kind, name, initial=value, span=span))
+        return Name(name, span)
+
+    # --- arguments ---------------------------------------------------------------------------------------
+
+    def _fits(self, helper: Helper, call: Call, given: Sequence[Expr]) -> bool:
+        wanted = len(helper.parameters)
+        if len(given) != wanted:
+            text = f"'{helper.name}' takes {wanted} argument{'s' * (wanted != 1)}, not {len(given)}"
+            notes = (Note("its definition", helper.span),)
+            help = f"write {helper.name}({', '.join(p.name for p in helper.parameters)})"
+            self._sink.error("CF0214", text, call.span, notes=notes, help=help)
+            return False
+        for p, value in zip(helper.parameters, given, strict=True):
+            if p.is_data and self._part(value) is None:
+                text = f"the argument for '{p.name}' of '{helper.name}' is no array"
+                help = "write the name of an array, 'a + offset' for a pointer, or 'a[i]' for a row"
+                self._sink.error(
+                    "CF0233", text, value.span, notes=(Note("the parameter", p.span),), help=help
+                )
+                return False
+        return True
+
+    def _part(self, argument: Expr) -> Part | None:
+        """The array, and the place in it, that an argument points to."""
+        match argument:
+            case Name(identifier) if self._is_array(identifier):
+                return Part(identifier)
+            case Index(array, subscripts) if self._is_array(array):
+                return Part(array, subscripts)
+            case Binary("+", Name(identifier), offset) if self._is_array(identifier):
+                return Part(identifier, (), offset)
+            case Binary("+", offset, Name(identifier)) if self._is_array(identifier):
+                return Part(identifier, (), offset)
+            case Binary("+", left, right):
+                part = self._part(left)
+                if part is None or part.offset is None:
+                    return None
+                return replace(part, offset=Binary("+", part.offset, right, argument.span))
+            case _:
+                return None
+
+    def _is_array(self, name: str) -> bool:
+        symbol = self._scope.get(name)
+        return symbol is not None and symbol.is_array
+
+    def _type(self, expression: Expr) -> ScalarType:
+        """The type of an expression; int where it has an error, which the check reports."""
+        return self._types.type_of(expression, self._scope) or ScalarType.INT
+
+    def _converted(self, value: Expr, kind: ScalarType) -> Expr:
+        """The value as C converts it to the type of a parameter or of a result."""
+        if self._types.type_of(value, self._scope) in (kind, None):
+            return value
+        match value:
+            case IntLiteral(number) if not kind.is_integer and number < 2**24:
+                return FloatLiteral(f"{number}.0", kind, value.span)
+            case Unary("-", IntLiteral(number)) if not kind.is_integer and 0 < number < 2**24:
+                return Unary("-", FloatLiteral(f"{number}.0", kind, value.span), value.span)
+            case _:
+                pass
+        return Cast(kind, value, value.span)
+
+
+def _truth(condition: Expr) -> Expr:
+    """1 where a condition holds, else 0."""
+    match condition:
+        case Binary(operator) if operator in COMPARISONS or operator in LOGICAL:
+            return condition
+        case Unary("!"):
+            return condition
+        case _:
+            return Binary("!=", condition, IntLiteral(0), condition.span)
+
+
+def _is_light(value: Expr) -> bool:
+    """Whether a value costs nothing to write twice."""
+    match value:
+        case IntLiteral() | FloatLiteral() | Name() | Index():
+            return True
+        case Unary("-", operand) | Cast(_, operand):
+            return isinstance(operand, IntLiteral | FloatLiteral | Name)
+        case _:
+            return False
+
+
+def _size(body: tuple[Stmt, ...]) -> int:
+    """How many statements and operations there are."""
+    own = [part for statement in statements(body) for part in parts(statement)[0]]
+    return sum(1 for _ in statements(body)) + sum(1 for part in own for _ in expressions(part))
+
+
+def _assigned(body: tuple[Stmt, ...]) -> frozenset[str]:
+    """The scalars that statements assign."""
+    targets = (s.target for s in statements(body) if isinstance(s, Assign))
+    found = {target.identifier for target in targets if isinstance(target, Name)}
+    return frozenset(found | {s.iterator for s in statements(body) if isinstance(s, For) and s.type is None})
+
+
+def _declared(body: tuple[Stmt, ...]) -> dict[tuple[str, ScalarType, int], None]:
+    """The variables that statements declare, with types and ranks, in order."""
+    found: dict[tuple[str, ScalarType, int], None] = {}
+    for statement in statements(body):
+        match statement:
+            case Declare(kind, name, dims):
+                found[name, kind, len(dims)] = None
+            case For(type=kind, iterator=name) if kind is not None:
+                found[name, kind, 0] = None
+            case _:
+                pass
+    return found

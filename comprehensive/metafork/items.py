@@ -1,0 +1,83 @@
+"""Declarations and definitions at file level, found by tokens: a declaration ends at its semicolon, a function at its
+brace.
+
+In: tokens, None for what is no part of a declaration.  Out: an :class:`Item` each::
+
+    enum { N = 10, M }; static int twice(int n) { return 2 * n; }
+        -->  Item(declared {N, M}), Item(declared {twice}, has_body)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from comprehensive.metafork.tokens import Token
+
+OPENING = ("LBRACE", "LPAR", "LSQB")
+CLOSING = ("RBRACE", "RPAR", "RSQB")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A declaration or definition at file level, with the names that it declares."""
+
+    tokens: tuple[Token, ...]
+    declared: frozenset[str]
+    has_body: bool
+    is_prototype: bool
+
+
+def items(outside: Iterable[Token | None]) -> Iterator[Item]:
+    """What is declared at file level, in order."""
+    current: list[Token] = []
+    depth, is_body = 0, False
+    for token in outside:
+        if token is None:
+            if depth == 0:
+                current = []
+            continue
+        if not current and token.type in ("SEMI", "RBRACE"):
+            continue
+        current.append(token)
+        opens, closes = token.type in OPENING, token.type in CLOSING
+        if opens and depth == 0 and [t.type for t in current[:-1]] == ["QUALIFIER", "STRING"]:
+            current = []  # extern "C" {
+            continue
+        if token.type == "LBRACE" and depth == 0:
+            is_body = is_head(current[:-1])
+        depth = max(0, depth + opens - closes)
+        if depth == 0 and (token.type == "SEMI" or (token.type == "RBRACE" and is_body)):
+            has_body = token.type == "RBRACE"
+            yield Item(tuple(current), _declared(current), has_body, not has_body and is_head(current[:-1]))
+            current, is_body = [], False
+
+
+def is_head(text: Sequence[Token]) -> bool:
+    """Whether this is the head of a function: a name and a group in parentheses, outside all others."""
+    depth, found = 0, False
+    for before, token in zip((None, *text), text, strict=False):
+        if depth == 0 and (token.type == "ASSIGN" or token.text == "typedef"):
+            return False
+        found |= depth == 0 and token.type == "LPAR" and before is not None and before.type == "NAME"
+        depth += (token.type in OPENING) - (token.type in CLOSING)
+    return found
+
+
+def _declared(item: Sequence[Token]) -> frozenset[str]:
+    """Tags, variables, functions, names of types, and constants of enumerations."""
+    found: set[str] = set()
+    depth, initialising = 0, False
+    is_enum = any(token.text == "enum" for token in item)
+    for before, token, after in zip((None, *item), item, item[1:], strict=False):
+        if depth == 0 and token.type in ("ASSIGN", "COMMA"):
+            initialising = token.type == "ASSIGN"
+        if token.type == "NAME" and not initialising:
+            kind = before.type if before is not None else ""
+            is_declarator = depth == 0 and after.type in ("ASSIGN", "COMMA", "SEMI", "LSQB", "LPAR")
+            is_pointer = depth == 1 and kind == "STAR" and after.type == "RPAR"
+            is_constant = is_enum and depth == 1 and kind in ("LBRACE", "COMMA")
+            if is_declarator or is_pointer or is_constant or (depth == 0 and kind == "STRUCT"):
+                found.add(token.text)
+        depth += (token.type in OPENING) - (token.type in CLOSING)
+    return frozenset(found)

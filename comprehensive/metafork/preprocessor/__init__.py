@@ -1,0 +1,1 @@
+"""Macros, conditional code and included files of a program. See README.md."""

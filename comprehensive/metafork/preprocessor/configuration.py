@@ -1,0 +1,27 @@
+"""How a program is configured: what ``-D``, ``-U`` and ``-I`` of the command line say, as for a C compiler.
+
+In: names, texts and directories.  Out: a :class:`Configuration`, also as the options of a C compiler::
+
+    Configuration((("N", "1024"),), ("SMALL",), ()).flags == ("-DN=1024", "-USMALL")
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """``definitions`` are macros with their texts, in order; ``undefined`` are names that are no macros."""
+
+    definitions: tuple[tuple[str, str], ...] = ()
+    undefined: tuple[str, ...] = ()
+    directories: tuple[Path, ...] = ()
+    """Where included files are looked for, besides the directory of the file that includes them."""
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What is and what is not defined, as options of a C compiler."""
+        defined = [f"-D{name}={text}" for name, text in self.definitions]
+        return (*defined, *(f"-U{name}" for name in self.undefined))

@@ -1,0 +1,56 @@
+"""The statements of a region, or of a function that a region calls: tokens in, trees out, errors in their sink."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from comprehensive.metafork.ast import Stmt
+from comprehensive.metafork.foreign_words import report_foreign_words
+from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.grammar import parse
+from comprehensive.metafork.initialisers import without_initialisers
+from comprehensive.metafork.limits import (
+    MAXIMUM_DEPTH,
+    MAXIMUM_TOKENS,
+    too_deep_in_text,
+    too_deep_in_tree,
+)
+from comprehensive.metafork.tokens import Token, is_closed
+
+
+def region_body(inside: Sequence[Token], closing: Token, taken: Iterable[str]) -> tuple[Stmt, ...]:
+    """The statements between two braces, of which ``closing`` is the second; none after an error that spoils all.
+
+    ``taken`` are the names that are not free for iterators of its own.
+    """
+    sink = closing.origin.sink
+    if len(inside) > MAXIMUM_TOKENS:
+        text = f"this region is too long: {len(inside)} tokens, at most {MAXIMUM_TOKENS} are read"
+        sink.error("CF0103", text, inside[0].span, help="split it into several regions")
+        return ()
+    for token in inside:
+        if token.type in ("STRING", "CHARACTER") and not is_closed(token):
+            kind = "string" if token.type == "STRING" else "character constant"
+            text = f"this {kind} is never closed"
+            sink.error("CF0106", text, replace(token.span, end=token.start + 1), help="add the closing quote")
+            return ()
+    if report_foreign_words(inside):
+        return ()
+    deep = too_deep_in_text(inside)
+    if deep is None:
+        end = Token("$END", "", closing.start, closing.start, closing.origin)
+        body: tuple[Stmt, ...] = parse("region", inside, end) or ()
+        deep = too_deep_in_tree(body)
+        if deep is None:
+            body = without_initialisers(body, Namer(taken), sink)
+            deep = too_deep_in_tree(body)
+        if deep is None:
+            return body
+    sink.error(
+        "CF0108",
+        f"nested too deeply: more than {MAXIMUM_DEPTH} levels",
+        replace(deep, end=min(deep.end, deep.start + 1)),
+        help="compute parts of the expression into local scalars, or flatten the nest",
+    )
+    return ()
