@@ -13,9 +13,10 @@ from torch import Tensor
 from benchmarks.gpu import native
 from benchmarks.gpu.cases import Launch, Point
 from benchmarks.gpu.contest import Attempt, Ready
-from benchmarks.gpu.header import Choice, Launcher, launcher
+from benchmarks.gpu.header import Launcher, launcher
 from benchmarks.gpu.outcome import PeerError
 from benchmarks.gpu.problems import Problem
+from comprehensive.runtime.choice import Choice
 
 
 def attempts(problem: Problem) -> Iterator[Attempt]:

@@ -16,10 +16,10 @@ from comprehensive.metafork.ast import Expr, ScalarType
 
 def wide_value(nest: Nest, expression: Expr, values: Mapping[str, int]) -> int:
     """In 64 bits, as generated host code computes; ``unsigned`` wraps as C says. KeyError where a value is missing."""
+    declared = {s.name: s.type for s in nest.scalars}
     types = {
-        s.name: s.type if s.type is ScalarType.UNSIGNED else ScalarType.LONG
-        for s in nest.scalars
-        if s.type.is_integer and s.name in values
+        name: ScalarType.UNSIGNED if declared.get(name) is ScalarType.UNSIGNED else ScalarType.LONG
+        for name in values
     }
     return int(c_value(expression, {name: values[name] for name in types}, types))
 
