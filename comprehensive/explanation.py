@@ -145,7 +145,7 @@ def explain(
             wanted = (region.kind_of(leaf), region.tile_of(leaf) or leaf)
             cases = [c for c in cases if (c.kind, c.index) == wanted]
         used = {*(s.name for s in nest.scalars), *tree.limits, *MACHINE_PARAMETERS}
-        chosen: Defaults | None = None if asserts.violated(values) else of_functions[function]
+        chosen: Defaults | None = None if asserts.violated(values) else of_functions[int(function)]
         at = {**values, **({} if chosen is None else chosen.parameters)}
         explained.append(
             RegionExplanation(
