@@ -117,7 +117,8 @@ def row(plan: ProgramPlan, folder: Path, runs: int) -> Row:
     )
     tile, parameters = _medians(choices, runs)
     known, new, launches = _medians(launcher, runs)
-    return Row(plan.stem, tile, parameters, view.candidates, known / launches, new, int(launches))
+    tried = view.candidates + view.neighbours
+    return Row(plan.stem, tile, parameters, tried, known / launches, new, int(launches))
 
 
 def choices_text(stem: str, view: FunctionView) -> str:
@@ -139,7 +140,7 @@ int main(void)
   {view.params_type} params;
   int k;
   double begin = now();
-  for (k = 0; k < 100000; k++) sink += {region.name}_tile(&machine, {sizes}4, 1, -1).number;
+  for (k = 0; k < 100000; k++) sink += {region.name}_tile(&machine, {sizes}4, 1, -1, CF_SATURATED).number;
   printf("%.1f ", (now() - begin) / 100000);
   begin = now();
   for (k = 0; k < 500; k++) sink += {view.name}_defaults(&machine, {given}&params);

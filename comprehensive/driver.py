@@ -12,12 +12,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from comprehensive.algebra import PortfolioSolver
+from comprehensive.algebra import Polynomial, PortfolioSolver
 from comprehensive.codegen.acceptance import kernels_compile
 from comprehensive.codegen.cuda import kernel_unit
 from comprehensive.codegen.instances import instances
 from comprehensive.codegen.lower import lower
-from comprehensive.codegen.plan import FunctionPlan, LeafPlan, ProgramPlan, RegionPlan, TilePlan
+from comprehensive.codegen.plan import (
+    USUAL_REGISTERS,
+    FunctionPlan,
+    LeafPlan,
+    ProgramPlan,
+    RegionPlan,
+    TilePlan,
+)
 from comprehensive.codegen.tiled import tile_obstacle
 from comprehensive.counters.assumptions import assumptions
 from comprehensive.counters.feasible import warn_of_hopeless
@@ -35,6 +42,7 @@ from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.parse import parse
 from comprehensive.metafork.preprocessor.configuration import Configuration
 from comprehensive.metafork.read import read_source
+from comprehensive.model.leaf_sites import leaf_profile
 from comprehensive.model.tile_work import step_length, tile_work
 from comprehensive.model.traffic import traffic
 from comprehensive.optimize.algorithm import comprehensive_optimization
@@ -252,7 +260,17 @@ def region_plan(
     for leaf in tree.leaves:
         name = names.setdefault(leaf.fragment, f"{nest.name}_leaf{leaf.index}")
         kernel = lower(leaf.fragment, name)
-        leaves.append(LeafPlan(leaf.index, kernel, leaf.fragment.nest, leaf.simplified, decision_lines(leaf)))
+        leaves.append(
+            LeafPlan(
+                leaf.index,
+                kernel,
+                leaf.fragment.nest,
+                leaf.simplified,
+                decision_lines(leaf),
+                registers_of(tree, leaf),
+                leaf_profile(kernel, leaf.fragment.nest),
+            )
+        )
     dead_ends = tuple(d.simplified for d in tree.dead_ends)
     first = tile_plan(f"{nest.name}_tile", tile, len(leaves))
     behind = len(leaves) + (0 if first is None else len(first.instances))
@@ -282,6 +300,15 @@ def tile_plan(name: str, tile: Tree[Variant] | NotApplicable, first: int) -> Til
         cut.conditions,
         cut.batch,
     )
+
+
+def registers_of(tree: Tree[Variant], leaf: Leaf[Variant]) -> int:
+    """Those of a thread, where they are counted as a number."""
+    for counter in tree.counters:
+        value = counter.evaluate(leaf.fragment).value
+        if counter.limit == "R_B" and isinstance(value, Polynomial) and value.is_constant:
+            return int(value.constant_value())
+    return USUAL_REGISTERS
 
 
 def decision_lines(leaf: Leaf[Variant]) -> tuple[str, ...]:

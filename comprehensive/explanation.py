@@ -15,21 +15,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from comprehensive.algebra import Atom, Polynomial, Quotient, System, with_quotients
+from comprehensive.algebra import Atom, Quotient, System, with_quotients
 from comprehensive.algebra.polynomial import Scalar
 from comprehensive.asserts import Assert, Asserts, asserts_of, not_checked
-from comprehensive.codegen.plan import RegionPlan, TilePlan
+from comprehensive.codegen.interface import interface
+from comprehensive.codegen.plan import FunctionPlan, RegionPlan, TilePlan
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import scalar_values
 from comprehensive.loops.ir import Role, Variant
 from comprehensive.machine.device import Device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.model.choice import sweeps_left
+from comprehensive.model.defaults import Defaults, Tried, defaults, left_out
 from comprehensive.model.ranking import Ranking, rank
 from comprehensive.nearest import nearest
 from comprehensive.optimize.protocols import NotApplicable
-from comprehensive.optimize.tree import Branch, Leaf, Tree, walk
+from comprehensive.optimize.tree import Branch, Tree, walk
 from comprehensive.values import Rational, demand_computed, demand_known, value_error
+
+NEXT_BEST = 4
+"""Parameters that are shown beside those that the launcher takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,10 @@ class RegionExplanation:
     """None where a scalar has no value."""
     missing: tuple[str, ...]
     """The scalars without a value."""
+    left_out: int = 0
+    """Points that the parameters of the ranking leave out."""
+    defaults: Defaults | None = None
+    """How the launcher chooses program parameters, where none has a value and all else has; the ranking is at these."""
     unchecked: tuple[str, ...] = ()
     """The asserts of the program, quoted, that only the generated code can test."""
 
@@ -91,8 +100,11 @@ def explain(
     for nest in compilation.nests:
         demand_computed(nest, values)
     explained: list[RegionExplanation] = []
-    regions = [region for function in compilation.plan.functions for region in function.regions]
-    for nest, tree, tile, time, region, asserts in zip(
+    regions = [(n, region) for n, f in enumerate(compilation.plan.functions) for region in f.regions]
+    of_functions: list[Defaults | None] = [
+        _defaults(f, device, values) if leaf is None else None for f in compilation.plan.functions
+    ]
+    for nest, tree, tile, time, (function, region), asserts in zip(
         compilation.nests,
         compilation.trees,
         compilation.tiles,
@@ -133,6 +145,8 @@ def explain(
             wanted = (region.kind_of(leaf), region.tile_of(leaf) or leaf)
             cases = [c for c in cases if (c.kind, c.index) == wanted]
         used = {*(s.name for s in nest.scalars), *tree.limits, *MACHINE_PARAMETERS}
+        chosen: Defaults | None = None if asserts.violated(values) else of_functions[int(function)]
+        at = {**values, **({} if chosen is None else chosen.parameters)}
         explained.append(
             RegionExplanation(
                 nest.name,
@@ -141,11 +155,12 @@ def explain(
                 {k: v for k, v in values.items() if k in used},
                 tuple(cases),
                 *(
-                    _ranking(region, tree, cases, device, values)
-                    if leaf is None and not asserts.violated(values)
-                    else (None, ())
+                    _ranking(region, device, at)
+                    if leaf is None and not asserts.violated(at)
+                    else (None, (), 0)
                 ),
-                asserts.unchecked,
+                unchecked=asserts.unchecked,
+                defaults=chosen,
             )
         )
     if leaf is not None and not any(region.cases for region in explained):
@@ -157,21 +172,28 @@ def explain(
     return tuple(explained)
 
 
+def _defaults(function: FunctionPlan, device: Device, values: Mapping[str, Rational]) -> Defaults | None:
+    """What the launcher chooses; None where a program parameter is given, or not all that the choice depends on."""
+    host = interface(function)
+    if not host.program or any(a.name in values for a in host.program):
+        return None
+    given = [a.name for a in host.arguments if not a.pointer and a.type.is_integer]
+    if any(name not in values for name in given):
+        return None
+    return defaults(function, device.machine(), {name: int(values[name]) for name in given})
+
+
 def _ranking(
-    region: RegionPlan,
-    tree: Tree[Variant],
-    cases: Sequence[Case],
-    device: Device,
-    values: Mapping[str, Rational],
-) -> tuple[Ranking | None, tuple[str, ...]]:
-    """The ranking of tiles and of the leaf that runs, or the scalars that have no value."""
+    region: RegionPlan, device: Device, values: Mapping[str, Rational]
+) -> tuple[Ranking | None, tuple[str, ...], int]:
+    """The ranking of tiles and of the leaf that runs, or the scalars that have no value; and points left out."""
     nests = (region.nest, *(plan.nest for plan in region.tilings))
     scalars = {
         s.name: s for nest in nests for s in nest.scalars if s.type.is_integer and s.role is not Role.TILE
     }
     missing = tuple(s.name for s in scalars.values() if s.value is None and s.name not in values)
     if missing:
-        return None, missing
+        return None, missing, 0
     given = {name: int(values[name]) for name in scalars if name in values}
     others = {s.name: 1.0 for s in region.nest.scalars if not s.type.is_integer}
     known = {
@@ -179,24 +201,8 @@ def _ranking(
         for name, value in scalar_values(region.nest, {**others, **given}).items()
         if name in scalars
     }
-    runs = [c.index for c in cases if c.kind == "leaf" and c.applies]
-    counted = {
-        found.index: int(value.constant_value())
-        for found in tree.leaves
-        for value in [_registers(tree, found)]
-        if found.index in runs and value is not None
-    }
     left = sweeps_left(region, known)
-    return rank(region, counted, device.machine(), known, sweeps_left=left), ()
-
-
-def _registers(tree: Tree[Variant], leaf: Leaf[Variant]) -> Polynomial | None:
-    """Those of a thread, where they are counted as a number."""
-    for counter in tree.counters:
-        value = counter.evaluate(leaf.fragment).value
-        if counter.limit == "R_B" and isinstance(value, Polynomial) and value.is_constant:
-            return value
-    return None
+    return rank(region, device.machine(), known, sweeps_left=left), (), left_out(region.nest, known)
 
 
 def _register_source(tree: Tree[Variant]) -> str:
@@ -293,6 +299,12 @@ def to_text(regions: tuple[RegionExplanation, ...]) -> str:
         lines.append(f"{region.name} on {region.device}, {values}; register counts: {region.registers}")
         for case in sorted(region.cases, key=lambda c: (c.applies is not True, c.applies is False)):
             lines += _case_lines(case)
+        if region.defaults is not None:
+            lines += _defaults_lines(region.defaults)
+        if region.left_out:
+            lines.append(
+                f"  the parameters leave out {region.left_out} points: extents of loops are rounded down"
+            )
         if region.ranking is not None:
             lines += _ranking_lines(region.ranking)
         elif region.missing:
@@ -300,6 +312,28 @@ def to_text(regions: tuple[RegionExplanation, ...]) -> str:
         lines += [f"  {line}" for line in not_checked(region.unchecked)]
         lines.append("")
     return "\n".join(lines[:-1]) + "\n"
+
+
+def _defaults_lines(found: Defaults) -> list[str]:
+    """What the launcher takes without parameters, the next best, and the best that lead to other leaves."""
+    if found.chosen is None:
+        return ["  without parameters the launcher finds none that can be launched"]
+    ranked = sorted((t for t in found.tried if t is not found.chosen), key=lambda tried: tried.order)
+    shown = ranked[:NEXT_BEST]
+    for tried in ranked:
+        if tried.leaves not in {t.leaves for t in (found.chosen, *shown)}:
+            shown.append(tried)
+    lines = [
+        f"  without parameters the launcher takes {_tried(found.chosen)}; the next ones that it looked at:"
+    ]
+    return [*lines, *(f"      {_tried(tried)}" for tried in shown)] if shown else [lines[0].partition(";")[0]]
+
+
+def _tried(tried: Tried) -> str:
+    parameters = ", ".join(f"{name} = {value}" for name, value in tried.parameters.items())
+    leaves = " and ".join(f"leaf {number}" for number in dict.fromkeys(tried.leaves))
+    left = f", {tried.left_out} points left out" if tried.left_out else ""
+    return f"{parameters} ({leaves}, {tried.leaf_cycles} cycles{left})"
 
 
 def _ranking_lines(ranking: Ranking) -> list[str]:
@@ -324,8 +358,8 @@ def _case_lines(case: Case) -> list[str]:
     runs = {
         "leaf": "runs",
         "dead end": "applies: no variant, the dispatcher refuses",
-        "register tile": "fits, and comes before the leaves where the launcher chooses",
-        "time tile": "fits, and comes before all else where it chooses, and four sweeps of the loop or more are left",
+        "register tile": "fits",
+        "time tile": "fits, where four sweeps of the loop or more are left",
     }[case.kind]
     match case.applies:
         case True:
@@ -357,6 +391,8 @@ def to_json(regions: tuple[RegionExplanation, ...]) -> dict[str, Any]:
                 "device": region.device,
                 "registers": region.registers,
                 "ranking": None if region.ranking is None else _ranking_json(region.ranking),
+                "defaults": None if region.defaults is None else _defaults_json(region.defaults),
+                "left_out": region.left_out,
                 "unchecked": list(region.unchecked),
                 "values": {k: v if isinstance(v, int) else str(v) for k, v in region.values.items()},
                 "cases": [
@@ -380,6 +416,23 @@ def to_json(regions: tuple[RegionExplanation, ...]) -> dict[str, Any]:
                 ],
             }
             for region in regions
+        ],
+    }
+
+
+def _defaults_json(found: Defaults) -> dict[str, Any]:
+    return {
+        "parameters": dict(found.parameters),
+        "tried": [
+            {
+                "parameters": dict(tried.parameters),
+                "leaves": list(tried.leaves),
+                "cycles": tried.cycles,
+                "leaf_cycles": tried.leaf_cycles,
+                "left_out": tried.left_out,
+                "chosen": tried is found.chosen,
+            }
+            for tried in sorted(found.tried, key=lambda tried: tried.order)
         ],
     }
 

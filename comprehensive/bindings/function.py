@@ -2,7 +2,7 @@
 
 In: what the manifest says of it, and the compiled library.  Out: a :class:`GeneratedFunction`::
 
-    matmul(1024, a, b, c)                                  # Launched(leaf=4, cycles=153000)
+    matmul(1024, a, b, c)                                  # Launched(leaf=4, cycles=153000, left_out=0)
     matmul(1024, a, b, c, B0=16, ub1=16, s=2, tile=-1)     # with program parameters
     matmul.choose(1024, machine="h200")                    # what would run, without data and GPU
 """
@@ -54,11 +54,13 @@ STATUS: Mapping[int, str] = MappingProxyType(
 class Launched:
     """``leaf`` is the number of what ran last, as in the manifest: leaves first, then tiles; -1 if sizes are empty.
 
-    ``cycles`` are those that tiles are expected to take, those of leaves not counted.
+    ``cycles`` are those that launches are expected to take, all together; ``left_out`` points of the regions are not
+    computed with these parameters, since extents of loops are rounded down.
     """
 
     leaf: int
     cycles: int
+    left_out: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class Chosen:
 
     leaf: int
     cycles: int
+    left_out: int
     parameters: Mapping[str, int]
 
 
@@ -139,7 +142,7 @@ class GeneratedFunction:
             ctypes.byref(choice),
         )
         self._demand(status, choice)
-        return Launched(choice.leaf, choice.cycles)
+        return Launched(choice.leaf, choice.cycles, choice.left_out)
 
     def choose(self, /, *positional: Any, **named: Any) -> Chosen:
         """What a call would run: takes sizes and other scalars in their order, and data by name only.
@@ -177,7 +180,7 @@ class GeneratedFunction:
         )
         self._demand(status, choice)
         parameters = {name: int(getattr(found, name)) for name in self._parameters}
-        return Chosen(choice.leaf, choice.cycles, MappingProxyType(parameters))
+        return Chosen(choice.leaf, choice.cycles, choice.left_out, MappingProxyType(parameters))
 
     # --- arguments ---------------------------------------------------------------------------------------
 

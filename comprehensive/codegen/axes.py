@@ -9,10 +9,12 @@ share an axis as digits of the number along it::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import TypeVar
 
-from comprehensive.metafork.ast import Binary, Declare, Expr, ScalarType
+from comprehensive.loops.types import exact_product
+from comprehensive.metafork.ast import Binary, Declare, Expr, IntLiteral, ScalarType
 
 AXES = ("x", "y", "z")
 
@@ -32,6 +34,14 @@ def product_of(extents: Sequence[Expr]) -> Expr:
     for extent in extents[1:]:
         result = Binary("*", result, extent)
     return result
+
+
+def axis_extents(extents: Sequence[Expr], types: Mapping[str, ScalarType]) -> tuple[Expr, ...]:
+    """Along x, y and z from the extents of loops, outermost first; what they are multiplied to is exact."""
+    found = [
+        reduce(lambda left, right: exact_product(left, right, types), along) for along in on_axes(extents)
+    ]
+    return (*found, *(IntLiteral(1) for _ in AXES[len(found) :]))
 
 
 def digits(number: Expr, iterators: Sequence[str], extents: Sequence[Expr]) -> tuple[Declare, ...]:

@@ -23,7 +23,7 @@ from comprehensive.codegen.plan import LeafPlan, RegionPlan, TilePlan
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.reading_order import reading_order
-from comprehensive.loops.types import exact_product, type_of
+from comprehensive.loops.types import type_of
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.metafork.ast import Binary, Cast, Expr, ScalarType
 from comprehensive.metafork.printer import print_expr
@@ -80,15 +80,6 @@ class Guard:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """The block of some leaves: numbers of threads as C text."""
-
-    leaves: tuple[int, ...]
-    threads: str
-    innermost: str
-
-
-@dataclass(frozen=True, slots=True)
 class Names:
     """What the generated functions call their own parameters, so that they hide no name of the user."""
 
@@ -98,8 +89,6 @@ class Names:
     wanted: str
     feasible: str
     leaf: str
-    threads: str
-    innermost: str
     stream: str
     why: str
     device: str
@@ -124,9 +113,6 @@ class Dispatch:
     facts: tuple[Fact, ...]
     cases: tuple[Case, ...]
     dead_ends: tuple[str, ...]
-    shapes: tuple[Shape, ...]
-    shape_names: tuple[Argument, ...]
-    """The sizes and program parameters that a shape reads."""
     explanations: tuple[tuple[int, str], ...]
     host_values: tuple[tuple[Argument, str], ...] | None
     """Sizes that host code computes, in order, as C text; None where one is known at the launch only."""
@@ -170,7 +156,6 @@ def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
         for number, system, comment in _numbered(region)
     )
     read = _read(atoms, region.quotients)
-    shape_names = _shape_names(region)
     return Dispatch(
         name=region.name,
         params_type=f"{host.name}_params",
@@ -192,8 +177,6 @@ def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
         facts=tuple(_fact(atom, order, own) for atom in atoms),
         cases=cases,
         dead_ends=tuple(_system_text(system, order) for system in region.dead_ends),
-        shapes=_shapes(region.leaves, known),
-        shape_names=tuple(a for a in (*sizes, *program) if a.name in shape_names),
         explanations=(
             *((leaf.index, _explanation(leaf, order)) for leaf in region.leaves),
             *(line for tile in region.tilings for line in _tile_explanations(tile, order)),
@@ -367,20 +350,6 @@ def _tile_explanations(tile: TilePlan, order: Sequence[str]) -> tuple[tuple[int,
         sizes = ", ".join(f"{name} = {size}" for name, size in tile.sizes(instance).items())
         found.append((tile.first + number, f"{system}; {tile.kind}: {sizes}"))
     return tuple(found)
-
-
-def _shapes(leaves: Sequence[LeafPlan], types: Mapping[str, ScalarType]) -> tuple[Shape, ...]:
-    """Leaves with equal blocks together, in order of their first leaf."""
-    grouped: dict[tuple[Expr, ...], list[int]] = {}
-    for leaf in leaves:
-        grouped.setdefault(leaf.kernel.block, []).append(leaf.index)
-    shapes: list[Shape] = []
-    for block, indices in grouped.items():
-        threads: Expr = block[0]
-        for extent in block[1:]:
-            threads = exact_product(threads, extent, types)
-        shapes.append(Shape(tuple(indices), wide(threads, types), wide(block[-1], types)))
-    return tuple(shapes)
 
 
 def host_values(

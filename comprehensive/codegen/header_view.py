@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import TypeAlias
 
-from comprehensive.codegen.c_expr import c_comment, c_string, mentions, wide
+from comprehensive.codegen.c_expr import c_comment, c_string, mentions
 from comprehensive.codegen.dispatch import (
     MACHINE_FIELDS,
     Case,
@@ -19,13 +18,13 @@ from comprehensive.codegen.dispatch import (
     Fact,
     Guard,
     Names,
-    Shape,
     dispatch,
     host_values,
     is_size,
     names_beside,
 )
 from comprehensive.codegen.interface import Argument, Interface, interface
+from comprehensive.codegen.leaf_view import LeafCosts, leaf_costs
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TunedRow
 from comprehensive.codegen.tile_view import TileCosts, tile_costs
 from comprehensive.loops.access import names_read
@@ -35,7 +34,7 @@ from comprehensive.machine.device import devices
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS
 
-INTERFACE_VERSION = 2
+INTERFACE_VERSION = 3
 """Of the part that generated headers share; raised with every incompatible change of it."""
 
 CANDIDATES = 4096
@@ -43,6 +42,9 @@ CANDIDATES = 4096
 
 LARGEST_EXPONENT = 10
 """Searches among powers of two end at 2**10: no extent of a block is larger."""
+
+MOST_TRIED = 6
+"""Parameters of a function for which the choice of defaults tries several values of each."""
 
 NEIGHBOURS = 39
 """The number of values that `cf_neighbour` knows."""
@@ -76,16 +78,12 @@ class RegionView:
     dead_ends: tuple[str, ...]
     quotients: tuple[tuple[str, str, str], ...]
     """Name, value and meaning of what is computed before the facts."""
-    shapes: tuple[Shape, ...]
     explanations: tuple[tuple[int, str], ...]
     names: Names
     select_parameters: str
     unused: tuple[str, ...]
     size_arguments: str
     nearest_parameters: str
-    shape_parameters: str
-    shape_program: tuple[Argument, ...]
-    shape_unused: tuple[str, ...]
     moves: int
     neighbours: int
     exponents: int
@@ -93,10 +91,19 @@ class RegionView:
     host_values: HostValues
     value_program: tuple[Argument, ...]
     value_arguments: str
-    shape_value_arguments: str
+    value_idle: tuple[str, ...]
+    """Program parameters and host scalars that the choice of defaults has, and may not need."""
+    leaf_value_arguments: str
+    tile_value_arguments: str
+    knows_tile: bool
+    """Whether what register tiles cost is known before the host code runs."""
+    leaf_costs: LeafCosts
     tiles: TileCosts | None
-    points: str
-    """How many points there are, as far as defaults can tell; empty where they cannot."""
+
+    @property
+    def is_considered(self) -> bool:
+        """Whether all that the choice of defaults needs is known before the host code runs."""
+        return self.host_values is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +138,18 @@ class FunctionView:
     defaults_unused: tuple[str, ...]
     not_considered: str
     """Regions that the choice of defaults leaves out: a size of theirs is known at the launch only."""
+    defaults_arguments: str
+    """The machine and the sizes, each with a comma behind it."""
+    left_out_unused: tuple[str, ...]
+    value_arguments: str
+    """The same, each with a comma before it."""
+    exponents: int
+    """So many powers of two there are, for each program parameter."""
+    coarse: tuple[int, ...]
+    """Exponents of those that are tried first, all with all."""
     candidates: int
-    values: tuple[int, ...]
-    """Of each program parameter, among the candidates for defaults."""
-    value_type: str
+    neighbours: int
+    """How many are tried then, around the best of the candidates."""
     tuned: tuple[TunedView, ...]
     tuned_sizes: tuple[Argument, ...]
     """The arguments whose values rows of tuned parameters are for."""
@@ -193,20 +208,19 @@ def function_view(plan: FunctionPlan) -> FunctionView:
     names = names_beside(a.name for a in host.everything)
     found = tuple(dispatch(region, host) for region in plan.regions)
     regions = tuple(
-        _region_view(region, host, tile_costs(planned, region), *_points(planned, region, host))
-        for planned, region in zip(plan.regions, found, strict=True)
+        _region_view(planned, region, host) for planned, region in zip(plan.regions, found, strict=True)
     )
-    sizes = _function_sizes(plan, found, [region.host_values for region in regions], host)
-    values = default_values(len(host.program))
+    sizes = _function_sizes(plan, found, regions, host)
     choose = [*(a.declaration for a in host.arguments), f"const {host.name}_params *{names.params}"]
     launch = [*choose, f"struct CUstream_st *{names.stream}"]
     machine = f"const cf_machine *{names.machine}"
-    read = " ".join(
-        " ".join((r.value_arguments, *(value for _, value in r.host_values), r.points))
-        for r in regions
-        if r.host_values is not None
+    coarse = coarse_exponents(len(host.program))
+    considered = [region for region in regions if region.is_considered]
+    losing = [region for region in considered if region.leaf_costs.shares]
+    read = " ".join(map(_read_of_values, considered))
+    read_losing = " ".join(
+        " ".join((r.leaf_value_arguments, *(value for _, value in r.host_values or ()))) for r in losing
     )
-    idle = [] if any(r.host_values is not None for r in regions) else [names.machine]
     return FunctionView(
         name=host.name,
         params_type=f"{host.name}_params",
@@ -220,11 +234,21 @@ def function_view(plan: FunctionPlan) -> FunctionView:
         launch_parameters=", ".join(launch),
         choose_parameters=", ".join(choose),
         defaults_parameters=", ".join((machine, *(a.declaration for a in sizes))),
-        defaults_unused=(*idle, *(a.name for a in sizes if not mentions(read, a.name))),
+        defaults_unused=(
+            *([] if considered else [names.machine]),
+            *(a.name for a in sizes if not mentions(read, a.name)),
+        ),
+        left_out_unused=(
+            *([] if losing else [names.machine, names.params]),
+            *(a.name for a in sizes if not mentions(read_losing, a.name)),
+        ),
+        defaults_arguments="".join(f"{name}, " for name in (names.machine, *(a.name for a in sizes))),
         not_considered=", ".join(r.name for r in regions if r.host_values is None),
-        candidates=len(values) ** len(host.program),
-        values=values,
-        value_type="long" if any(a.type.size_bytes > 4 for a in host.program) else "int",
+        value_arguments="".join(f", {name}" for name in (names.machine, *(a.name for a in sizes))),
+        exponents=LARGEST_EXPONENT + 1,
+        coarse=coarse,
+        candidates=len(coarse) ** len(host.program),
+        neighbours=neighbours(len(host.program)),
         tuned=tuple(_tuned(row) for row in plan.tuned),
         tuned_sizes=_tuned_sizes(plan, host),
     )
@@ -246,11 +270,18 @@ def _tuned_sizes(plan: FunctionPlan, host: Interface) -> tuple[Argument, ...]:
     return tuple(arguments[name] for name, _ in plan.tuned[0].sizes)
 
 
-def default_values(parameters: int) -> tuple[int, ...]:
-    """What each program parameter is tried with, so that a search takes some microseconds: about a hundred in all."""
-    if parameters <= 2:
-        return tuple(1 << k for k in range(LARGEST_EXPONENT + 1))
-    return {3: (1, 4, 32, 256), 4: (1, 8, 32)}.get(parameters, (1, 16)) if parameters <= 6 else (1,)
+def coarse_exponents(parameters: int) -> tuple[int, ...]:
+    """Of the powers of two that each program parameter is tried with first: some dozens of candidates in all."""
+    if parameters <= 1:
+        return tuple(range(LARGEST_EXPONENT + 1))
+    if parameters > MOST_TRIED:
+        return (0,)
+    return {2: (0, 1, 3, 5, 7, 9), 3: (0, 2, 4, 6, 8), 4: (0, 3, 5)}.get(parameters, (0, 4))
+
+
+def neighbours(parameters: int) -> int:
+    """How many candidates differ from one by a factor of two, or not at all, in each parameter."""
+    return 3**parameters if 2 <= parameters <= 4 else 0
 
 
 def most_values(parameters: int, wanted: int) -> int:
@@ -269,57 +300,52 @@ def data_sizes(plan: FunctionPlan, host: Interface) -> tuple[Argument, ...]:
 
 
 def _function_sizes(
-    plan: FunctionPlan, found: Sequence[Dispatch], computed: Sequence[HostValues], host: Interface
+    plan: FunctionPlan, found: Sequence[Dispatch], regions: Sequence[RegionView], host: Interface
 ) -> tuple[Argument, ...]:
-    """The arguments that the choice of default parameters reads; ``computed`` is what it computes from them."""
-    wanted = {a.name for region in found for a in region.sizes}
-    wanted |= {
-        name
-        for region in plan.regions
-        for tiling in region.tilings[:1]
-        for _, limit in tiling.kernel.limits
-        for name in names_read(limit)
-    }
-    for region, values in zip(plan.regions, computed, strict=True):
-        for argument, _ in values or ():
+    """The arguments that the choice of default parameters reads."""
+    wanted = {a.name for view in regions for a in view.leaf_costs.sizes}
+    wanted |= {a.name for region in found for a in region.sizes}
+    wanted |= {a.name for view in regions if view.knows_tile and view.tiles for a in view.tiles.sizes}
+    for region, view in zip(plan.regions, regions, strict=True):
+        for argument, _ in view.host_values or ():
             value = region.nest.scalar(argument.name).value
             wanted |= names_read(value) if value is not None else frozenset()
     return tuple(a for a in host.arguments if a.name in wanted)
 
 
-def _points(planned: RegionPlan, region: Dispatch, host: Interface) -> tuple[HostValues, str]:
-    """What host code computes before defaults are chosen, and a count of the turns of all loops.
-
-    The kernels over tiles know the bounds; the count is empty where one is known at the launch only.
-    """
-    passed = [a.name for a in host.everything]
-    if region.host_values is None or not planned.tilings:
-        return region.host_values, ""
-    plan = planned.tilings[0]
-    read = {name for _, limit in plan.kernel.limits for name in names_read(limit)}
-    values = host_values(planned.nest, (*read, *(a.name for a, _ in region.host_values)), passed)
-    known = {*passed, *(a.name for a, _ in values or ())}
-    if values is None or not read <= known:
-        return region.host_values, ""
-    types = {s.name: s.type for s in plan.nest.scalars}
-    counts = [f"cf_number_of({wide(limit, types)})" for _, limit in plan.kernel.limits]
-    return values, reduce(lambda text, count: f"cf_times({text}, {count})", counts)
+def _read_of_values(region: RegionView) -> str:
+    """What the choice of defaults reads for a region, as text."""
+    values = (value for _, value in region.host_values or ())
+    arguments = (region.value_arguments, region.leaf_value_arguments, region.tile_value_arguments)
+    return " ".join((*arguments, *values))
 
 
-def _region_view(
-    region: Dispatch, host: Interface, tiles: TileCosts | None, computed: HostValues, points: str
-) -> RegionView:
+def _region_view(planned: RegionPlan, region: Dispatch, host: Interface) -> RegionView:
     names = region.names
+    leaves, tiles = leaf_costs(planned, region), tile_costs(planned, region)
+    passed = [a.name for a in host.everything]
+    wanted = dict.fromkeys(a.name for a in (*region.sizes, *leaves.sizes))
+    of_tile = dict.fromkeys(
+        name
+        for _, limit in (planned.tile.kernel.limits if planned.tile else ())
+        for name in names_read(limit)
+    )
+    computed = host_values(planned.nest, (*wanted, *of_tile), passed)
+    knows_tile = computed is not None and of_tile.keys() <= {*passed, *(a.name for a, _ in computed)}
+    if not knows_tile:
+        computed = host_values(planned.nest, wanted, passed)
     machine = f"const cf_machine *{names.machine}"
     sizes = [a.declaration for a in region.sizes]
     params = f"const {region.params_type} *{names.params}"
     count = len(host.program)
     moves, exponents = most_values(count, NEIGHBOURS), most_values(count, LARGEST_EXPONENT + 1)
-    in_shape = {a.name for a in region.shape_names}
-    shape_sizes = [a for a in region.sizes if a.name in in_shape]
-    shape_program = tuple(a for a in region.program if a.name in in_shape)
     own = {a.name for a in host.everything}
     values = " ".join(value for _, value in computed or ())
+    arguments = (
+        _value_arguments(region.sizes, own),
+        _value_arguments(leaves.sizes, own),
+        _tile_arguments(tiles, own, {a.name for a, _ in computed or ()}) if tiles and knows_tile else "",
+    )
     return RegionView(
         name=region.name,
         params_type=region.params_type,
@@ -332,7 +358,6 @@ def _region_view(
         cases_length=sum(2 + len(case.facts) for case in region.cases),
         dead_ends=tuple(c_string(text) for text in region.dead_ends),
         quotients=tuple((name, value, c_comment(text)) for name, value, text in region.quotients),
-        shapes=region.shapes,
         explanations=tuple((leaf, c_string(text)) for leaf, text in region.explanations),
         names=names,
         select_parameters=", ".join((machine, *sizes, params)),
@@ -346,19 +371,19 @@ def _region_view(
                 f"{region.params_type} *{names.feasible}",
             )
         ),
-        shape_parameters=", ".join((*(a.declaration for a in shape_sizes), params)),
-        shape_program=shape_program,
-        shape_unused=() if shape_program else (names.params,),
         moves=moves,
         neighbours=moves**count,
         exponents=exponents,
         powers=exponents**count if count else 0,
         host_values=computed,
-        value_program=tuple(a for a in host.program if mentions(f"{values} {points}", a.name)),
-        value_arguments=_value_arguments(region.sizes, own),
-        shape_value_arguments=_value_arguments(shape_sizes, own),
+        value_program=tuple(a for a in host.program if mentions(f"{values} {' '.join(arguments)}", a.name)),
+        value_arguments=arguments[0],
+        value_idle=tuple(argument.name for argument, _ in computed or ()),
+        leaf_value_arguments=arguments[1],
+        tile_value_arguments=arguments[2],
+        knows_tile=knows_tile and tiles is not None and tiles.single > 0,
+        leaf_costs=leaves,
         tiles=tiles,
-        points=points,
     )
 
 
@@ -366,6 +391,12 @@ def _value_arguments(sizes: Iterable[Argument], own: Iterable[str]) -> str:
     """Sizes as the default search passes them: computed ones are 64 bit wide there."""
     passed = frozenset(own)
     return "".join(f"{a.name}, " if a.name in passed else f"({a.type.value}){a.name}, " for a in sizes)
+
+
+def _tile_arguments(tiles: TileCosts, own: Iterable[str], computed: Iterable[str]) -> str:
+    """Sizes for the choice of a register tile: what only time tiles read need not be known."""
+    known = {*own, *computed}
+    return "".join(_value_arguments((a,), own) if a.name in known else "0, " for a in tiles.sizes)
 
 
 def _unused(region: Dispatch) -> tuple[str, ...]:

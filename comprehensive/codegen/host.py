@@ -14,6 +14,7 @@ from typing import Any
 from comprehensive.codegen.environment import render_template
 from comprehensive.codegen.header_view import (
     INTERFACE_VERSION,
+    LARGEST_EXPONENT,
     architecture_speeds,
     header_view,
     machine_fields,
@@ -21,7 +22,7 @@ from comprehensive.codegen.header_view import (
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.source_lines import resolved
 from comprehensive.codegen.source_view import source_view
-from comprehensive.machine import cost
+from comprehensive.machine import cost, sites
 from comprehensive.machine.speeds import SPEEDS
 
 
@@ -37,9 +38,23 @@ def shared_part() -> dict[str, Any]:
         "machine_fields": machine_fields(),
         "speeds": tuple(SPEEDS.values()),
         "speeds_of": architecture_speeds(),
+        "most_value": 1 << LARGEST_EXPONENT,
         "warp_threads": cost.WARP_THREADS,
         "many_turns": cost.MANY_TURNS,
         "dependent_cycles": cost.DEPENDENT_CYCLES,
+        "least_starts": cost.LEAST_STARTS,
+        "hindrance": cost.HINDRANCE,
+        "line_bytes": sites.LINE_BYTES,
+        "sector_bytes": sites.SECTOR_BYTES,
+        "word_bytes": sites.WORD_BYTES,
+        "banks": sites.BANKS,
+        "lines_together": sites.LINES_TOGETHER,
+        "most_loops": sites.MOST_LOOPS,
+        "most_deep": sites.MOST_DEEP,
+        "most_apart": sites.MOST_APART,
+        "lines_a_wait": sites.LINES_A_WAIT,
+        "shared_instructions": sites.SHARED_INSTRUCTIONS,
+        "global_instructions": sites.GLOBAL_INSTRUCTIONS,
     }
 
 

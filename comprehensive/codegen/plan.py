@@ -12,10 +12,13 @@ from dataclasses import dataclass, field
 from comprehensive.algebra import Quotient, System
 from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.kernel import Kernel
+from comprehensive.codegen.profile import NOTHING, Profile
 from comprehensive.loops.access import atomically_updated
 from comprehensive.loops.ir import Batch, Coordinate, Nest, Sweeps
 from comprehensive.machine.cost import TileWork
 from comprehensive.metafork.ast import Expr, Function
+
+USUAL_REGISTERS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,10 @@ class LeafPlan:
     """Over machine parameters and scalars of the nest, simplified; the systems of a region exclude each other."""
     decisions: tuple[str, ...]
     """One line per strategy taken, and the paper's codes."""
+    registers: int = USUAL_REGISTERS
+    """Of a thread, as they are counted; the usual ones where they depend on parameters."""
+    profile: Profile = field(default=NOTHING, compare=False, repr=False)
+    """What it does, for the choice among leaves and blocks."""
 
 
 @dataclass(frozen=True, slots=True)

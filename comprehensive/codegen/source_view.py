@@ -11,19 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
-from comprehensive.codegen.axes import AXES, on_axes
+from comprehensive.codegen.axes import axis_extents
 from comprehensive.codegen.c_expr import c_comment, c_string, is_wide, mentions, polynomial, wide
 from comprehensive.codegen.dispatch import Dispatch, Guard, as_size, dispatch, guard
-from comprehensive.codegen.header_view import data_sizes, function_view
+from comprehensive.codegen.header_view import RegionView, data_sizes, function_view
 from comprehensive.codegen.host_calls import HostCalls, using
 from comprehensive.codegen.host_returns import without_values
 from comprehensive.codegen.interface import Argument, Interface, interface
 from comprehensive.codegen.kernel import TOGETHER, Kernel, KernelParameter, Source
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TilePlan
 from comprehensive.codegen.source_lines import GENERATED_LINE, HOST_CODE, source_line
-from comprehensive.codegen.tile_view import TileCosts
 from comprehensive.diagnostics import Span
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.types import exact_product, with_prototypes
@@ -107,10 +105,24 @@ class RegionSource:
     time: TileSource | None
     tile_numbers: tuple[str, ...]
     """What the header's choice of a tile depends on, beside the machine."""
+    leaf_arguments: str
+    """The sizes that the cost of a leaf depends on, each with a comma behind it."""
+    numbers: tuple[str, ...]
+    """What the choice of a tile or a leaf depends on, beside the machine."""
 
     @property
     def tile_arguments(self) -> str:
         return "".join(f", {name}" for name in self.tile_numbers)
+
+    @property
+    def together(self) -> str:
+        """How many elements an access of a tile takes, as the launcher knows it."""
+        return "cf_together" if self.tile is not None and self.tile.together else "1"
+
+    @property
+    def left(self) -> str:
+        """How many sweeps are left."""
+        return "1" if self.time is None else "cf_left"
 
     @property
     def tiles(self) -> tuple[TileSource, ...]:
@@ -247,7 +259,7 @@ def _function(plan: FunctionPlan) -> FunctionSource:
     view = function_view(plan)
     names = view.names
     regions = tuple(
-        _region(region, host, seen.tiles) for region, seen in zip(plan.regions, view.regions, strict=True)
+        _region(region, host, seen) for region, seen in zip(plan.regions, view.regions, strict=True)
     )
     chosen = [f"cf_chosen.{a.name}" if a.name in host.program_names else a.name for a in host.everything]
     smallest = [
@@ -343,7 +355,8 @@ def _requirement(assertion: HostAssert, types: Mapping[str, ScalarType]) -> str:
 # --- regions -------------------------------------------------------------------------------------------------
 
 
-def _region(region: RegionPlan, host: Interface, costs: TileCosts | None) -> RegionSource:
+def _region(region: RegionPlan, host: Interface, seen: RegionView) -> RegionSource:
+    costs = seen.tiles
     nest = region.nest
     types = {s.name: s.type for s in nest.scalars}
     available = _available(region, host)
@@ -361,11 +374,14 @@ def _region(region: RegionPlan, host: Interface, costs: TileCosts | None) -> Reg
         None if plan is None else _tile(region, plan, available) for plan in (region.tile, region.time)
     )
     tiles = [each for each in (tile, time) if each is not None]
+    tile_numbers = () if costs is None else tuple(a.name for a in costs.sizes)
+    leaf_numbers = [a.name for a in (*selection.sizes, *seen.leaf_costs.sizes, *selection.program)]
+    numbers = tuple(dict.fromkeys((*tile_numbers, *leaf_numbers)))
     read = " ".join(
         (
             *(extent.value for extent in extents),
             *params,
-            *(a.name for a in selection.sizes),
+            *numbers,
             *(launch.arguments for launch in launches.values()),
             *(each.launch.arguments for each in tiles),
             costs.arguments if costs is not None else "",
@@ -384,7 +400,9 @@ def _region(region: RegionPlan, host: Interface, costs: TileCosts | None) -> Reg
         leaves=tuple((tuple(numbers), launches[name]) for name, numbers in leaves.items()),
         tile=tile,
         time=time,
-        tile_numbers=() if costs is None else tuple(a.name for a in costs.sizes),
+        tile_numbers=tile_numbers,
+        leaf_arguments=seen.leaf_costs.arguments,
+        numbers=numbers,
     )
 
 
@@ -512,11 +530,10 @@ def _computed(
 
 def _three(extents: Sequence[Expr], types: Mapping[str, ScalarType]) -> tuple[Extent, ...]:
     """Along x, y and z from the extents of loops, outermost first."""
-    found = tuple(
-        _extent(reduce(lambda left, right: exact_product(left, right, types), along), types)
-        for along in on_axes(extents)
+    return tuple(
+        Extent("1", "") if extent == IntLiteral(1) else _extent(extent, types)
+        for extent in axis_extents(extents, types)
     )
-    return found + (Extent("1", ""),) * (len(AXES) - len(found))
 
 
 def _extent(expr: Expr, types: Mapping[str, ScalarType]) -> Extent:

@@ -24,6 +24,10 @@ SATURATED = (1 << 64) - 1
 WARP_THREADS = 32
 DEPENDENT_CYCLES = 4
 """From an instruction to one that waits for its result, on every device since compute capability 7.0."""
+LEAST_STARTS = 4
+"""A block of fewer warps does not start sooner than one of so many."""
+HINDRANCE = 16
+"""What is not the slowest adds the like part of its cycles: units do not overlap as well as they could."""
 MANY_TURNS = 4
 """Of blocks that are on a multiprocessor together: with more of them turns no longer begin at the same time."""
 
@@ -121,8 +125,11 @@ def cost(machine: Mapping[str, int], work: TileWork, launch: Launch) -> Cost | N
         rate = machine["dram_bytes_per_kilocycle"]
         cycles = _multiply(launch.bytes, 1000) // rate
         terms.append(Term("memory", cycles, f"{launch.bytes} bytes, {rate} in 1000 cycles"))
-    slowest = max(term.cycles for term in terms)
-    return Cost(_add(machine["launch_cycles"], slowest), tuple(terms), resident, busiest)
+    slowest, all_ = 0, 0
+    for term in terms:
+        slowest, all_ = max(slowest, term.cycles), _add(all_, term.cycles)
+    hindered = _add(slowest, (all_ - slowest) // HINDRANCE)
+    return Cost(_add(machine["launch_cycles"], hindered), tuple(terms), resident, busiest)
 
 
 def _latency(machine: Mapping[str, int], work: TileWork, launch: Launch, busiest: int, resident: int) -> Term:
@@ -158,13 +165,13 @@ def _throughput(
     waiting = _add(waiting, _multiply(barriers, machine["barrier_cycles"]))
     issued, idle = machine["issued_per_cycle"], waiting // resident
     lanes, rate = machine["wide_lanes"], machine["l2_bytes_per_kilocycle"]
-    start = machine["warp_start_cycles"]
+    start, starts = machine["warp_start_cycles"], max(LEAST_STARTS, work.warps)
     units = (
         ("instructions", _add(instructions // issued, idle), f"{instructions}/{issued} + {idle}"),
         ("arithmetic on doubles", _multiply(wide, WARP_THREADS) // lanes, f"{wide}*{WARP_THREADS}/{lanes}"),
         ("load and store unit", wavefronts, str(wavefronts)),
         ("second-level cache", _multiply(bytes_, 1000) // rate, f"{bytes_} bytes, {rate} in 1000 cycles"),
-        ("starts of warps", _multiply(start, work.warps), f"{work.warps} warps of {start}"),
+        ("starts of warps", _multiply(start, starts), f"{starts} warps of {start}"),
     )
     return [
         Term(name, _multiply(busiest, cycles), f"{busiest} blocks of {numbers}")

@@ -454,15 +454,21 @@ def _open_extent(words: Sequence[Token]) -> str | None:
 
 
 def _report_jumps(host: Sequence[Token]) -> None:
-    """The function becomes a launcher that returns a status: host code may not leave it on its own."""
-    for token in host:
-        if token.type in ("RETURN", "GOTO"):
+    """The function becomes a launcher that returns a status, 0 where all is well: host code may leave it so."""
+    for token, after, end in zip(host, host[1:], host[2:], strict=False):
+        if token.type == "GOTO":
             token.origin.sink.error(
                 "CF0306",
-                f"{token.text} in the host code of a function with a region",
+                "goto in the host code of a function with a region",
                 token.span,
-                help="the function becomes a launcher with a status of its own: move the region into a function "
-                "without it",
+                help="return, or put an if around what is passed over",
+            )
+        elif token.type == "RETURN" and after.type != "SEMI" and (after.text, end.type) != ("0", "SEMI"):
+            token.origin.sink.warning(
+                "CF0330",
+                "the value of this return is dropped: the launcher returns a status of its own, 0 for success",
+                token.span,
+                help="write 'return;', and give values back through an array",
             )
 
 

@@ -1,7 +1,7 @@
-"""Which tile of a region the launcher takes, and what every one costs: the header's choice, in Python.
+"""Which tile or leaf of a region the launcher takes, and what every one costs: the header's choice, in Python.
 
-In: a region, a machine (parameters and speeds), values of all scalars.  Out: :class:`Candidate` for every tile, and the
-one that the generated ``<region>_tile`` returns::
+In: a region, a machine (parameters and speeds), values of all scalars.  Out: :class:`Candidate` for every tile and for
+the leaf that the parameters lead to, and the one that the generated ``<region>_tile`` returns::
 
     found = candidates(region, load_device("h200").machine(), {"n": 1024, ...}, addresses={}, sweeps_left=1)
     chosen(found, sweeps_left=1).number        # 3
@@ -13,12 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from comprehensive.algebra import with_quotients
 from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.kernel import Source
 from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.codegen.terms import size_of
 from comprehensive.machine.cost import SATURATED, Cost, Launch, cost
 from comprehensive.metafork.printer import print_expr
+from comprehensive.model.leaf_cost import leaf_cost
 from comprehensive.model.values import stride, wide_value
 
 VECTOR_BYTES = 16
@@ -30,9 +32,10 @@ FEWEST_SWEEPS = 3
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A tile with what a launch of it costs: of ``sweeps`` sweeps. Without a cost it does not fit, ``because``."""
+    """A tile or a leaf with what a launch of ``sweeps`` sweeps costs. Without a cost it does not fit, ``because``."""
 
     number: int
+    """Of a tile as callers ask for it, from 1 on; of a leaf its own."""
     kind: str
     sizes: Mapping[str, int]
     together: int
@@ -50,13 +53,27 @@ def candidates(
     addresses: Mapping[str, int],
     sweeps_left: int,
 ) -> tuple[Candidate, ...]:
-    """Every tile of the region in the order of their numbers.
+    """Every tile of the region in the order of their numbers, then the leaf that runs, if there is one.
 
     ``values`` has all integer scalars of the region, ``addresses`` where data begins: multiples of 16 bytes unless
     given.
     """
-    found: list[Candidate] = []
     together = 0 if region.tile is None else _together(region.tile, values, addresses)
+    leaf = leaf_candidate(region, machine, values)
+    tiles = tile_candidates(region, machine, values, together=together, sweeps_left=sweeps_left)
+    return tiles if leaf is None else (*tiles, leaf)
+
+
+def tile_candidates(
+    region: RegionPlan,
+    machine: Mapping[str, int],
+    values: Mapping[str, int],
+    *,
+    together: int,
+    sweeps_left: int,
+) -> tuple[Candidate, ...]:
+    """The tiles alone, which access so many elements together where they have a choice."""
+    found: list[Candidate] = []
     for plan in region.tilings:
         for position, instance in enumerate(plan.instances):
             sweeps = 1
@@ -69,12 +86,25 @@ def candidates(
     return tuple(found)
 
 
+def leaf_candidate(
+    region: RegionPlan, machine: Mapping[str, int], values: Mapping[str, int]
+) -> Candidate | None:
+    """The leaf whose system holds, with its own number; None where none does."""
+    point = with_quotients({**machine, **values}, region.quotients)
+    for leaf in region.leaves:
+        if all(atom.holds({s: point[s] for s in atom.symbols}) for atom in leaf.system.atoms):
+            price = leaf_cost(leaf, machine, values)
+            because = "" if price is not None else "a multiprocessor has no room for a block"
+            return Candidate(leaf.index, "leaf", {}, 0, 1, price, because)
+    return None
+
+
 def chosen(found: Sequence[Candidate], *, sweeps_left: int) -> Candidate | None:
     """What the launcher takes where it is free to choose; None where nothing fits.
 
     Time tiles are for more than three sweeps, and only where a launch costs no more than as many single sweeps.
     """
-    single = _best([c for c in found if c.kind == "register tile"])
+    single = _best([c for c in found if c.kind != "time tile"])
     several = _best([c for c in found if c.kind == "time tile"]) if sweeps_left > FEWEST_SWEEPS else None
     if several is None or single is None:
         return several or single

@@ -1,9 +1,9 @@
 """All that can run for a region on a device at given sizes, the fastest expected first.
 
-In: a region with the registers of its leaves, a machine, values of all scalars.  Out: :class:`Ranking`, tiles and the
-leaf that the parameters lead to, each with its cost; what does not fit comes with the reason::
+In: a region, a machine, values of all scalars.  Out: :class:`Ranking`, tiles and the leaf that the parameters lead to,
+each with its cost; what does not fit comes with the reason::
 
-    rank(region, {0: 27}, machine, {"n": 1024, "B0": 16, ...}, sweeps_left=1).fitting[0].name     # "register tile 3"
+    rank(region, machine, {"n": 1024, "B0": 16, ...}, sweeps_left=1).fitting[0].name     # "register tile 3"
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from comprehensive.codegen.plan import LeafPlan, RegionPlan
-from comprehensive.machine.cost import Cost, cost
+from comprehensive.codegen.plan import RegionPlan
+from comprehensive.machine.cost import Cost
 from comprehensive.model.choice import candidates, chosen
-from comprehensive.model.leaf_work import leaf_work
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +42,9 @@ class Ranking:
 
 
 def rank(
-    region: RegionPlan,
-    registers: Mapping[int, int],
-    machine: Mapping[str, int],
-    values: Mapping[str, int],
-    *,
-    sweeps_left: int,
+    region: RegionPlan, machine: Mapping[str, int], values: Mapping[str, int], *, sweeps_left: int
 ) -> Ranking:
-    """``registers`` of a thread are given for the leaves that shall be ranked, by their numbers.
-
-    ``values`` has all integer scalars of the region.
-    """
+    """``values`` has all integer scalars of the region."""
     found = candidates(region, machine, values, addresses={}, sweeps_left=sweeps_left)
     best = chosen(found, sweeps_left=sweeps_left)
     ranked = [
@@ -68,7 +59,6 @@ def rank(
         )
         for c in found
     ]
-    ranked += [_leaf(leaf, registers, machine, values) for leaf in region.leaves if leaf.index in registers]
     fitting = sorted((r for r in ranked if r.cost is not None), key=_cycles_a_sweep)
     return Ranking(tuple(fitting), tuple(r for r in ranked if r.cost is None))
 
@@ -76,12 +66,3 @@ def rank(
 def _cycles_a_sweep(ranked: Ranked) -> float:
     assert ranked.cost is not None
     return ranked.cost.cycles / ranked.sweeps
-
-
-def _leaf(
-    leaf: LeafPlan, registers: Mapping[int, int], machine: Mapping[str, int], values: Mapping[str, int]
-) -> Ranked:
-    counted = leaf_work(leaf, values, registers[leaf.index])
-    price = None if counted is None else cost(machine, *counted)
-    because = "there is nothing to do" if counted is None else "a multiprocessor has no room for a block"
-    return Ranked("leaf", leaf.index, "", 1, price, "" if price is not None else because, False)

@@ -16,10 +16,11 @@ from comprehensive.metafork.ast import Expr, ScalarType
 
 def wide_value(nest: Nest, expression: Expr, values: Mapping[str, int]) -> int:
     """In 64 bits, as generated host code computes; ``unsigned`` wraps as C says. KeyError where a value is missing."""
+    declared = {s.name: s.type for s in nest.scalars}
     types = {
-        s.name: s.type if s.type.wraps else ScalarType.LONG
-        for s in nest.scalars
-        if s.type.is_integer and s.name in values
+        name: declared[name] if name in declared and declared[name].wraps else ScalarType.LONG
+        for name in values
+        if name not in declared or declared[name].is_integer
     }
     return int(c_value(expression, {name: values[name] for name in types}, types))
 

@@ -18,4 +18,5 @@ class Choice(ctypes.Structure):
         ("needed", ctypes.c_longlong),
         ("available", ctypes.c_longlong),
         ("cycles", ctypes.c_longlong),
+        ("left_out", ctypes.c_longlong),
     ]

@@ -2,7 +2,7 @@
 
     by_expected_cost(plan, device)(candidates)     # the fastest expected first
 
-Tiles and the first leaves of the plain rule are counted; the other leaves come after them, as they are.
+Tiles and the first leaves of the plain rule are ranked; the other leaves come after them, as they are.
 """
 
 from __future__ import annotations
@@ -11,21 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from comprehensive.algebra import with_quotients
-from comprehensive.algebra.polynomial import Scalar
-from comprehensive.codegen.plan import FunctionPlan, LeafPlan, RegionPlan
+from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.loops.ir import Role
-from comprehensive.machine.cost import SATURATED, cost
+from comprehensive.machine.cost import SATURATED
 from comprehensive.machine.device import Device
-from comprehensive.model.choice import candidates, sweeps_left
-from comprehensive.model.leaf_work import leaf_work
+from comprehensive.model.choice import candidates, leaf_candidate, sweeps_left
 from comprehensive.soundness.sampling import all_scalars
 from comprehensive.tuning.candidates import Candidate, Order, tile_of, values_at
 
-MOST_LEAVES = 24
-"""Going through a block of a leaf takes a tenth of a second."""
-REGISTERS = 32
-"""Of a thread of a leaf: about so many; tiles have a count of their own."""
+MOST_LEAVES = 500
+"""What a leaf costs takes some milliseconds to tell."""
 
 
 def by_expected_cost(plan: FunctionPlan, device: Device) -> Order:
@@ -69,16 +64,5 @@ def _values(region: RegionPlan, given: Mapping[str, int | float]) -> dict[str, i
 
 
 def _leaf_cycles(region: RegionPlan, values: Mapping[str, int], machine: Mapping[str, int]) -> float:
-    leaf = _leaf(region, with_quotients({**machine, **values}, region.quotients))
-    counted = None if leaf is None else leaf_work(leaf, values, REGISTERS)
-    price = None if counted is None else cost(machine, *counted)
-    return SATURATED if price is None else price.cycles
-
-
-def _leaf(region: RegionPlan, point: Mapping[str, Scalar]) -> LeafPlan | None:
-    """The one that runs; the first where the point leaves that open."""
-    for leaf in region.leaves:
-        atoms = [a for a in leaf.system.atoms if point.keys() >= {*a.symbols}]
-        if all(a.holds({s: point[s] for s in a.symbols}) for a in atoms):
-            return leaf
-    return None
+    leaf = leaf_candidate(region, machine, values)
+    return SATURATED if leaf is None or leaf.cost is None else leaf.cost.cycles

@@ -13,8 +13,8 @@
 // ---- kernels
 
 extern "C" __global__ void settle_leaf0(
-    const float *x,
-    float *y,
+    const float *__restrict__ x,
+    float *__restrict__ y,
     int n,
     int B)
 {
@@ -95,13 +95,13 @@ int settle_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, i
 }
 
 template <int T0, int U0, int M>
-int settle_tile_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int n, int B)
+int settle_tile_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int n)
 {
   static cf_kernel_state cf_once;
-  int cf_given_y_1_limit; // (n + B - 1) / B * B < n ? (n + B - 1) / B * B : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n)), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
+  int cf_given_y_1_limit; // n
+  if (!cf_store(cf_limit(n), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_mul(cf_div(cf_sub(cf_add(n, B), 1), B), B), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
@@ -120,6 +120,7 @@ int settle_run(cf_call &cf_state, const float *x, float *y, int n, int B)
     cf_machine machine;
     long long numbers[5];
     cf_tiling tile;
+    cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { n, B, 1, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
@@ -127,18 +128,24 @@ int settle_run(cf_call &cf_state, const float *x, float *y, int n, int B)
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = settle_tile(cf_state.machine, n, B, 1, 1, cf_state.tile);
+    cf_last.left_out = settle_left_out(cf_state.machine, n, &cf_params);
+    cf_last.tile.number = 0;
+    cf_last.tile.sweeps = 1;
+    cf_last.tile.cost = CF_SATURATED;
+    if (settle_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = settle_leaf_cost(cf_chosen.leaf, cf_state.machine, n, &cf_params, CF_SATURATED);
+    cf_last.tile = settle_tile(cf_state.machine, n, 1, 1, cf_state.tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  if (cf_tile.number > 0) {
+  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
     cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
-    cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  }
   switch (cf_tile.number) {
   case 1:
-    return settle_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, x, y, n, B);
+    return settle_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, x, y, n);
   case 2:
-    return settle_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, x, y, n, B);
+    return settle_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, x, y, n);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
@@ -196,7 +203,10 @@ int settle_call(bool cf_launches, const cf_machine *machine, int n, int most, co
   cf_observation cf_observed(cf_launches, cf_state.stream);
 #endif
   settle_host(cf_state, n, most, x, y, cf_chosen.B);
-  if (cf_state.why) cf_state.why->cycles = cf_shown(cf_state.cycles);
+  if (cf_state.why) {
+    cf_state.why->cycles = cf_shown(cf_state.cycles);
+    cf_state.why->left_out = cf_shown(cf_state.left_out);
+  }
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";

@@ -76,24 +76,6 @@ static inline const char *smooth_explain(int leaf)
   }
 }
 
-/* The threads of a block of a leaf: all of them, and those along x. */
-static inline void smooth_block(int leaf, const smooth_params *params, long long *threads,
-    long long *innermost)
-{
-  (void)params;
-  switch (leaf) {
-  case 0:
-  case 1:
-    *threads = cf_mul(8, 32);
-    *innermost = 32;
-    break;
-  default:
-    *threads = 0;
-    *innermost = 0;
-    break;
-  }
-}
-
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
 static inline int smooth_nearest(const cf_machine *machine, int h, int w, const smooth_params *wanted, smooth_params *feasible)
@@ -116,43 +98,125 @@ static inline int smooth_nearest(const cf_machine *machine, int h, int w, const 
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Parameters for callers that pass none: of 1 candidates, all powers of two, the feasible one with the
-   most points, so that no rest of a size is left out; then that with the earliest leaves, about 256 threads a block, at
-   least 32 threads along x, small values. Tiles compute the same points, whatever blocks the parameters make. Without a
-   feasible candidate all are 1.
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
+   where it takes more than `cf_bound`. */
+static inline cf_count smooth_leaf_cost(int leaf, const cf_machine *machine, int h, int w, const smooth_params *params, cf_count cf_bound)
+{
+  cf_count cf_runs[5];
+  unsigned char cf_kept[5];
+  (void)params;
+  switch (leaf) {
+  case 0: {
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 0, 0 }, { 0, 6, 1, 1, 0 }, { 1, 6, 1, 1, 0 }, { 0, 12, 1, 1, 0 }, { 3, 12, 1, 2, 0 } };
+    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 1, 1, 0, 1 }, { 0, 1, 9, 1 } };
+    static const cf_access cf_accesses[] = {
+      { 2, 0, 0, 4, 0, 0, { 1, 9, 0 }, { 8, 7, 1 }, { 4, 10, 0 }, 0, 2, 0, 1 }, /* a, read */
+      { 2, 0, 2, 4, 1, 1, { 1, 8, 0 }, { 8, 7, 1 }, { 0, 0, 0 }, 4, 2, 0, 1 }, /* shared memory, written */
+      { 4, 2, 2, 4, 0, 1, { 1, 8, 0 }, { 4, 5, 1 }, { 0, 0, 0 }, 8, 2, 0, 1 }, /* shared memory, read */
+      { 0, 2, 1, 4, 1, 0, { 1, 9, 0 }, { 4, 5, 1 }, { 4, 10, 0 }, 12, 0, 2, 1 }, /* b, written */
+    };
+    static const short cf_loops[] = { 2, 4, 1, 10, 2, 4, 1, 11, 4, 1, 3, 8 };
+    static const short cf_origins[] = { 0, -1, 13, -1 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 5, 3, 4 };
+    const long long cf_n2 = cf_div(cf_div(cf_add(w, 29), 32), 2);
+    const long long cf_n3 = cf_div(cf_div(cf_add(h, 5), 8), 2);
+    const long long cf_n4 = 32;
+    const long long cf_n5 = 8;
+    const long long cf_n6 = 2;
+    const long long cf_n7 = 10;
+    const long long cf_n8 = 34;
+    const long long cf_n9 = w;
+    const long long cf_n10 = cf_mul(8, w);
+    const long long cf_n11 = 272;
+    const long long cf_n12 = 3;
+    const long long cf_n13 = cf_add(w, 1);
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13 };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32), cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8), 1 }, { 32, 8, 1 }, 32, cf_number_of(340) };
+    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
+  }
+  case 1: {
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 0, 0 }, { 0, 6, 1, 1, 0 }, { 1, 6, 1, 2, 0 } };
+    static const cf_region cf_regions[] = { { 0, 1, 9, 0 } };
+    static const cf_access cf_accesses[] = {
+      { 2, 0, 0, 4, 0, 0, { 1, 7, 0 }, { 4, 5, 1 }, { 4, 8, 0 }, 0, 2, 0, 1 }, /* a, read */
+      { 0, 0, 1, 4, 1, 0, { 1, 7, 0 }, { 4, 5, 1 }, { 4, 8, 0 }, 4, 0, 2, 1 }, /* b, written */
+    };
+    static const short cf_loops[] = { 2, 1, 1, 7 };
+    static const short cf_origins[] = { 0, -1, 9, -1 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 3, 1, 2 };
+    const long long cf_n2 = cf_div(cf_div(cf_add(w, 29), 32), 2);
+    const long long cf_n3 = cf_div(cf_div(cf_add(h, 5), 8), 2);
+    const long long cf_n4 = 32;
+    const long long cf_n5 = 8;
+    const long long cf_n6 = 3;
+    const long long cf_n7 = w;
+    const long long cf_n8 = cf_mul(8, w);
+    const long long cf_n9 = cf_add(w, 1);
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32), cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8), 1 }, { 32, 8, 1 }, 31, cf_number_of(0) };
+    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
+  }
+  default:
+    return CF_SATURATED;
+  }
+}
+
+/* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
+static inline cf_count smooth_left_out(const cf_machine *machine, int h, int w, const smooth_params *params)
+{
+  (void)h;
+  (void)w;
+  (void)machine;
+  (void)params;
+  return 0;
+}
+
+
+/* Points that the parameters leave out, in all regions that are looked at. */
+static inline cf_count smooth_leaves_out(const cf_machine *machine, int h, int w, const smooth_params *params)
+{
+  cf_count cf_all = 0;
+  (void)machine;
+  (void)params;
+  (void)h;
+  (void)w;
+  return cf_all;
+}
+
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
+   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known. A
+   leaf that takes more than `cf_bound` need not be counted to the end. */
+static inline int smooth_expected(const cf_machine *machine, int h, int w, const smooth_params *params,
+    cf_count cf_bound, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
+{
+  int cf_status = CF_OK;
+  (void)params;
+  (void)cf_tiles;
+  *cf_cycles = 0;
+  *cf_leaves = 0;
+  if (cf_status == CF_OK) { /* smooth */
+    cf_choice cf_chosen;
+    cf_count cf_least_cycles;
+    cf_status = smooth_select(machine, h, w, params, &cf_chosen);
+    if (cf_status != CF_OK) return cf_status;
+    cf_least_cycles = smooth_leaf_cost(cf_chosen.leaf, machine, h, w, params, cf_bound);
+    *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
+    *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
+  }
+  return cf_status;
+}
+
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
+   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
+   Without any that can be launched all are 1.
 */
 static inline int smooth_defaults(const cf_machine *machine, int h, int w, smooth_params *params)
 {
-  smooth_params cf_tried;
-  long long cf_best[5] = { 0, 0, 0, 0, 0 };
-  int cf_found = 0, cf_number, cf_first = CF_ENOVARIANT;
-  cf_tried.unused = 0;
-  *params = cf_tried;
-  for (cf_number = 0; cf_number < 1; cf_number++) {
-    long long cf_score[5] = { 0, 0, 0, 0, 0 };
-    cf_count cf_points = 0;
-    int cf_status = CF_OK;
-    if (cf_status == CF_OK) { /* smooth */
-      cf_choice cf_chosen;
-      long long cf_threads, cf_innermost;
-      cf_status = smooth_select(machine, h, w, &cf_tried, &cf_chosen);
-      smooth_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_score[1] += cf_chosen.leaf;
-      cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
-      cf_score[3] += cf_innermost < 32;
-    }
-    cf_score[0] = -cf_shown(cf_points);
-    if (cf_number == 0) cf_first = cf_status;
-    if (cf_status != CF_OK || (cf_found && !cf_precedes(cf_score, cf_best))) continue;
-    cf_best[0] = cf_score[0];
-    cf_best[1] = cf_score[1];
-    cf_best[2] = cf_score[2];
-    cf_best[3] = cf_score[3];
-    cf_best[4] = cf_score[4];
-    *params = cf_tried;
-    cf_found = 1;
-  }
-  return cf_found ? CF_OK : cf_first;
+  cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
+  int cf_first;
+  params->unused = 0;
+  cf_first = smooth_expected(machine, h, w, params, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+  return cf_first;
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */

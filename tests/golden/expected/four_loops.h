@@ -92,26 +92,6 @@ static inline const char *permute_explain(int leaf)
   }
 }
 
-/* The threads of a block of a leaf: all of them, and those along x. */
-static inline void permute_block(int leaf, const permute_params *params, long long *threads,
-    long long *innermost)
-{
-  const int B0 = params->B0;
-  const int B1 = params->B1;
-  switch (leaf) {
-  case 0:
-  case 1:
-  case 2:
-    *threads = cf_mul(cf_mul(cf_mul(1, B0), 1), B1);
-    *innermost = B1;
-    break;
-  default:
-    *threads = 0;
-    *innermost = 0;
-    break;
-  }
-}
-
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
 static inline int permute_nearest(const cf_machine *machine, int a, int b, int c, int d, const permute_params *wanted, permute_params *feasible)
@@ -149,50 +129,250 @@ static inline int permute_nearest(const cf_machine *machine, int a, int b, int c
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Parameters for callers that pass none: of 121 candidates, all powers of two, the feasible one with the
-   most points, so that no rest of a size is left out; then that with the earliest leaves, about 256 threads a block, at
-   least 32 threads along x, small values. Tiles compute the same points, whatever blocks the parameters make. Without a
-   feasible candidate all are 1.
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
+   where it takes more than `cf_bound`. */
+static inline cf_count permute_leaf_cost(int leaf, const cf_machine *machine, int a, int b, int c, int d, const permute_params *params, cf_count cf_bound)
+{
+  cf_count cf_runs[5];
+  unsigned char cf_kept[5];
+  const int B0 = params->B0;
+  const int B1 = params->B1;
+  switch (leaf) {
+  case 0: {
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 8, 1, 13, 0 }, { 1, 14, 1, 1, 0 }, { 2, 1, 1, 1, 0 }, { 3, 16, 1, 1, 0 } };
+    static const cf_region cf_regions[] = { { 0, 1, 0, 1 }, { 2, 1, 0, 0 }, { 0, 1, 0, 1 } };
+    static const cf_access cf_accesses[] = {
+      { 0, 0, 0, 4, 0, 0, { 1, 9, 10 }, { 7, 1, 8 }, { 7, 9, 11 }, 0, 0, 0, 1 }, /* x, read */
+      { 0, 0, 2, 4, 1, 1, { 1, 1, 13 }, { 7, 1, 8 }, { 0, 0, 0 }, 0, 0, 2, 1 }, /* shared memory, written */
+      { 4, 1, 2, 4, 0, 1, { 1, 1, 1 }, { 1, 1, 7 }, { 0, 0, 0 }, 0, 4, 2, 1 }, /* shared memory, read */
+      { 4, 1, 1, 4, 1, 0, { 1, 18, 19 }, { 1, 1, 7 }, { 22, 1, 23 }, 8, 4, 4, 1 }, /* y, written */
+    };
+    static const short cf_loops[] = { 4, 7, 3, 1, 2, 8, 1, 7, 4, 7, 3, 18, 2, 20, 1, 21 };
+    static const short cf_origins[] = { 12, -1, 0, -1, 24, -1 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 5, 3, 4 };
+    const long long cf_n2 = cf_div(B1, 2);
+    const long long cf_n3 = cf_div(B0, 2);
+    const long long cf_n4 = cf_div(cf_div(cf_sub(cf_add(d, B1), 1), B1), 2);
+    const long long cf_n5 = cf_div(c, 2);
+    const long long cf_n6 = cf_div(cf_mul(a, cf_div(cf_sub(cf_add(b, B0), 1), B0)), 2);
+    const long long cf_n7 = B1;
+    const long long cf_n8 = B0;
+    const long long cf_n9 = d;
+    const long long cf_n10 = cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_div(cf_add(cf_n3, 1), B0), b), c), d), cf_mul(cf_mul(cf_mul(cf_div(cf_n3, B0), b), c), d)), cf_mul(cf_mul(cf_mod(cf_add(cf_n3, 1), B0), c), d)), cf_mul(cf_mul(cf_mod(cf_n3, B0), c), d));
+    const long long cf_n11 = cf_sub(cf_sub(cf_add(cf_mul(cf_mul(cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d), cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d)), cf_mul(cf_mul(cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d)), cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d));
+    const long long cf_n12 = cf_add(cf_add(cf_add(cf_mul(cf_mul(cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d), cf_mul(cf_mul(cf_mul(cf_div(0, B0), b), c), d)), cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d)), cf_mul(cf_mul(cf_mod(0, B0), c), d));
+    const long long cf_n13 = cf_sub(cf_add(cf_sub(cf_mul(cf_mod(cf_add(cf_n3, 1), B0), B1), cf_mul(cf_mod(cf_n3, B0), B1)), cf_div(cf_add(cf_n3, 1), B0)), cf_div(cf_n3, B0));
+    const long long cf_n14 = cf_div(cf_sub(cf_add(B0, B1), 1), B0);
+    const long long cf_n15 = cf_div(cf_div(cf_sub(cf_add(B0, B1), 1), B0), 2);
+    const long long cf_n16 = cf_div(B1, B1);
+    const long long cf_n17 = cf_div(cf_div(B1, B1), 2);
+    const long long cf_n18 = c;
+    const long long cf_n19 = cf_mul(a, c);
+    const long long cf_n20 = cf_mul(cf_mul(B0, a), c);
+    const long long cf_n21 = cf_mul(cf_mul(a, c), d);
+    const long long cf_n22 = cf_mul(cf_mul(B1, a), c);
+    const long long cf_n23 = cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d)), cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), c)), cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
+    const long long cf_n24 = cf_add(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24 };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(d, B1), 1), B1), cf_div(cf_sub(cf_add(c, 1), 1), 1), cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)) }, { B1, 1, cf_mul(1, B0) }, 36, cf_number_of(cf_mul(B0, B1)) };
+    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
+  }
+  case 1: {
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 8, 1, 13, 0 }, { 1, 14, 1, 1, 0 }, { 2, 1, 1, 1, 0 }, { 3, 16, 1, 1, 0 } };
+    static const cf_region cf_regions[] = { { 0, 1, 0, 1 }, { 2, 1, 0, 0 }, { 0, 1, 0, 1 } };
+    static const cf_access cf_accesses[] = {
+      { 0, 0, 0, 4, 0, 0, { 1, 9, 10 }, { 7, 1, 8 }, { 7, 9, 11 }, 0, 0, 0, 1 }, /* x, read */
+      { 0, 0, 2, 4, 1, 1, { 1, 1, 13 }, { 7, 1, 8 }, { 0, 0, 0 }, 0, 0, 2, 1 }, /* shared memory, written */
+      { 4, 1, 2, 4, 0, 1, { 1, 1, 1 }, { 1, 1, 7 }, { 0, 0, 0 }, 0, 4, 2, 1 }, /* shared memory, read */
+      { 4, 1, 1, 4, 1, 0, { 1, 18, 19 }, { 1, 1, 7 }, { 22, 1, 23 }, 8, 4, 4, 1 }, /* y, written */
+    };
+    static const short cf_loops[] = { 4, 7, 3, 1, 2, 8, 1, 7, 4, 7, 3, 18, 2, 20, 1, 21 };
+    static const short cf_origins[] = { 12, -1, 0, -1, 24, -1 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 5, 3, 4 };
+    const long long cf_n2 = cf_div(B1, 2);
+    const long long cf_n3 = cf_div(B0, 2);
+    const long long cf_n4 = cf_div(cf_div(cf_sub(cf_add(d, B1), 1), B1), 2);
+    const long long cf_n5 = cf_div(c, 2);
+    const long long cf_n6 = cf_div(cf_mul(a, cf_div(cf_sub(cf_add(b, B0), 1), B0)), 2);
+    const long long cf_n7 = B1;
+    const long long cf_n8 = B0;
+    const long long cf_n9 = d;
+    const long long cf_n10 = cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_div(cf_add(cf_n3, 1), B0), b), c), d), cf_mul(cf_mul(cf_mul(cf_div(cf_n3, B0), b), c), d)), cf_mul(cf_mul(cf_mod(cf_add(cf_n3, 1), B0), c), d)), cf_mul(cf_mul(cf_mod(cf_n3, B0), c), d));
+    const long long cf_n11 = cf_sub(cf_sub(cf_add(cf_mul(cf_mul(cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d), cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d)), cf_mul(cf_mul(cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d)), cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d));
+    const long long cf_n12 = cf_add(cf_add(cf_add(cf_mul(cf_mul(cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d), cf_mul(cf_mul(cf_mul(cf_div(0, B0), b), c), d)), cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d)), cf_mul(cf_mul(cf_mod(0, B0), c), d));
+    const long long cf_n13 = cf_sub(cf_add(cf_sub(cf_mul(cf_mod(cf_add(cf_n3, 1), B0), B1), cf_mul(cf_mod(cf_n3, B0), B1)), cf_div(cf_add(cf_n3, 1), B0)), cf_div(cf_n3, B0));
+    const long long cf_n14 = cf_div(cf_sub(cf_add(B0, B1), 1), B0);
+    const long long cf_n15 = cf_div(cf_div(cf_sub(cf_add(B0, B1), 1), B0), 2);
+    const long long cf_n16 = cf_div(B1, B1);
+    const long long cf_n17 = cf_div(cf_div(B1, B1), 2);
+    const long long cf_n18 = c;
+    const long long cf_n19 = cf_mul(a, c);
+    const long long cf_n20 = cf_mul(cf_mul(B0, a), c);
+    const long long cf_n21 = cf_mul(cf_mul(a, c), d);
+    const long long cf_n22 = cf_mul(cf_mul(B1, a), c);
+    const long long cf_n23 = cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d)), cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), c)), cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
+    const long long cf_n24 = cf_add(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24 };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(d, B1), 1), B1), cf_div(cf_sub(cf_add(c, 1), 1), 1), cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)) }, { B1, 1, cf_mul(1, B0) }, 32, cf_number_of(cf_mul(B0, B1)) };
+    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
+  }
+  case 2: {
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 0, 0 } };
+    static const cf_region cf_regions[] = { { 0, 1, 0, 0 } };
+    static const cf_access cf_accesses[] = {
+      { 0, 0, 0, 4, 0, 0, { 1, 9, 10 }, { 7, 1, 8 }, { 7, 9, 11 }, 0, 0, 0, 1 }, /* x, read */
+      { 0, 0, 1, 4, 1, 0, { 13, 1, 14 }, { 7, 1, 8 }, { 15, 1, 16 }, 0, 0, 2, 1 }, /* y, written */
+    };
+    static const short cf_origins[] = { 12, -1, 17, -1 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, 0, cf_origins, 1, 1, 2 };
+    const long long cf_n2 = cf_div(B1, 2);
+    const long long cf_n3 = cf_div(B0, 2);
+    const long long cf_n4 = cf_div(cf_div(cf_sub(cf_add(d, B1), 1), B1), 2);
+    const long long cf_n5 = cf_div(c, 2);
+    const long long cf_n6 = cf_div(cf_mul(a, cf_div(cf_sub(cf_add(b, B0), 1), B0)), 2);
+    const long long cf_n7 = B1;
+    const long long cf_n8 = B0;
+    const long long cf_n9 = d;
+    const long long cf_n10 = cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_div(cf_add(cf_n3, 1), B0), b), c), d), cf_mul(cf_mul(cf_mul(cf_div(cf_n3, B0), b), c), d)), cf_mul(cf_mul(cf_mod(cf_add(cf_n3, 1), B0), c), d)), cf_mul(cf_mul(cf_mod(cf_n3, B0), c), d));
+    const long long cf_n11 = cf_sub(cf_sub(cf_add(cf_mul(cf_mul(cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d), cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d)), cf_mul(cf_mul(cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d)), cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d));
+    const long long cf_n12 = cf_add(cf_add(cf_add(cf_mul(cf_mul(cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d), cf_mul(cf_mul(cf_mul(cf_div(0, B0), b), c), d)), cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d)), cf_mul(cf_mul(cf_mod(0, B0), c), d));
+    const long long cf_n13 = cf_mul(a, c);
+    const long long cf_n14 = cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n3, 1), B0), a), c), d), cf_mul(cf_mul(cf_mul(cf_mod(cf_n3, B0), a), c), d)), cf_mul(cf_div(cf_add(cf_n3, 1), B0), c)), cf_mul(cf_div(cf_n3, B0), c));
+    const long long cf_n15 = cf_mul(cf_mul(B1, a), c);
+    const long long cf_n16 = cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d)), cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), c)), cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
+    const long long cf_n17 = cf_add(cf_add(cf_add(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_mul(cf_mul(cf_mod(0, B0), a), c), d)), cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c)), cf_mul(cf_div(0, B0), c));
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17 };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(d, B1), 1), B1), cf_div(cf_sub(cf_add(c, 1), 1), 1), cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)) }, { B1, 1, cf_mul(1, B0) }, 24, cf_number_of(0) };
+    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
+  }
+  default:
+    return CF_SATURATED;
+  }
+}
+
+/* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
+static inline cf_count permute_left_out(const cf_machine *machine, int a, int b, int c, int d, const permute_params *params)
+{
+  (void)a;
+  (void)b;
+  (void)c;
+  (void)d;
+  (void)machine;
+  (void)params;
+  return 0;
+}
+
+
+/* Points that the parameters leave out, in all regions that are looked at. */
+static inline cf_count permute_leaves_out(const cf_machine *machine, int a, int b, int c, int d, const permute_params *params)
+{
+  cf_count cf_all = 0;
+  (void)machine;
+  (void)params;
+  (void)a;
+  (void)b;
+  (void)c;
+  (void)d;
+  return cf_all;
+}
+
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
+   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known. A
+   leaf that takes more than `cf_bound` need not be counted to the end. */
+static inline int permute_expected(const cf_machine *machine, int a, int b, int c, int d, const permute_params *params,
+    cf_count cf_bound, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
+{
+  int cf_status = CF_OK;
+  (void)params;
+  (void)cf_tiles;
+  *cf_cycles = 0;
+  *cf_leaves = 0;
+  if (cf_status == CF_OK) { /* permute */
+    cf_choice cf_chosen;
+    cf_count cf_least_cycles;
+    cf_status = permute_select(machine, a, b, c, d, params, &cf_chosen);
+    if (cf_status != CF_OK) return cf_status;
+    cf_least_cycles = permute_leaf_cost(cf_chosen.leaf, machine, a, b, c, d, params, cf_bound);
+    *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
+    *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
+  }
+  return cf_status;
+}
+
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
+   that leave no point out while all other parameters are 1; 0 where there is none. */
+static inline int permute_value(int cf_which, int cf_exponent, const cf_machine *machine, int a, int b, int c, int d)
+{
+  permute_params cf_tried;
+  const int cf_begin = 1 << cf_exponent, cf_end = cf_least_int(2 * cf_begin, 1024 + 1);
+  int cf_value, cf_best = 0;
+  cf_tried.B0 = 1;
+  cf_tried.B1 = 1;
+  for (cf_value = cf_begin; cf_value < cf_end; cf_value++) {
+    if (cf_best && !cf_fills_better(cf_value, cf_best)) continue;
+    switch (cf_which) {
+    case 0: cf_tried.B0 = cf_value; break;
+    case 1: cf_tried.B1 = cf_value; break;
+    }
+    if (permute_leaves_out(machine, a, b, c, d, &cf_tried) != 0) continue;
+    cf_best = cf_value;
+    if (cf_value == cf_begin) break;
+  }
+  return cf_best;
+}
+
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
+   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
+   Without any that can be launched all are 1.
 */
 static inline int permute_defaults(const cf_machine *machine, int a, int b, int c, int d, permute_params *params)
 {
+  cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
+  static const unsigned char cf_coarse[] = { 0, 1, 3, 5, 7, 9 };
+  cf_count cf_fewest, cf_fastest, cf_fastest_leaves, cf_left;
   permute_params cf_tried;
-  static const int cf_values[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024 };
-  long long cf_best[5] = { 0, 0, 0, 0, 0 };
-  int cf_found = 0, cf_number, cf_first = CF_ENOVARIANT;
+  int cf_values[2][11], cf_at[2];
+  int cf_best[2] = { 0 }, cf_center[2] = { 0 };
+  int cf_status, cf_number, cf_which, cf_exponent, cf_first;
   params->B0 = 1;
   params->B1 = 1;
-  for (cf_number = 0; cf_number < 121; cf_number++) {
-    long long cf_score[5] = { 0, 0, 0, 0, 0 };
-    cf_count cf_points = 0;
-    int cf_status = CF_OK;
-    int cf_code = cf_number;
-    cf_tried.B0 = cf_values[cf_code % 11];
-    cf_score[4] += cf_tried.B0;
-    cf_code /= 11;
-    cf_tried.B1 = cf_values[cf_code % 11];
-    cf_score[4] += cf_tried.B1;
-    if (cf_status == CF_OK) { /* permute */
-      cf_choice cf_chosen;
-      long long cf_threads, cf_innermost;
-      cf_status = permute_select(machine, a, b, c, d, &cf_tried, &cf_chosen);
-      permute_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_score[1] += cf_chosen.leaf;
-      cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
-      cf_score[3] += cf_innermost < 32;
+  cf_first = permute_expected(machine, a, b, c, d, params, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+  cf_fewest = cf_first == CF_OK ? permute_leaves_out(machine, a, b, c, d, params) : CF_SATURATED;
+  cf_fastest = cf_first == CF_OK ? cf_cycles : CF_SATURATED;
+  cf_fastest_leaves = cf_first == CF_OK ? cf_leaves : CF_SATURATED;
+  for (cf_which = 0; cf_which < 2; cf_which++)
+    for (cf_exponent = 0; cf_exponent < 11; cf_exponent++)
+      cf_values[cf_which][cf_exponent] = permute_value(cf_which, cf_exponent, machine, a, b, c, d);
+  cf_tried = *params;
+  /* First all over, then around the best that was found there. */
+  for (cf_number = 0; cf_number < 45; cf_number++) {
+    const int cf_is_near = cf_number >= 36;
+    int cf_code = cf_is_near ? cf_number - 36 : cf_number, cf_is_there = 1;
+    if (cf_number == 36)
+      for (cf_which = 0; cf_which < 2; cf_which++) cf_center[cf_which] = cf_best[cf_which];
+    for (cf_which = 0; cf_which < 2; cf_which++) {
+      cf_exponent = cf_is_near ? cf_center[cf_which] + cf_code % 3 - 1 : cf_coarse[cf_code % 6];
+      cf_code /= cf_is_near ? 3 : 6;
+      cf_at[cf_which] = cf_exponent;
+      if (cf_exponent < 0 || cf_exponent >= 11 || !cf_values[cf_which][cf_exponent]) cf_is_there = 0;
     }
-    cf_score[0] = -cf_shown(cf_points);
-    if (cf_number == 0) cf_first = cf_status;
-    if (cf_status != CF_OK || (cf_found && !cf_precedes(cf_score, cf_best))) continue;
-    cf_best[0] = cf_score[0];
-    cf_best[1] = cf_score[1];
-    cf_best[2] = cf_score[2];
-    cf_best[3] = cf_score[3];
-    cf_best[4] = cf_score[4];
+    if (!cf_is_there) continue;
+    cf_tried.B0 = cf_values[0][cf_at[0]];
+    cf_tried.B1 = cf_values[1][cf_at[1]];
+    cf_left = permute_leaves_out(machine, a, b, c, d, &cf_tried);
+    if (cf_left > cf_fewest) continue;
+    cf_status = permute_expected(machine, a, b, c, d, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    if (cf_status != CF_OK) continue;
+    if (cf_first == CF_OK && cf_left == cf_fewest &&
+        (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
+    cf_first = CF_OK;
+    cf_fewest = cf_left;
+    cf_fastest = cf_cycles;
+    cf_fastest_leaves = cf_leaves;
+    for (cf_which = 0; cf_which < 2; cf_which++) cf_best[cf_which] = cf_at[cf_which];
     *params = cf_tried;
-    cf_found = 1;
   }
-  return cf_found ? CF_OK : cf_first;
+  return cf_first;
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */

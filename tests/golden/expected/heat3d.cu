@@ -935,22 +935,29 @@ int heat3d_1_run(cf_call &cf_state, float *a, float *b, int n, float r, int B0, 
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[4];
+    long long numbers[10];
     cf_tiling tile;
+    cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, cf_together, 1, cf_state.tile };
+  const long long cf_numbers[] = { n, dim0, dim1, dim2, B0, B1, B2, cf_together, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = heat3d_1_tile(cf_state.machine, n, cf_together, 1, cf_state.tile);
+    cf_last.left_out = heat3d_1_left_out(cf_state.machine, n, dim0, dim1, dim2, &cf_params);
+    cf_last.tile.number = 0;
+    cf_last.tile.sweeps = 1;
+    cf_last.tile.cost = CF_SATURATED;
+    if (heat3d_1_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = heat3d_1_leaf_cost(cf_chosen.leaf, cf_state.machine, n, dim0, dim1, dim2, &cf_params, CF_SATURATED);
+    cf_last.tile = heat3d_1_tile(cf_state.machine, n, cf_together, 1, cf_state.tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  if (cf_tile.number > 0) {
+  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
     cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 3 + cf_tile.number, "", 0, 0);
-    cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  }
   switch (cf_tile.number) {
   case 1:
     return heat3d_1_tile_run<2, 4, 32, 2, 2, 4, 3>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r);
@@ -1138,22 +1145,29 @@ int heat3d_2_run(cf_call &cf_state, float *a, float *b, int n, float r, int B0, 
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[4];
+    long long numbers[10];
     cf_tiling tile;
+    cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, cf_together, 1, cf_state.tile };
+  const long long cf_numbers[] = { n, dim0, dim1, dim2, B0, B1, B2, cf_together, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = heat3d_2_tile(cf_state.machine, n, cf_together, 1, cf_state.tile);
+    cf_last.left_out = heat3d_2_left_out(cf_state.machine, n, dim0, dim1, dim2, &cf_params);
+    cf_last.tile.number = 0;
+    cf_last.tile.sweeps = 1;
+    cf_last.tile.cost = CF_SATURATED;
+    if (heat3d_2_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = heat3d_2_leaf_cost(cf_chosen.leaf, cf_state.machine, n, dim0, dim1, dim2, &cf_params, CF_SATURATED);
+    cf_last.tile = heat3d_2_tile(cf_state.machine, n, cf_together, 1, cf_state.tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  if (cf_tile.number > 0) {
+  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
     cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 3 + cf_tile.number, "", 0, 0);
-    cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  }
   switch (cf_tile.number) {
   case 1:
     return heat3d_2_tile_run<2, 4, 32, 2, 2, 4, 3>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r);
@@ -1228,7 +1242,10 @@ int heat3d_call(bool cf_launches, const cf_machine *machine, int T, int n, float
   cf_observation cf_observed(cf_launches, cf_state.stream);
 #endif
   heat3d_host(cf_state, T, n, r, a, b, cf_chosen.B0, cf_chosen.B1, cf_chosen.B2);
-  if (cf_state.why) cf_state.why->cycles = cf_shown(cf_state.cycles);
+  if (cf_state.why) {
+    cf_state.why->cycles = cf_shown(cf_state.cycles);
+    cf_state.why->left_out = cf_shown(cf_state.left_out);
+  }
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[320] = "";

@@ -17,9 +17,9 @@
 // ---- kernels
 
 extern "C" __global__ void scaled_rows_1_leaf0(
-    const float *x,
-    const float *w,
-    float *sum,
+    const float *__restrict__ x,
+    const float *__restrict__ w,
+    float *__restrict__ sum,
     long x_stride0,
     int n,
     int m,
@@ -44,16 +44,22 @@ extern "C" __global__ void scaled_rows_1_leaf0(
   if (i < n) {
     float factor = 2 * w[i];
     sum[i] = 0;
-    for (int k = 0; k < m; k++)
-      sum[i] += shared_x[i_thread * m + k] * factor;
-  }
 #line "imperfect.cu"
+    if (0 < m) {
+      float private_sum = sum[i];
+#line 9 "imperfect.mf"
+      for (int k = 0; k < m; k++)
+        private_sum += shared_x[i_thread * m + k] * factor;
+#line "imperfect.cu"
+      sum[i] = private_sum;
+    }
+  }
 }
 
 extern "C" __global__ void scaled_rows_1_leaf1(
-    const float *x,
-    const float *w,
-    float *sum,
+    const float *__restrict__ x,
+    const float *__restrict__ w,
+    float *__restrict__ sum,
     long x_stride0,
     int n,
     int m,
@@ -67,17 +73,23 @@ extern "C" __global__ void scaled_rows_1_leaf1(
   if (i < n) {
     float factor = 2 * w[i];
     sum[i] = 0;
-    for (int k = 0; k < m; k++)
-      sum[i] += x[i * x_stride0 + k] * factor;
-  }
 #line "imperfect.cu"
+    if (0 < m) {
+      float private_sum = sum[i];
+#line 9 "imperfect.mf"
+      for (int k = 0; k < m; k++)
+        private_sum += x[i * x_stride0 + k] * factor;
+#line "imperfect.cu"
+      sum[i] = private_sum;
+    }
+  }
 }
 
 extern "C" __global__ void scaled_rows_2_leaf0(
-    const float *x,
-    const float *w,
-    const float *sum,
-    float *y,
+    const float *__restrict__ x,
+    const float *__restrict__ w,
+    const float *__restrict__ sum,
+    float *__restrict__ y,
     long x_stride0,
     long y_stride0,
     int n,
@@ -118,10 +130,10 @@ extern "C" __global__ void scaled_rows_2_leaf0(
 }
 
 extern "C" __global__ void scaled_rows_2_leaf1(
-    const float *x,
-    const float *w,
-    const float *sum,
-    float *y,
+    const float *__restrict__ x,
+    const float *__restrict__ w,
+    const float *__restrict__ sum,
+    float *__restrict__ y,
     long x_stride0,
     long y_stride0,
     int n,
@@ -150,8 +162,8 @@ extern "C" __global__ void scaled_rows_2_leaf1(
 }
 
 extern "C" __global__ void scaled_rows_3_leaf0(
-    const float *y,
-    float *last,
+    const float *__restrict__ y,
+    float *__restrict__ last,
     long y_stride0,
     int n,
     int B0)
@@ -179,8 +191,8 @@ extern "C" __global__ void scaled_rows_3_leaf0(
 }
 
 extern "C" __global__ void scaled_rows_3_leaf1(
-    const float *y,
-    float *last,
+    const float *__restrict__ y,
+    float *__restrict__ last,
     long y_stride0,
     int n,
     int B0)
@@ -192,7 +204,7 @@ extern "C" __global__ void scaled_rows_3_leaf1(
 #line 6 "imperfect.mf"
   if (i < n)
 #line 13 "imperfect.mf"
-    last[i] = y[i * y_stride0 + 0];
+    last[i] = y[i * y_stride0];
 #line "imperfect.cu"
 }
 
@@ -215,7 +227,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_1_tile(
   float *const shared_x = (float *)cf_shared;
   const int thread = t0;
   cf_feed<float, cf_together == 4, T0 * U0, D, 1, 0, D,
-      T0> feed_x(&x[o0 * x_stride0 + 0], x_stride0, y_limit - o0, k_limit, thread);
+      T0> feed_x(&x[o0 * x_stride0], x_stride0, y_limit - o0, k_limit, thread);
   float private_sum[U0];
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)
@@ -376,7 +388,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_3_tile(
       for (int r0 = 0; r0 < U0; r0++) {
         const int y_1 = o0 + (r0 * T0 + t0);
 #line 13 "imperfect.mf"
-        value[r0] = y[y_1 * y_stride0 + 0];
+        value[r0] = y[y_1 * y_stride0];
       }
 #line "imperfect.cu"
       #pragma unroll
@@ -392,7 +404,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_3_tile(
       const int y_1 = o0 + (r0 * T0 + t0);
       if (y_1 < y_1_limit)
 #line 13 "imperfect.mf"
-        last[y_1] = y[y_1 * y_stride0 + 0];
+        last[y_1] = y[y_1 * y_stride0];
     }
 #line "imperfect.cu"
   }
@@ -449,17 +461,17 @@ int scaled_rows_1_leaf1_run(cf_call &cf_state, int cf_leaf, const float *x, cons
 }
 
 template <int T0, int U0, int D, int S, int M>
-int scaled_rows_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *x, const float *w, float *sum, int n, int m, int B0)
+int scaled_rows_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *x, const float *w, float *sum, int n, int m)
 {
   static cf_kernel_state cf_once;
   long cf_given_x_stride0; // m
   if (!cf_store(m, cf_given_x_stride0)) return cf_too_large(cf_state, "cf_given_x_stride0");
-  int cf_given_y_limit; // (n + B0 - 1) / B0 * B0 < n ? (n + B0 - 1) / B0 * B0 : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n)), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
+  int cf_given_y_limit; // n
+  if (!cf_store(cf_limit(n), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
   int cf_given_k_limit; // m
   if (!cf_store(cf_limit(m), cf_given_k_limit)) return cf_too_large(cf_state, "cf_given_k_limit");
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     cf_mul(D, cf_mul(S, cf_mul(T0, U0))), // T0*U0*D*S words of shared memory
   };
@@ -483,6 +495,7 @@ int scaled_rows_1_run(cf_call &cf_state, const float *x, const float *w, float *
     cf_machine machine;
     long long numbers[6];
     cf_tiling tile;
+    cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { n, m, B0, cf_together, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
@@ -490,18 +503,24 @@ int scaled_rows_1_run(cf_call &cf_state, const float *x, const float *w, float *
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = scaled_rows_1_tile(cf_state.machine, n, m, B0, cf_together, 1, cf_state.tile);
+    cf_last.left_out = scaled_rows_1_left_out(cf_state.machine, n, m, &cf_params);
+    cf_last.tile.number = 0;
+    cf_last.tile.sweeps = 1;
+    cf_last.tile.cost = CF_SATURATED;
+    if (scaled_rows_1_select(cf_state.machine, n, m, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = scaled_rows_1_leaf_cost(cf_chosen.leaf, cf_state.machine, n, m, &cf_params, CF_SATURATED);
+    cf_last.tile = scaled_rows_1_tile(cf_state.machine, n, m, cf_together, 1, cf_state.tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  if (cf_tile.number > 0) {
+  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
     cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
-    cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  }
   switch (cf_tile.number) {
   case 1:
-    return scaled_rows_1_tile_run<64, 1, 128, 3, 2>(cf_state, cf_chosen.leaf, cf_together, x, w, sum, n, m, B0);
+    return scaled_rows_1_tile_run<64, 1, 128, 3, 2>(cf_state, cf_chosen.leaf, cf_together, x, w, sum, n, m);
   case 2:
-    return scaled_rows_1_tile_run<32, 1, 64, 4, 1>(cf_state, cf_chosen.leaf, cf_together, x, w, sum, n, m, B0);
+    return scaled_rows_1_tile_run<32, 1, 64, 4, 1>(cf_state, cf_chosen.leaf, cf_together, x, w, sum, n, m);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
@@ -572,19 +591,19 @@ int scaled_rows_2_leaf1_run(cf_call &cf_state, int cf_leaf, const float *x, cons
 }
 
 template <int T0, int T1, int U0, int U1, int M>
-int scaled_rows_2_tile_run(cf_call &cf_state, int cf_leaf, const float *x, const float *w, float *sum, float *y, int n, int m, int B0, int B1)
+int scaled_rows_2_tile_run(cf_call &cf_state, int cf_leaf, const float *x, const float *w, float *sum, float *y, int n, int m)
 {
   static cf_kernel_state cf_once;
   long cf_given_x_stride0; // m
   if (!cf_store(m, cf_given_x_stride0)) return cf_too_large(cf_state, "cf_given_x_stride0");
   long cf_given_y_stride0; // m
   if (!cf_store(m, cf_given_y_stride0)) return cf_too_large(cf_state, "cf_given_y_stride0");
-  int cf_given_y0_limit; // (n + B0 - 1) / B0 * B0 < n ? (n + B0 - 1) / B0 * B0 : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // (m + B1 - 1) / B1 * B1 < m ? (m + B1 - 1) / B1 * B1 : m
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B1), 1), B1), B1), m), cf_mul(cf_div(cf_sub(cf_add(m, B1), 1), B1), B1), m)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  int cf_given_y0_limit; // n
+  if (!cf_store(cf_limit(n), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // m
+  if (!cf_store(cf_limit(m), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B1), 1), B1), B1), m), cf_mul(cf_div(cf_sub(cf_add(m, B1), 1), B1), B1), m), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(m, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
@@ -604,6 +623,7 @@ int scaled_rows_2_run(cf_call &cf_state, const float *x, const float *w, float *
     cf_machine machine;
     long long numbers[7];
     cf_tiling tile;
+    cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { n, m, B0, B1, 1, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
@@ -611,18 +631,24 @@ int scaled_rows_2_run(cf_call &cf_state, const float *x, const float *w, float *
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = scaled_rows_2_tile(cf_state.machine, n, m, B0, B1, 1, 1, cf_state.tile);
+    cf_last.left_out = scaled_rows_2_left_out(cf_state.machine, n, m, &cf_params);
+    cf_last.tile.number = 0;
+    cf_last.tile.sweeps = 1;
+    cf_last.tile.cost = CF_SATURATED;
+    if (scaled_rows_2_select(cf_state.machine, n, m, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = scaled_rows_2_leaf_cost(cf_chosen.leaf, cf_state.machine, n, m, &cf_params, CF_SATURATED);
+    cf_last.tile = scaled_rows_2_tile(cf_state.machine, n, m, 1, 1, cf_state.tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  if (cf_tile.number > 0) {
+  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
     cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
-    cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  }
   switch (cf_tile.number) {
   case 1:
-    return scaled_rows_2_tile_run<1, 256, 1, 4, 4>(cf_state, cf_chosen.leaf, x, w, sum, y, n, m, B0, B1);
+    return scaled_rows_2_tile_run<1, 256, 1, 4, 4>(cf_state, cf_chosen.leaf, x, w, sum, y, n, m);
   case 2:
-    return scaled_rows_2_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, x, w, sum, y, n, m, B0, B1);
+    return scaled_rows_2_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, x, w, sum, y, n, m);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
@@ -685,15 +711,15 @@ int scaled_rows_3_leaf1_run(cf_call &cf_state, int cf_leaf, float *y, float *las
 }
 
 template <int T0, int U0, int M>
-int scaled_rows_3_tile_run(cf_call &cf_state, int cf_leaf, float *y, float *last, int n, int m, int B0)
+int scaled_rows_3_tile_run(cf_call &cf_state, int cf_leaf, float *y, float *last, int n, int m)
 {
   static cf_kernel_state cf_once;
   long cf_given_y_stride0; // m
   if (!cf_store(m, cf_given_y_stride0)) return cf_too_large(cf_state, "cf_given_y_stride0");
-  int cf_given_y_1_limit; // (n + B0 - 1) / B0 * B0 < n ? (n + B0 - 1) / B0 * B0 : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n)), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
+  int cf_given_y_1_limit; // n
+  if (!cf_store(cf_limit(n), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
@@ -710,27 +736,34 @@ int scaled_rows_3_run(cf_call &cf_state, float *y, float *last, int n, int m, in
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[5];
+    long long numbers[6];
     cf_tiling tile;
+    cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B0, 1, 1, cf_state.tile };
+  const long long cf_numbers[] = { n, m, B0, 1, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = scaled_rows_3_tile(cf_state.machine, n, B0, 1, 1, cf_state.tile);
+    cf_last.left_out = scaled_rows_3_left_out(cf_state.machine, n, m, &cf_params);
+    cf_last.tile.number = 0;
+    cf_last.tile.sweeps = 1;
+    cf_last.tile.cost = CF_SATURATED;
+    if (scaled_rows_3_select(cf_state.machine, n, m, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = scaled_rows_3_leaf_cost(cf_chosen.leaf, cf_state.machine, n, m, &cf_params, CF_SATURATED);
+    cf_last.tile = scaled_rows_3_tile(cf_state.machine, n, 1, 1, cf_state.tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  if (cf_tile.number > 0) {
+  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
     cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
-    cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  }
   switch (cf_tile.number) {
   case 1:
-    return scaled_rows_3_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, y, last, n, m, B0);
+    return scaled_rows_3_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, y, last, n, m);
   case 2:
-    return scaled_rows_3_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, y, last, n, m, B0);
+    return scaled_rows_3_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, y, last, n, m);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
@@ -796,7 +829,10 @@ int scaled_rows_call(bool cf_launches, const cf_machine *machine, int n, int m, 
   cf_observation cf_observed(cf_launches, cf_state.stream);
 #endif
   scaled_rows_host(cf_state, n, m, x, w, sum, y, last, cf_chosen.B0, cf_chosen.B1);
-  if (cf_state.why) cf_state.why->cycles = cf_shown(cf_state.cycles);
+  if (cf_state.why) {
+    cf_state.why->cycles = cf_shown(cf_state.cycles);
+    cf_state.why->left_out = cf_shown(cf_state.left_out);
+  }
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";

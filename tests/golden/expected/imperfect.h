@@ -21,8 +21,8 @@ struct CUstream_st; /* cudaStream_t is a pointer to it */
 typedef struct scaled_rows_params {
   int B0;
   int B1;
-  /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the best tile that fits, else the
-     leaf; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
+  /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
      Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
      of a loop is done by register tiles. */
   int tile;
@@ -38,17 +38,17 @@ static inline int scaled_rows_1_select(const cf_machine *machine, int n, int m, 
   const cf_count T_B = cf_amount(machine->threads_per_block);
   static const short cf_variants[] = {
     0, 3, 0, 1, 2, /* leaf 0: scaled_rows_1_leaf0 */
-    1, 3, 0, 3, 2, /* leaf 1: scaled_rows_1_leaf1 */
-    -1, 3, 0, 1, 4, /* no variant */
-    -2, 3, 0, 3, 4, /* no variant */
-    -3, 1, 5, /* no variant */
+    1, 3, 0, 3, 4, /* leaf 1: scaled_rows_1_leaf1 */
+    -1, 3, 0, 1, 5, /* no variant */
+    -2, 3, 0, 3, 6, /* no variant */
+    -3, 1, 7, /* no variant */
   };
   static const char *const cf_dead_ends[] = {
     "R_B < 30, m*B0 <= Z_B, B0 <= T_B",
-    "R_B < 30, Z_B < m*B0, B0 <= T_B",
+    "R_B < 31, Z_B < m*B0, B0 <= T_B",
     "T_B < B0",
   };
-  cf_fact cf_facts[6];
+  cf_fact cf_facts[8];
   if (!(B0 >= 1))
     return cf_report(choice, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, B0);
   if (!(n >= 0))
@@ -63,9 +63,13 @@ static inline int scaled_rows_1_select(const cf_machine *machine, int n, int m, 
                            30, CF_AT_MOST, R_B);
   cf_facts[3] = cf_compare("Z_B < m*B0", CF_SCARCE,
                            Z_B, CF_LESS, cf_times(cf_amount(B0), cf_amount(m)));
-  cf_facts[4] = cf_compare("R_B < 30", CF_SCARCE,
+  cf_facts[4] = cf_compare("31 <= R_B", CF_ROOM,
+                           31, CF_AT_MOST, R_B);
+  cf_facts[5] = cf_compare("R_B < 30", CF_SCARCE,
                            R_B, CF_LESS, 30);
-  cf_facts[5] = cf_compare("T_B < B0", CF_SCARCE,
+  cf_facts[6] = cf_compare("R_B < 31", CF_SCARCE,
+                           R_B, CF_LESS, 31);
+  cf_facts[7] = cf_compare("T_B < B0", CF_SCARCE,
                            T_B, CF_LESS, cf_amount(B0));
   return cf_decide(cf_facts, cf_variants, 23, cf_dead_ends, choice);
 }
@@ -75,28 +79,10 @@ static inline const char *scaled_rows_1_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "30 <= R_B, m*B0 <= Z_B, B0 <= T_B";
-  case 1: return "30 <= R_B, Z_B < m*B0, B0 <= T_B; granularity: 3a: 'sum' is assigned outside the loop over 'k'; no-caching: 4b: not cached: x";
+  case 1: return "31 <= R_B, Z_B < m*B0, B0 <= T_B; granularity: 3a: 'sum' is assigned outside the loop over 'k'; no-caching: 4b: not cached: x";
   case 2: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0 <= T_B; register tile: T0 = 64, U0 = 1, D = 128, S = 3, M = 2";
   case 3: return "U0 + 40 <= R_B, T0*U0*D*S <= Z_B, T0 <= T_B; register tile: T0 = 32, U0 = 1, D = 64, S = 4, M = 1";
   default: return "there is no such leaf";
-  }
-}
-
-/* The threads of a block of a leaf: all of them, and those along x. */
-static inline void scaled_rows_1_block(int leaf, const scaled_rows_params *params, long long *threads,
-    long long *innermost)
-{
-  const int B0 = params->B0;
-  switch (leaf) {
-  case 0:
-  case 1:
-    *threads = B0;
-    *innermost = B0;
-    break;
-  default:
-    *threads = 0;
-    *innermost = 0;
-    break;
   }
 }
 
@@ -131,10 +117,83 @@ static inline int scaled_rows_1_nearest(const cf_machine *machine, int n, int m,
   return cf_found ? CF_OK : cf_status;
 }
 
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
+   where it takes more than `cf_bound`. */
+static inline cf_count scaled_rows_1_leaf_cost(int leaf, const cf_machine *machine, int n, int m, const scaled_rows_params *params, cf_count cf_bound)
+{
+  cf_count cf_runs[4];
+  unsigned char cf_kept[4];
+  const int B0 = params->B0;
+  switch (leaf) {
+  case 0: {
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 25, 0 }, { 0, 4, 1, 13, 0 }, { 1, 5, 1, 1, 0 }, { 0, 7, 1, 2, 0 } };
+    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 1, 0 }, { 3, 4, 1, 0 }, { 0, 1, 0, 0 } };
+    static const cf_access cf_accesses[] = {
+      { 2, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 7, 1, 1 }, { 8, 0, 0 }, 0, 2, 0, 1 }, /* x, read */
+      { 2, 0, 3, 4, 1, 1, { 1, 0, 0 }, { 7, 1, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
+      { 0, 2, 1, 4, 0, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 4, 0, 0, 1 }, /* w, read */
+      { 0, 2, 2, 4, 1, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 4, 0, 0, 1 }, /* sum, written */
+      { 0, 2, 2, 4, 0, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 4, 0, 0, 1 }, /* sum, read */
+      { 3, 3, 3, 4, 0, 1, { 7, 0, 0 }, { 4, 1, 1 }, { 0, 0, 0 }, 4, 1, 0, 1 }, /* shared memory, read */
+      { 0, 4, 2, 4, 1, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 4, 0, 0, 1 }, /* sum, written */
+    };
+    static const short cf_loops[] = { 2, 4, 1, 7, 3, 1 };
+    static const short cf_origins[] = { 0, -1 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 4, 5, 7 };
+    const long long cf_n2 = cf_div(B0, 2);
+    const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(n, B0), 1), B0), 2);
+    const long long cf_n4 = B0;
+    const long long cf_n5 = cf_div(cf_sub(cf_add(B0, m), 1), B0);
+    const long long cf_n6 = cf_div(cf_div(cf_sub(cf_add(B0, m), 1), B0), 2);
+    const long long cf_n7 = m;
+    const long long cf_n8 = cf_mul(B0, m);
+    const long long cf_n9 = cf_div(m, 2);
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 30, cf_number_of(cf_mul(B0, m)) };
+    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
+  }
+  case 1: {
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 13, 0 }, { 0, 5, 1, 2, 0 } };
+    static const cf_region cf_regions[] = { { 0, 1, 1, 0 }, { 1, 4, 1, 0 }, { 0, 1, 0, 0 } };
+    static const cf_access cf_accesses[] = {
+      { 0, 0, 1, 4, 0, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 1 }, /* w, read */
+      { 0, 0, 2, 4, 1, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 1 }, /* sum, written */
+      { 0, 0, 2, 4, 0, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 1 }, /* sum, read */
+      { 1, 1, 0, 4, 0, 0, { 5, 0, 0 }, { 4, 1, 1 }, { 7, 0, 0 }, 0, 1, 0, 1 }, /* x, read */
+      { 0, 2, 2, 4, 1, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 1 }, /* sum, written */
+    };
+    static const short cf_loops[] = { 1, 1 };
+    static const short cf_origins[] = { 0, -1 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 2, 3, 5 };
+    const long long cf_n2 = cf_div(B0, 2);
+    const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(n, B0), 1), B0), 2);
+    const long long cf_n4 = B0;
+    const long long cf_n5 = m;
+    const long long cf_n6 = cf_div(m, 2);
+    const long long cf_n7 = cf_mul(B0, m);
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 31, cf_number_of(0) };
+    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
+  }
+  default:
+    return CF_SATURATED;
+  }
+}
+
+/* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
+static inline cf_count scaled_rows_1_left_out(const cf_machine *machine, int n, int m, const scaled_rows_params *params)
+{
+  (void)n;
+  (void)m;
+  (void)machine;
+  (void)params;
+  return 0;
+}
+
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
    cf_together: how many elements an access takes, 4 where data and rows begin at multiples of 16 bytes,
    perhaps 2, else 1. */
-static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int B0, int cf_together, int cf_sweeps)
+static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 532, 0, 1030, 66304, 2, 0, 0, 1 }, { 640, 0, 768, 32768, 0, 1, 1, 35 }, { 532, 0, 1030, 66304, 2, 0, 0, 1 }, { 640, 0, 768, 32768, 0, 1, 1, 35 }, 2, 41, 24576, 2 }, /* T0 = 64, U0 = 1, D = 128, S = 3, M = 2, 4 together */
@@ -142,7 +201,7 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
     { { 202, 0, 387, 24960, 2, 0, 0, 1 }, { 160, 0, 192, 8192, 0, 1, 1, 19 }, { 202, 0, 387, 24960, 2, 0, 0, 1 }, { 160, 0, 192, 8192, 0, 1, 1, 19 }, 1, 41, 8192, 3 }, /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1, 4 together */
     { { 4426, 0, 387, 24960, 2, 0, 0, 1 }, { 1568, 0, 192, 8192, 0, 1, 1, 19 }, { 4426, 0, 387, 24960, 2, 0, 0, 1 }, { 1568, 0, 192, 8192, 0, 1, 1, 19 }, 1, 41, 8192, 3 }, /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1, 1 together */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n); /* (n + B0 - 1) / B0 * B0 < n ? (n + B0 - 1) / B0 * B0 : n */
+  const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = m; /* m */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
@@ -170,16 +229,18 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
-   does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling scaled_rows_1_tile(const cf_machine *machine, int n, int m, int B0, int cf_together, long long cf_left, int cf_wanted)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
+   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
+   where no tile is better, and where none fits. */
+static inline cf_tiling scaled_rows_1_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
-  cf_tiling cf_best = { 0, 1, 0 };
+  const cf_tiling cf_none = { 0, 1, CF_SATURATED };
+  cf_tiling cf_best = cf_none;
   int cf_number;
-  if (cf_wanted == 0) return cf_best;
-  for (cf_number = 1; cf_number <= 2; cf_number++)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, scaled_rows_1_tile_cost(cf_number, machine, n, m, B0, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, scaled_rows_1_tile_cost(cf_number, machine, n, m, cf_together, 1));
+  if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
 }
@@ -245,25 +306,6 @@ static inline const char *scaled_rows_2_explain(int leaf)
   }
 }
 
-/* The threads of a block of a leaf: all of them, and those along x. */
-static inline void scaled_rows_2_block(int leaf, const scaled_rows_params *params, long long *threads,
-    long long *innermost)
-{
-  const int B0 = params->B0;
-  const int B1 = params->B1;
-  switch (leaf) {
-  case 0:
-  case 1:
-    *threads = cf_mul(B0, B1);
-    *innermost = B1;
-    break;
-  default:
-    *threads = 0;
-    *innermost = 0;
-    break;
-  }
-}
-
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
 static inline int scaled_rows_2_nearest(const cf_machine *machine, int n, int m, const scaled_rows_params *wanted, scaled_rows_params *feasible)
@@ -301,16 +343,94 @@ static inline int scaled_rows_2_nearest(const cf_machine *machine, int n, int m,
   return cf_found ? CF_OK : cf_status;
 }
 
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
+   where it takes more than `cf_bound`. */
+static inline cf_count scaled_rows_2_leaf_cost(int leaf, const cf_machine *machine, int n, int m, const scaled_rows_params *params, cf_count cf_bound)
+{
+  cf_count cf_runs[3];
+  unsigned char cf_kept[3];
+  const int B0 = params->B0;
+  const int B1 = params->B1;
+  switch (leaf) {
+  case 0: {
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 14, 0 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 } };
+    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 2, 1 } };
+    static const cf_access cf_accesses[] = {
+      { 2, 0, 0, 4, 0, 0, { 1, 12, 0 }, { 6, 7, 1 }, { 6, 13, 0 }, 0, 2, 0, 1 }, /* x, read */
+      { 2, 0, 4, 4, 1, 1, { 1, 6, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 4, 2, 0, 1 }, /* shared memory, written */
+      { 0, 2, 1, 4, 0, 0, { 0, 1, 0 }, { 6, 7, 1 }, { 0, 7, 0 }, 8, 0, 0, 1 }, /* w, read */
+      { 0, 2, 4, 4, 0, 1, { 1, 6, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 8, 0, 0, 1 }, /* shared memory, read */
+      { 0, 2, 2, 4, 0, 0, { 0, 1, 0 }, { 6, 7, 1 }, { 0, 7, 0 }, 8, 0, 0, 1 }, /* sum, read */
+      { 0, 2, 3, 4, 1, 0, { 1, 12, 0 }, { 6, 7, 1 }, { 6, 13, 0 }, 8, 0, 0, 1 }, /* y, written */
+    };
+    static const short cf_loops[] = { 2, 6, 1, 13, 2, 6, 1, 14 };
+    static const short cf_origins[] = { 0, -1 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 3, 3, 6 };
+    const long long cf_n2 = cf_div(B1, 2);
+    const long long cf_n3 = cf_div(B0, 2);
+    const long long cf_n4 = cf_div(cf_div(cf_sub(cf_add(m, B1), 1), B1), 2);
+    const long long cf_n5 = cf_div(cf_div(cf_sub(cf_add(n, B0), 1), B0), 2);
+    const long long cf_n6 = B1;
+    const long long cf_n7 = B0;
+    const long long cf_n8 = cf_div(cf_sub(cf_mul(2, B0), 1), B0);
+    const long long cf_n9 = cf_div(cf_div(cf_sub(cf_mul(2, B0), 1), B0), 2);
+    const long long cf_n10 = cf_div(cf_sub(cf_mul(2, B1), 1), B1);
+    const long long cf_n11 = cf_div(cf_div(cf_sub(cf_mul(2, B1), 1), B1), 2);
+    const long long cf_n12 = m;
+    const long long cf_n13 = cf_mul(B0, m);
+    const long long cf_n14 = cf_mul(B0, B1);
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14 };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 22, cf_number_of(cf_mul(B0, B1)) };
+    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
+  }
+  case 1: {
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 2, 0 } };
+    static const cf_region cf_regions[] = { { 0, 1, 2, 0 } };
+    static const cf_access cf_accesses[] = {
+      { 0, 0, 1, 4, 0, 0, { 0, 1, 0 }, { 6, 7, 1 }, { 0, 7, 0 }, 0, 0, 0, 1 }, /* w, read */
+      { 0, 0, 0, 4, 0, 0, { 1, 8, 0 }, { 6, 7, 1 }, { 6, 9, 0 }, 0, 0, 0, 1 }, /* x, read */
+      { 0, 0, 2, 4, 0, 0, { 0, 1, 0 }, { 6, 7, 1 }, { 0, 7, 0 }, 0, 0, 0, 1 }, /* sum, read */
+      { 0, 0, 3, 4, 1, 0, { 1, 8, 0 }, { 6, 7, 1 }, { 6, 9, 0 }, 0, 0, 0, 1 }, /* y, written */
+    };
+    static const short cf_origins[] = { 0, -1 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, 0, cf_origins, 1, 1, 4 };
+    const long long cf_n2 = cf_div(B1, 2);
+    const long long cf_n3 = cf_div(B0, 2);
+    const long long cf_n4 = cf_div(cf_div(cf_sub(cf_add(m, B1), 1), B1), 2);
+    const long long cf_n5 = cf_div(cf_div(cf_sub(cf_add(n, B0), 1), B0), 2);
+    const long long cf_n6 = B1;
+    const long long cf_n7 = B0;
+    const long long cf_n8 = m;
+    const long long cf_n9 = cf_mul(B0, m);
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 17, cf_number_of(0) };
+    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
+  }
+  default:
+    return CF_SATURATED;
+  }
+}
+
+/* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
+static inline cf_count scaled_rows_2_left_out(const cf_machine *machine, int n, int m, const scaled_rows_params *params)
+{
+  (void)n;
+  (void)m;
+  (void)machine;
+  (void)params;
+  return 0;
+}
+
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int B0, int B1, int cf_together, int cf_sweeps)
+static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *machine, int n, int m, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 304, 0, 80, 8256, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 336, 0, 96, 6208, 3, 0, 0, 6 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 64, 0, 0 }, /* T0 = 1, T1 = 256, U0 = 1, U1 = 4, M = 4 */
     { { 112, 0, 32, 2112, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 84, 0, 24, 1216, 2, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 54, 0, 0 }, /* T0 = 4, T1 = 32, U0 = 2, U1 = 1, M = 8 */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n); /* (n + B0 - 1) / B0 * B0 < n ? (n + B0 - 1) / B0 * B0 : n */
-  const long long cf_limit1 = cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B1), 1), B1), B1), m), cf_mul(cf_div(cf_sub(cf_add(m, B1), 1), B1), B1), m); /* (m + B1 - 1) / B1 * B1 < m ? (m + B1 - 1) / B1 * B1 : m */
+  const long long cf_limit0 = n; /* n */
+  const long long cf_limit1 = m; /* m */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
@@ -338,16 +458,18 @@ static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
-   does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling scaled_rows_2_tile(const cf_machine *machine, int n, int m, int B0, int B1, int cf_together, long long cf_left, int cf_wanted)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
+   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
+   where no tile is better, and where none fits. */
+static inline cf_tiling scaled_rows_2_tile(const cf_machine *machine, int n, int m, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
-  cf_tiling cf_best = { 0, 1, 0 };
+  const cf_tiling cf_none = { 0, 1, CF_SATURATED };
+  cf_tiling cf_best = cf_none;
   int cf_number;
-  if (cf_wanted == 0) return cf_best;
-  for (cf_number = 1; cf_number <= 2; cf_number++)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, scaled_rows_2_tile_cost(cf_number, machine, n, m, B0, B1, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, scaled_rows_2_tile_cost(cf_number, machine, n, m, cf_together, 1));
+  if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
 }
@@ -410,24 +532,6 @@ static inline const char *scaled_rows_3_explain(int leaf)
   }
 }
 
-/* The threads of a block of a leaf: all of them, and those along x. */
-static inline void scaled_rows_3_block(int leaf, const scaled_rows_params *params, long long *threads,
-    long long *innermost)
-{
-  const int B0 = params->B0;
-  switch (leaf) {
-  case 0:
-  case 1:
-    *threads = B0;
-    *innermost = B0;
-    break;
-  default:
-    *threads = 0;
-    *innermost = 0;
-    break;
-  }
-}
-
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
 static inline int scaled_rows_3_nearest(const cf_machine *machine, int n, int m, const scaled_rows_params *wanted, scaled_rows_params *feasible)
@@ -459,15 +563,79 @@ static inline int scaled_rows_3_nearest(const cf_machine *machine, int n, int m,
   return cf_found ? CF_OK : cf_status;
 }
 
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
+   where it takes more than `cf_bound`. */
+static inline cf_count scaled_rows_3_leaf_cost(int leaf, const cf_machine *machine, int n, int m, const scaled_rows_params *params, cf_count cf_bound)
+{
+  cf_count cf_runs[3];
+  unsigned char cf_kept[3];
+  const int B0 = params->B0;
+  switch (leaf) {
+  case 0: {
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 4, 1, 1, 0 }, { 1, 5, 1, 1, 0 } };
+    static const cf_region cf_regions[] = { { 1, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 0, 0 } };
+    static const cf_access cf_accesses[] = {
+      { 2, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 1, 1, 1 }, { 8, 0, 0 }, 0, 2, 0, 1 }, /* y, read */
+      { 2, 0, 2, 4, 1, 1, { 1, 0, 0 }, { 1, 1, 1 }, { 0, 0, 0 }, 4, 2, 0, 1 }, /* shared memory, written */
+      { 0, 2, 2, 4, 0, 1, { 1, 0, 0 }, { 4, 1, 1 }, { 0, 0, 0 }, 8, 0, 0, 1 }, /* shared memory, read */
+      { 0, 2, 1, 4, 1, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 8, 0, 0, 1 }, /* last, written */
+    };
+    static const short cf_loops[] = { 2, 4, 1, 7, 2, 4, 1, 1 };
+    static const short cf_origins[] = { 0, -1 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 3, 3, 4 };
+    const long long cf_n2 = cf_div(B0, 2);
+    const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(n, B0), 1), B0), 2);
+    const long long cf_n4 = B0;
+    const long long cf_n5 = cf_div(B0, B0);
+    const long long cf_n6 = cf_div(cf_div(B0, B0), 2);
+    const long long cf_n7 = m;
+    const long long cf_n8 = cf_mul(B0, m);
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8 };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 28, cf_number_of(B0) };
+    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
+  }
+  case 1: {
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 0, 0 } };
+    static const cf_region cf_regions[] = { { 0, 1, 0, 0 } };
+    static const cf_access cf_accesses[] = {
+      { 0, 0, 0, 4, 0, 0, { 5, 0, 0 }, { 4, 1, 1 }, { 6, 0, 0 }, 0, 0, 0, 1 }, /* y, read */
+      { 0, 0, 1, 4, 1, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 1 }, /* last, written */
+    };
+    static const short cf_origins[] = { 0, -1 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, 0, cf_origins, 1, 1, 2 };
+    const long long cf_n2 = cf_div(B0, 2);
+    const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(n, B0), 1), B0), 2);
+    const long long cf_n4 = B0;
+    const long long cf_n5 = m;
+    const long long cf_n6 = cf_mul(B0, m);
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6 };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 12, cf_number_of(0) };
+    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
+  }
+  default:
+    return CF_SATURATED;
+  }
+}
+
+/* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
+static inline cf_count scaled_rows_3_left_out(const cf_machine *machine, int n, int m, const scaled_rows_params *params)
+{
+  (void)n;
+  (void)m;
+  (void)machine;
+  (void)params;
+  return 0;
+}
+
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *machine, int n, int B0, int cf_together, int cf_sweeps)
+static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 192, 0, 1056, 36864, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 144, 0, 792, 27648, 3, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
     { { 24, 0, 132, 4608, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 18, 0, 99, 3456, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n); /* (n + B0 - 1) / B0 * B0 < n ? (n + B0 - 1) / B0 * B0 : n */
+  const long long cf_limit0 = n; /* n */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
@@ -495,91 +663,160 @@ static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
-   does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling scaled_rows_3_tile(const cf_machine *machine, int n, int B0, int cf_together, long long cf_left, int cf_wanted)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
+   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
+   where no tile is better, and where none fits. */
+static inline cf_tiling scaled_rows_3_tile(const cf_machine *machine, int n, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
-  cf_tiling cf_best = { 0, 1, 0 };
+  const cf_tiling cf_none = { 0, 1, CF_SATURATED };
+  cf_tiling cf_best = cf_none;
   int cf_number;
-  if (cf_wanted == 0) return cf_best;
-  for (cf_number = 1; cf_number <= 2; cf_number++)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, scaled_rows_3_tile_cost(cf_number, machine, n, B0, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, scaled_rows_3_tile_cost(cf_number, machine, n, cf_together, 1));
+  if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
 }
 
-/* Parameters for callers that pass none: of 121 candidates, all powers of two, the feasible one with the
-   most points, so that no rest of a size is left out; then that with the earliest leaves, about 256 threads a block, at
-   least 32 threads along x, small values. Tiles compute the same points, whatever blocks the parameters make. Without a
-   feasible candidate all are 1.
+
+/* Points that the parameters leave out, in all regions that are looked at. */
+static inline cf_count scaled_rows_leaves_out(const cf_machine *machine, int n, int m, const scaled_rows_params *params)
+{
+  cf_count cf_all = 0;
+  (void)machine;
+  (void)params;
+  (void)n;
+  (void)m;
+  return cf_all;
+}
+
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
+   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known. A
+   leaf that takes more than `cf_bound` need not be counted to the end. */
+static inline int scaled_rows_expected(const cf_machine *machine, int n, int m, const scaled_rows_params *params,
+    cf_count cf_bound, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
+{
+  int cf_status = CF_OK;
+  (void)params;
+  (void)cf_tiles;
+  *cf_cycles = 0;
+  *cf_leaves = 0;
+  if (cf_status == CF_OK) { /* scaled_rows_1 */
+    cf_choice cf_chosen;
+    cf_count cf_least_cycles;
+    cf_status = scaled_rows_1_select(machine, n, m, params, &cf_chosen);
+    if (cf_status != CF_OK) return cf_status;
+    cf_least_cycles = scaled_rows_1_leaf_cost(cf_chosen.leaf, machine, n, m, params, cf_bound);
+    *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
+    if (cf_tiles[0] == 0)
+      cf_tiles[0] = scaled_rows_1_tile(machine, n, m, 4, 1, -1, CF_SATURATED).cost;
+    cf_least_cycles = cf_least(cf_least_cycles, cf_tiles[0]);
+    *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
+  }
+  if (cf_status == CF_OK) { /* scaled_rows_2 */
+    cf_choice cf_chosen;
+    cf_count cf_least_cycles;
+    cf_status = scaled_rows_2_select(machine, n, m, params, &cf_chosen);
+    if (cf_status != CF_OK) return cf_status;
+    cf_least_cycles = scaled_rows_2_leaf_cost(cf_chosen.leaf, machine, n, m, params, cf_bound);
+    *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
+    if (cf_tiles[1] == 0)
+      cf_tiles[1] = scaled_rows_2_tile(machine, n, m, 4, 1, -1, CF_SATURATED).cost;
+    cf_least_cycles = cf_least(cf_least_cycles, cf_tiles[1]);
+    *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
+  }
+  if (cf_status == CF_OK) { /* scaled_rows_3 */
+    cf_choice cf_chosen;
+    cf_count cf_least_cycles;
+    cf_status = scaled_rows_3_select(machine, n, m, params, &cf_chosen);
+    if (cf_status != CF_OK) return cf_status;
+    cf_least_cycles = scaled_rows_3_leaf_cost(cf_chosen.leaf, machine, n, m, params, cf_bound);
+    *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
+    if (cf_tiles[2] == 0)
+      cf_tiles[2] = scaled_rows_3_tile(machine, n, 4, 1, -1, CF_SATURATED).cost;
+    cf_least_cycles = cf_least(cf_least_cycles, cf_tiles[2]);
+    *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
+  }
+  return cf_status;
+}
+
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
+   that leave no point out while all other parameters are 1; 0 where there is none. */
+static inline int scaled_rows_value(int cf_which, int cf_exponent, const cf_machine *machine, int n, int m)
+{
+  scaled_rows_params cf_tried;
+  const int cf_begin = 1 << cf_exponent, cf_end = cf_least_int(2 * cf_begin, 1024 + 1);
+  int cf_value, cf_best = 0;
+  cf_tried.B0 = 1;
+  cf_tried.B1 = 1;
+  cf_tried.tile = -1;
+  for (cf_value = cf_begin; cf_value < cf_end; cf_value++) {
+    if (cf_best && !cf_fills_better(cf_value, cf_best)) continue;
+    switch (cf_which) {
+    case 0: cf_tried.B0 = cf_value; break;
+    case 1: cf_tried.B1 = cf_value; break;
+    }
+    if (scaled_rows_leaves_out(machine, n, m, &cf_tried) != 0) continue;
+    cf_best = cf_value;
+    if (cf_value == cf_begin) break;
+  }
+  return cf_best;
+}
+
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
+   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
+   Without any that can be launched all are 1.
 */
 static inline int scaled_rows_defaults(const cf_machine *machine, int n, int m, scaled_rows_params *params)
 {
+  cf_count cf_tiles[3] = { 0 }, cf_cycles, cf_leaves;
+  static const unsigned char cf_coarse[] = { 0, 1, 3, 5, 7, 9 };
+  cf_count cf_fewest, cf_fastest, cf_fastest_leaves, cf_left;
   scaled_rows_params cf_tried;
-  static const int cf_values[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024 };
-  long long cf_best[5] = { 0, 0, 0, 0, 0 };
-  int cf_found = 0, cf_number, cf_first = CF_ENOVARIANT;
-  cf_tried.tile = -1;
-  *params = cf_tried;
+  int cf_values[2][11], cf_at[2];
+  int cf_best[2] = { 0 }, cf_center[2] = { 0 };
+  int cf_status, cf_number, cf_which, cf_exponent, cf_first;
   params->B0 = 1;
   params->B1 = 1;
-  for (cf_number = 0; cf_number < 121; cf_number++) {
-    long long cf_score[5] = { 0, 0, 0, 0, 0 };
-    cf_count cf_points = 0;
-    int cf_status = CF_OK;
-    int cf_code = cf_number;
-    cf_tried.B0 = cf_values[cf_code % 11];
-    cf_score[4] += cf_tried.B0;
-    cf_code /= 11;
-    cf_tried.B1 = cf_values[cf_code % 11];
-    cf_score[4] += cf_tried.B1;
-    if (cf_status == CF_OK) { /* scaled_rows_1 */
-      const int B0 = cf_tried.B0;
-      cf_choice cf_chosen;
-      long long cf_threads, cf_innermost;
-      cf_status = scaled_rows_1_select(machine, n, m, &cf_tried, &cf_chosen);
-      scaled_rows_1_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_times(cf_number_of(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n)), cf_number_of(m)));
-      cf_score[1] += cf_chosen.leaf;
-      cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
-      cf_score[3] += cf_innermost < 32;
+  params->tile = -1;
+  cf_first = scaled_rows_expected(machine, n, m, params, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+  cf_fewest = cf_first == CF_OK ? scaled_rows_leaves_out(machine, n, m, params) : CF_SATURATED;
+  cf_fastest = cf_first == CF_OK ? cf_cycles : CF_SATURATED;
+  cf_fastest_leaves = cf_first == CF_OK ? cf_leaves : CF_SATURATED;
+  for (cf_which = 0; cf_which < 2; cf_which++)
+    for (cf_exponent = 0; cf_exponent < 11; cf_exponent++)
+      cf_values[cf_which][cf_exponent] = scaled_rows_value(cf_which, cf_exponent, machine, n, m);
+  cf_tried = *params;
+  /* First all over, then around the best that was found there. */
+  for (cf_number = 0; cf_number < 45; cf_number++) {
+    const int cf_is_near = cf_number >= 36;
+    int cf_code = cf_is_near ? cf_number - 36 : cf_number, cf_is_there = 1;
+    if (cf_number == 36)
+      for (cf_which = 0; cf_which < 2; cf_which++) cf_center[cf_which] = cf_best[cf_which];
+    for (cf_which = 0; cf_which < 2; cf_which++) {
+      cf_exponent = cf_is_near ? cf_center[cf_which] + cf_code % 3 - 1 : cf_coarse[cf_code % 6];
+      cf_code /= cf_is_near ? 3 : 6;
+      cf_at[cf_which] = cf_exponent;
+      if (cf_exponent < 0 || cf_exponent >= 11 || !cf_values[cf_which][cf_exponent]) cf_is_there = 0;
     }
-    if (cf_status == CF_OK) { /* scaled_rows_2 */
-      const int B0 = cf_tried.B0;
-      const int B1 = cf_tried.B1;
-      cf_choice cf_chosen;
-      long long cf_threads, cf_innermost;
-      cf_status = scaled_rows_2_select(machine, n, m, &cf_tried, &cf_chosen);
-      scaled_rows_2_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_times(cf_number_of(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n)), cf_number_of(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B1), 1), B1), B1), m), cf_mul(cf_div(cf_sub(cf_add(m, B1), 1), B1), B1), m))));
-      cf_score[1] += cf_chosen.leaf;
-      cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
-      cf_score[3] += cf_innermost < 32;
-    }
-    if (cf_status == CF_OK) { /* scaled_rows_3 */
-      const int B0 = cf_tried.B0;
-      cf_choice cf_chosen;
-      long long cf_threads, cf_innermost;
-      cf_status = scaled_rows_3_select(machine, n, m, &cf_tried, &cf_chosen);
-      scaled_rows_3_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_number_of(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n)));
-      cf_score[1] += cf_chosen.leaf;
-      cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
-      cf_score[3] += cf_innermost < 32;
-    }
-    cf_score[0] = -cf_shown(cf_points);
-    if (cf_number == 0) cf_first = cf_status;
-    if (cf_status != CF_OK || (cf_found && !cf_precedes(cf_score, cf_best))) continue;
-    cf_best[0] = cf_score[0];
-    cf_best[1] = cf_score[1];
-    cf_best[2] = cf_score[2];
-    cf_best[3] = cf_score[3];
-    cf_best[4] = cf_score[4];
+    if (!cf_is_there) continue;
+    cf_tried.B0 = cf_values[0][cf_at[0]];
+    cf_tried.B1 = cf_values[1][cf_at[1]];
+    cf_left = scaled_rows_leaves_out(machine, n, m, &cf_tried);
+    if (cf_left > cf_fewest) continue;
+    cf_status = scaled_rows_expected(machine, n, m, &cf_tried, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+    if (cf_status != CF_OK) continue;
+    if (cf_first == CF_OK && cf_left == cf_fewest &&
+        (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
+    cf_first = CF_OK;
+    cf_fewest = cf_left;
+    cf_fastest = cf_cycles;
+    cf_fastest_leaves = cf_leaves;
+    for (cf_which = 0; cf_which < 2; cf_which++) cf_best[cf_which] = cf_at[cf_which];
     *params = cf_tried;
-    cf_found = 1;
   }
-  return cf_found ? CF_OK : cf_first;
+  return cf_first;
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */

@@ -715,22 +715,29 @@ int jacobi1d_run(cf_call &cf_state, int *a, int N, int s, int B, int dim, int t,
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[7];
+    long long numbers[8];
     cf_tiling tile;
+    cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { N, s, B, dim, cf_together, cf_left, cf_state.tile };
+  const long long cf_numbers[] = { N, s, B, dim, t, cf_together, cf_left, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = jacobi1d_tile(cf_state.machine, N, s, B, dim, cf_together, cf_left, cf_state.tile);
+    cf_last.left_out = jacobi1d_left_out(cf_state.machine, N, dim, t, &cf_params);
+    cf_last.tile.number = 0;
+    cf_last.tile.sweeps = 1;
+    cf_last.tile.cost = CF_SATURATED;
+    if (jacobi1d_select(cf_state.machine, N, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = jacobi1d_leaf_cost(cf_chosen.leaf, cf_state.machine, N, dim, t, &cf_params, CF_SATURATED);
+    cf_last.tile = jacobi1d_tile(cf_state.machine, N, s, B, dim, cf_together, cf_left, cf_state.tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  if (cf_tile.number > 0) {
+  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
     cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 3 + cf_tile.number, "", 0, 0);
-    cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  }
   const int cf_sweeps = cf_tile.sweeps;
   switch (cf_tile.number) {
   case 1:
@@ -804,7 +811,10 @@ int jacobi1d_call(bool cf_launches, const cf_machine *machine, int T, int N, int
 #endif
   jacobi1d_host(cf_state, T, N, a, cf_chosen.s, cf_chosen.B);
   if (cf_state.status == CF_OK && cf_state.why && cf_state.time_tile != CF_NO_LEAF) cf_state.why->leaf = cf_state.time_tile;
-  if (cf_state.why) cf_state.why->cycles = cf_shown(cf_state.cycles);
+  if (cf_state.why) {
+    cf_state.why->cycles = cf_shown(cf_state.cycles);
+    cf_state.why->left_out = cf_shown(cf_state.left_out);
+  }
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";

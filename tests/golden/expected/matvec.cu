@@ -304,22 +304,29 @@ int matvec_run(cf_call &cf_state, const float *a, const float *x, float *y, int 
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[5];
+    long long numbers[7];
     cf_tiling tile;
+    cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { m, n, cf_together, 1, cf_state.tile };
+  const long long cf_numbers[] = { m, n, dim, B, cf_together, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = matvec_tile(cf_state.machine, m, n, cf_together, 1, cf_state.tile);
+    cf_last.left_out = matvec_left_out(cf_state.machine, m, n, dim, &cf_params);
+    cf_last.tile.number = 0;
+    cf_last.tile.sweeps = 1;
+    cf_last.tile.cost = CF_SATURATED;
+    if (matvec_select(cf_state.machine, m, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = matvec_leaf_cost(cf_chosen.leaf, cf_state.machine, m, n, dim, &cf_params, CF_SATURATED);
+    cf_last.tile = matvec_tile(cf_state.machine, m, n, cf_together, 1, cf_state.tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  if (cf_tile.number > 0) {
+  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
     cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 2 + cf_tile.number, "", 0, 0);
-    cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  }
   switch (cf_tile.number) {
   case 1:
     return matvec_tile_run<64, 1, 128, 3, 2>(cf_state, cf_chosen.leaf, cf_together, a, x, y, m, n);
@@ -390,7 +397,10 @@ int matvec_call(bool cf_launches, const cf_machine *machine, int m, int n, const
   cf_observation cf_observed(cf_launches, cf_state.stream);
 #endif
   matvec_host(cf_state, m, n, a, x, y, cf_chosen.B);
-  if (cf_state.why) cf_state.why->cycles = cf_shown(cf_state.cycles);
+  if (cf_state.why) {
+    cf_state.why->cycles = cf_shown(cf_state.cycles);
+    cf_state.why->left_out = cf_shown(cf_state.left_out);
+  }
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";

@@ -13,7 +13,7 @@
 // ---- kernels
 
 extern "C" __global__ void openacc_1_leaf0(
-    int *a,
+    int *__restrict__ a,
     int m,
     int B0,
     int t)
@@ -29,8 +29,8 @@ extern "C" __global__ void openacc_1_leaf0(
 }
 
 extern "C" __global__ void openacc_2_leaf0(
-    const int *a,
-    int *h,
+    const int *__restrict__ a,
+    int *__restrict__ h,
     int n,
     int B0)
 {
@@ -115,13 +115,13 @@ int openacc_1_leaf0_run(cf_call &cf_state, int cf_leaf, int *a, int m, int B0, i
 }
 
 template <int T0, int U0, int M>
-int openacc_1_tile_run(cf_call &cf_state, int cf_leaf, int *a, int m, int B0, int t)
+int openacc_1_tile_run(cf_call &cf_state, int cf_leaf, int *a, int m, int t)
 {
   static cf_kernel_state cf_once;
-  int cf_given_y_limit; // (m + B0 - 1) / B0 * B0 < m ? (m + B0 - 1) / B0 * B0 : m
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m)), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
+  int cf_given_y_limit; // m
+  if (!cf_store(cf_limit(m), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
   const cf_shape cf_sizes = {
-    { cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
@@ -138,27 +138,34 @@ int openacc_1_run(cf_call &cf_state, int *a, int m, int B0, int t)
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[5];
+    long long numbers[6];
     cf_tiling tile;
+    cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { m, B0, 1, 1, cf_state.tile };
+  const long long cf_numbers[] = { m, t, B0, 1, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = openacc_1_tile(cf_state.machine, m, B0, 1, 1, cf_state.tile);
+    cf_last.left_out = openacc_1_left_out(cf_state.machine, m, t, &cf_params);
+    cf_last.tile.number = 0;
+    cf_last.tile.sweeps = 1;
+    cf_last.tile.cost = CF_SATURATED;
+    if (openacc_1_select(cf_state.machine, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = openacc_1_leaf_cost(cf_chosen.leaf, cf_state.machine, m, t, &cf_params, CF_SATURATED);
+    cf_last.tile = openacc_1_tile(cf_state.machine, m, 1, 1, cf_state.tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  if (cf_tile.number > 0) {
+  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
     cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
-    cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  }
   switch (cf_tile.number) {
   case 1:
-    return openacc_1_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, a, m, B0, t);
+    return openacc_1_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, a, m, t);
   case 2:
-    return openacc_1_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, a, m, B0, t);
+    return openacc_1_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, a, m, t);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
@@ -199,6 +206,30 @@ int openacc_2_run(cf_call &cf_state, int *a, int *h, int n, int B0)
   cf_choice cf_chosen;
   openacc_params cf_params = { B0, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B0), 1), B0))) return CF_OK; // (n + B0 - 1) / B0
+  // The last choice of this thread, which only these numbers decide about.
+  static thread_local struct {
+    bool known;
+    cf_machine machine;
+    long long numbers[5];
+    cf_tiling tile;
+    cf_count left_out;
+  } cf_last;
+  const long long cf_numbers[] = { n, B0, 1, 1, cf_state.tile };
+  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+    cf_last.known = true;
+    cf_last.machine = *cf_state.machine;
+    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = openacc_2_left_out(cf_state.machine, n, &cf_params);
+    cf_last.tile.number = 0;
+    cf_last.tile.sweeps = 1;
+    cf_last.tile.cost = CF_SATURATED;
+    if (openacc_2_select(cf_state.machine, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = openacc_2_leaf_cost(cf_chosen.leaf, cf_state.machine, n, &cf_params, CF_SATURATED);
+  }
+  const cf_tiling cf_tile = cf_last.tile;
+  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
   const int cf_status = openacc_2_select(cf_state.machine, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
@@ -231,12 +262,14 @@ int openacc_call(bool cf_launches, const cf_machine *machine, int n, int m, int 
       bool cf_known;
       cf_machine cf_limits;
       openacc_params cf_params;
+      int n;
       int m;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.m != m) {
-      openacc_defaults(cf_state.machine, m, &cf_last.cf_params);
+    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n || cf_last.m != m) {
+      openacc_defaults(cf_state.machine, n, m, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
+      cf_last.n = n;
       cf_last.m = m;
     }
     cf_chosen = cf_last.cf_params;
@@ -254,7 +287,10 @@ int openacc_call(bool cf_launches, const cf_machine *machine, int n, int m, int 
   cf_observation cf_observed(cf_launches, cf_state.stream);
 #endif
   openacc_host(cf_state, n, m, a, h, cf_chosen.B0);
-  if (cf_state.why) cf_state.why->cycles = cf_shown(cf_state.cycles);
+  if (cf_state.why) {
+    cf_state.why->cycles = cf_shown(cf_state.cycles);
+    cf_state.why->left_out = cf_shown(cf_state.left_out);
+  }
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";

@@ -20,8 +20,8 @@ struct CUstream_st; /* cudaStream_t is a pointer to it */
 /* The program parameters, each at least 1. */
 typedef struct openacc_params {
   int B0;
-  /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the best tile that fits, else the
-     leaf; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
+  /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
      Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
      of a loop is done by register tiles. */
   int tile;
@@ -68,23 +68,6 @@ static inline const char *openacc_1_explain(int leaf)
   }
 }
 
-/* The threads of a block of a leaf: all of them, and those along x. */
-static inline void openacc_1_block(int leaf, const openacc_params *params, long long *threads,
-    long long *innermost)
-{
-  const int B0 = params->B0;
-  switch (leaf) {
-  case 0:
-    *threads = B0;
-    *innermost = B0;
-    break;
-  default:
-    *threads = 0;
-    *innermost = 0;
-    break;
-  }
-}
-
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
 static inline int openacc_1_nearest(const cf_machine *machine, const openacc_params *wanted, openacc_params *feasible)
@@ -116,15 +99,56 @@ static inline int openacc_1_nearest(const cf_machine *machine, const openacc_par
   return cf_found ? CF_OK : cf_status;
 }
 
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
+   where it takes more than `cf_bound`. */
+static inline cf_count openacc_1_leaf_cost(int leaf, const cf_machine *machine, int m, int t, const openacc_params *params, cf_count cf_bound)
+{
+  cf_count cf_runs[1];
+  unsigned char cf_kept[1];
+  const int B0 = params->B0;
+  switch (leaf) {
+  case 0: {
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 1, 0 } };
+    static const cf_region cf_regions[] = { { 0, 1, 1, 0 } };
+    static const cf_access cf_accesses[] = {
+      { 0, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 2 }, /* a, read */
+      { 0, 0, 0, 4, 1, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 3, 1 }, /* a, written */
+    };
+    static const short cf_origins[] = { 5, 6, -1, 6, -1 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, 0, cf_origins, 1, 1, 2 };
+    const long long cf_n2 = cf_div(B0, 2);
+    const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(m, B0), 1), B0), 2);
+    const long long cf_n4 = B0;
+    const long long cf_n5 = cf_sub(cf_mul(m, t), m);
+    const long long cf_n6 = cf_mul(m, t);
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6 };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 14, cf_number_of(0) };
+    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
+  }
+  default:
+    return CF_SATURATED;
+  }
+}
+
+/* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
+static inline cf_count openacc_1_left_out(const cf_machine *machine, int m, int t, const openacc_params *params)
+{
+  (void)m;
+  (void)t;
+  (void)machine;
+  (void)params;
+  return 0;
+}
+
 /* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
     */
-static inline cf_count openacc_1_tile_cost(int cf_number, const cf_machine *machine, int m, int B0, int cf_together, int cf_sweeps)
+static inline cf_count openacc_1_tile_cost(int cf_number, const cf_machine *machine, int m, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
     { { 320, 0, 96, 12288, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 72, 9216, 3, 0, 0, 3 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
     { { 40, 0, 12, 1536, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 30, 0, 9, 1152, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
   };
-  const long long cf_limit0 = cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m); /* (m + B0 - 1) / B0 * B0 < m ? (m + B0 - 1) / B0 * B0 : m */
+  const long long cf_limit0 = m; /* m */
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
@@ -152,16 +176,18 @@ static inline cf_count openacc_1_tile_cost(int cf_number, const cf_machine *mach
   return cf_cost(machine, cf_work_of, &cf_launch);
 }
 
-/* The tile to launch: the best one, or the wanted one where that is above 0; with the number of sweeps that the launch
-   does, of as many as are left. Number 0: none fits. */
-static inline cf_tiling openacc_1_tile(const cf_machine *machine, int m, int B0, int cf_together, long long cf_left, int cf_wanted)
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
+   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
+   where no tile is better, and where none fits. */
+static inline cf_tiling openacc_1_tile(const cf_machine *machine, int m, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
 {
-  cf_tiling cf_best = { 0, 1, 0 };
+  const cf_tiling cf_none = { 0, 1, CF_SATURATED };
+  cf_tiling cf_best = cf_none;
   int cf_number;
-  if (cf_wanted == 0) return cf_best;
-  for (cf_number = 1; cf_number <= 2; cf_number++)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
     if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
-      cf_consider(&cf_best, cf_number, 1, openacc_1_tile_cost(cf_number, machine, m, B0, cf_together, 1));
+      cf_consider(&cf_best, cf_number, 1, openacc_1_tile_cost(cf_number, machine, m, cf_together, 1));
+  if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
   return cf_best;
 }
@@ -205,23 +231,6 @@ static inline const char *openacc_2_explain(int leaf)
   }
 }
 
-/* The threads of a block of a leaf: all of them, and those along x. */
-static inline void openacc_2_block(int leaf, const openacc_params *params, long long *threads,
-    long long *innermost)
-{
-  const int B0 = params->B0;
-  switch (leaf) {
-  case 0:
-    *threads = B0;
-    *innermost = B0;
-    break;
-  default:
-    *threads = 0;
-    *innermost = 0;
-    break;
-  }
-}
-
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
 static inline int openacc_2_nearest(const cf_machine *machine, const openacc_params *wanted, openacc_params *feasible)
@@ -253,59 +262,151 @@ static inline int openacc_2_nearest(const cf_machine *machine, const openacc_par
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Parameters for callers that pass none: of 11 candidates, all powers of two, the feasible one with the
-   most points, so that no rest of a size is left out; then that with the earliest leaves, about 256 threads a block, at
-   least 32 threads along x, small values. Tiles compute the same points, whatever blocks the parameters make. Without a
-   feasible candidate all are 1.
-*/
-static inline int openacc_defaults(const cf_machine *machine, int m, openacc_params *params)
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
+   where it takes more than `cf_bound`. */
+static inline cf_count openacc_2_leaf_cost(int leaf, const cf_machine *machine, int n, const openacc_params *params, cf_count cf_bound)
+{
+  cf_count cf_runs[1];
+  unsigned char cf_kept[1];
+  const int B0 = params->B0;
+  switch (leaf) {
+  case 0: {
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 1, 0 } };
+    static const cf_region cf_regions[] = { { 0, 1, 1, 0 } };
+    static const cf_access cf_accesses[] = {
+      { 0, 0, 0, 4, 0, 0, { 5, 0, 0 }, { 4, 1, 1 }, { 6, 0, 0 }, 0, 0, 0, 1 }, /* a, read */
+      { 0, 0, 1, 4, 1, 0, { -1, -1, -1 }, { 4, 1, 1 }, { -1, -1, -1 }, 0, 0, 2, 1 }, /* h, written */
+    };
+    static const short cf_origins[] = { 7, -1, 0, -1 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, 0, cf_origins, 1, 1, 2 };
+    const long long cf_n2 = cf_div(B0, 2);
+    const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(n, B0), 1), B0), 2);
+    const long long cf_n4 = B0;
+    const long long cf_n5 = -1;
+    const long long cf_n6 = cf_neg(B0);
+    const long long cf_n7 = cf_sub(n, 1);
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 9, cf_number_of(0) };
+    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
+  }
+  default:
+    return CF_SATURATED;
+  }
+}
+
+/* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
+static inline cf_count openacc_2_left_out(const cf_machine *machine, int n, const openacc_params *params)
+{
+  (void)n;
+  (void)machine;
+  (void)params;
+  return 0;
+}
+
+
+/* Points that the parameters leave out, in all regions that are looked at. */
+static inline cf_count openacc_leaves_out(const cf_machine *machine, int n, int m, const openacc_params *params)
+{
+  cf_count cf_all = 0;
+  (void)machine;
+  (void)params;
+  (void)n;
+  (void)m;
+  return cf_all;
+}
+
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
+   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known. A
+   leaf that takes more than `cf_bound` need not be counted to the end. */
+static inline int openacc_expected(const cf_machine *machine, int n, int m, const openacc_params *params,
+    cf_count cf_bound, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
+{
+  int cf_status = CF_OK;
+  (void)m;
+  (void)params;
+  (void)cf_tiles;
+  *cf_cycles = 0;
+  *cf_leaves = 0;
+  if (cf_status == CF_OK) { /* openacc_2 */
+    cf_choice cf_chosen;
+    cf_count cf_least_cycles;
+    cf_status = openacc_2_select(machine, params, &cf_chosen);
+    if (cf_status != CF_OK) return cf_status;
+    cf_least_cycles = openacc_2_leaf_cost(cf_chosen.leaf, machine, n, params, cf_bound);
+    *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
+    *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
+  }
+  return cf_status;
+}
+
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
+   that leave no point out while all other parameters are 1; 0 where there is none. */
+static inline int openacc_value(int cf_which, int cf_exponent, const cf_machine *machine, int n, int m)
 {
   openacc_params cf_tried;
-  static const int cf_values[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024 };
-  long long cf_best[5] = { 0, 0, 0, 0, 0 };
-  int cf_found = 0, cf_number, cf_first = CF_ENOVARIANT;
+  const int cf_begin = 1 << cf_exponent, cf_end = cf_least_int(2 * cf_begin, 1024 + 1);
+  int cf_value, cf_best = 0;
+  cf_tried.B0 = 1;
   cf_tried.tile = -1;
-  *params = cf_tried;
-  params->B0 = 1;
-  for (cf_number = 0; cf_number < 11; cf_number++) {
-    long long cf_score[5] = { 0, 0, 0, 0, 0 };
-    cf_count cf_points = 0;
-    int cf_status = CF_OK;
-    int cf_code = cf_number;
-    cf_tried.B0 = cf_values[cf_code % 11];
-    cf_score[4] += cf_tried.B0;
-    if (cf_status == CF_OK) { /* openacc_1 */
-      const int B0 = cf_tried.B0;
-      cf_choice cf_chosen;
-      long long cf_threads, cf_innermost;
-      cf_status = openacc_1_select(machine, &cf_tried, &cf_chosen);
-      openacc_1_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_points = cf_plus(cf_points, cf_number_of(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m), cf_mul(cf_div(cf_sub(cf_add(m, B0), 1), B0), B0), m)));
-      cf_score[1] += cf_chosen.leaf;
-      cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
-      cf_score[3] += cf_innermost < 32;
+  for (cf_value = cf_begin; cf_value < cf_end; cf_value++) {
+    if (cf_best && !cf_fills_better(cf_value, cf_best)) continue;
+    switch (cf_which) {
+    case 0: cf_tried.B0 = cf_value; break;
     }
-    if (cf_status == CF_OK) { /* openacc_2 */
-      cf_choice cf_chosen;
-      long long cf_threads, cf_innermost;
-      cf_status = openacc_2_select(machine, &cf_tried, &cf_chosen);
-      openacc_2_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_score[1] += cf_chosen.leaf;
-      cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
-      cf_score[3] += cf_innermost < 32;
-    }
-    cf_score[0] = -cf_shown(cf_points);
-    if (cf_number == 0) cf_first = cf_status;
-    if (cf_status != CF_OK || (cf_found && !cf_precedes(cf_score, cf_best))) continue;
-    cf_best[0] = cf_score[0];
-    cf_best[1] = cf_score[1];
-    cf_best[2] = cf_score[2];
-    cf_best[3] = cf_score[3];
-    cf_best[4] = cf_score[4];
-    *params = cf_tried;
-    cf_found = 1;
+    if (openacc_leaves_out(machine, n, m, &cf_tried) != 0) continue;
+    cf_best = cf_value;
+    if (cf_value == cf_begin) break;
   }
-  return cf_found ? CF_OK : cf_first;
+  return cf_best;
+}
+
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
+   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
+   Without any that can be launched all are 1.
+   Not looked at, since sizes that host code computes on the way are known at the launch only: openacc_1.
+*/
+static inline int openacc_defaults(const cf_machine *machine, int n, int m, openacc_params *params)
+{
+  cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
+  static const unsigned char cf_coarse[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 };
+  cf_count cf_fewest, cf_fastest, cf_fastest_leaves, cf_left;
+  openacc_params cf_tried;
+  int cf_values[1][11], cf_at[1];
+  int cf_status, cf_number, cf_which, cf_exponent, cf_first;
+  params->B0 = 1;
+  params->tile = -1;
+  cf_first = openacc_expected(machine, n, m, params, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+  cf_fewest = cf_first == CF_OK ? openacc_leaves_out(machine, n, m, params) : CF_SATURATED;
+  cf_fastest = cf_first == CF_OK ? cf_cycles : CF_SATURATED;
+  cf_fastest_leaves = cf_first == CF_OK ? cf_leaves : CF_SATURATED;
+  for (cf_which = 0; cf_which < 1; cf_which++)
+    for (cf_exponent = 0; cf_exponent < 11; cf_exponent++)
+      cf_values[cf_which][cf_exponent] = openacc_value(cf_which, cf_exponent, machine, n, m);
+  cf_tried = *params;
+  /* First all over, then around the best that was found there. */
+  for (cf_number = 0; cf_number < 11; cf_number++) {
+    int cf_code = cf_number, cf_is_there = 1;
+    for (cf_which = 0; cf_which < 1; cf_which++) {
+      cf_exponent = cf_coarse[cf_code % 11];
+      cf_code /= 11;
+      cf_at[cf_which] = cf_exponent;
+      if (cf_exponent < 0 || cf_exponent >= 11 || !cf_values[cf_which][cf_exponent]) cf_is_there = 0;
+    }
+    if (!cf_is_there) continue;
+    cf_tried.B0 = cf_values[0][cf_at[0]];
+    cf_left = openacc_leaves_out(machine, n, m, &cf_tried);
+    if (cf_left > cf_fewest) continue;
+    cf_status = openacc_expected(machine, n, m, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    if (cf_status != CF_OK) continue;
+    if (cf_first == CF_OK && cf_left == cf_fewest &&
+        (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
+    cf_first = CF_OK;
+    cf_fewest = cf_left;
+    cf_fastest = cf_cycles;
+    cf_fastest_leaves = cf_leaves;
+    *params = cf_tried;
+  }
+  return cf_first;
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */

@@ -17,9 +17,9 @@
 // ---- kernels
 
 extern "C" __global__ void openmp_leaf0(
-    const double *a,
-    const double *b,
-    double *c,
+    const double *__restrict__ a,
+    const double *__restrict__ b,
+    double *__restrict__ c,
     long a_stride0,
     long b_stride0,
     long c_stride0,
@@ -60,21 +60,87 @@ extern "C" __global__ void openmp_leaf0(
 #line 9 "openmp.c"
     if (i < n && j < m) {
       c[i * c_stride0 + j] *= alpha;
-      for (int k = 0; k < n; k++) {
-        double x = shared_a[i_thread * n + k];
+#line "openmp.cu"
+      if (0 < n) {
+        double private_c = c[i * c_stride0 + j];
+#line 11 "openmp.c"
+        for (int k = 0; k < n; k++) {
+          double x = shared_a[i_thread * n + k];
 #line 15 "openmp.c"
-        c[i * c_stride0 + j] += x * shared_b[k * B1 + j_thread];
+          private_c += x * shared_b[k * B1 + j_thread];
+        }
+#line "openmp.cu"
+        c[i * c_stride0 + j] = private_c;
       }
     }
-#line "openmp.cu"
     __syncthreads();
   }
 }
 
-extern "C" __global__ void openmp_leaf1(
-    const double *a,
-    const double *b,
-    double *c,
+extern "C" __global__ void __maxnreg__(32) openmp_leaf1(
+    const double *__restrict__ a,
+    const double *__restrict__ b,
+    double *__restrict__ c,
+    long a_stride0,
+    long b_stride0,
+    long c_stride0,
+    int n,
+    int m,
+    double alpha,
+    int B0,
+    int B1,
+    int i_block_extent)
+{
+  CF_SHARED(cf_shared);  // 2*n*B0 + 2*n*B1 words of 4 bytes
+  double *const shared_a = (double *)cf_shared;
+  double *const shared_b = (double *)(cf_shared + 4 * (2 * n * B0));
+  for (int i_block = blockIdx.y; i_block < i_block_extent; i_block += gridDim.y) {
+    const int j_block = blockIdx.x;
+    const int j_thread = threadIdx.x;
+    const int i_thread = threadIdx.y;
+    // copy in a: B0 x n elements
+    for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
+      for (int x1 = threadIdx.x; x1 < n; x1 += blockDim.x) {
+        const int e0 = i_block * B0 + x0;
+        const int e1 = x1;
+        if (e0 < n)
+          shared_a[x0 * n + x1] = a[e0 * a_stride0 + e1];
+      }
+    // copy in b: n x B1 elements
+    for (int x0 = threadIdx.y; x0 < n; x0 += blockDim.y)
+      for (int x1 = threadIdx.x; x1 < B1; x1 += blockDim.x) {
+        const int e0 = x0;
+        const int e1 = j_block * B1 + x1;
+        if (e1 < m)
+          shared_b[x0 * B1 + x1] = b[e0 * b_stride0 + e1];
+      }
+    __syncthreads();
+#line 9 "openmp.c"
+    if (i_block * B0 + i_thread < n && j_block * B1 + j_thread < m) {
+      c[((long)i_block * B0 + i_thread) * c_stride0 + ((long)j_block * B1 + j_thread)] *= alpha;
+#line "openmp.cu"
+      if (0 < n) {
+        double private_c =
+            c[((long)i_block * B0 + i_thread) * c_stride0 + ((long)j_block * B1 + j_thread)];
+#line 11 "openmp.c"
+        for (int k = 0; k < n; k++) {
+          double x = shared_a[i_thread * n + k];
+#line 15 "openmp.c"
+          private_c += x * shared_b[k * B1 + j_thread];
+        }
+#line "openmp.cu"
+        c[((long)i_block * B0 + i_thread) * c_stride0 + ((long)j_block * B1 + j_thread)] =
+            private_c;
+      }
+    }
+    __syncthreads();
+  }
+}
+
+extern "C" __global__ void openmp_leaf2(
+    const double *__restrict__ a,
+    const double *__restrict__ b,
+    double *__restrict__ c,
     long a_stride0,
     long b_stride0,
     long c_stride0,
@@ -95,13 +161,59 @@ extern "C" __global__ void openmp_leaf1(
 #line 9 "openmp.c"
     if (i < n && j < m) {
       c[i * c_stride0 + j] *= alpha;
-      for (int k = 0; k < n; k++) {
-        double x = a[i * a_stride0 + k];
+#line "openmp.cu"
+      if (0 < n) {
+        double private_c = c[i * c_stride0 + j];
+#line 11 "openmp.c"
+        for (int k = 0; k < n; k++) {
+          double x = a[i * a_stride0 + k];
 #line 15 "openmp.c"
-        c[i * c_stride0 + j] += x * b[k * b_stride0 + j];
+          private_c += x * b[k * b_stride0 + j];
+        }
+#line "openmp.cu"
+        c[i * c_stride0 + j] = private_c;
       }
     }
+  }
+}
+
+extern "C" __global__ void __maxnreg__(32) openmp_leaf3(
+    const double *__restrict__ a,
+    const double *__restrict__ b,
+    double *__restrict__ c,
+    long a_stride0,
+    long b_stride0,
+    long c_stride0,
+    int n,
+    int m,
+    double alpha,
+    int B0,
+    int B1,
+    int i_block_extent)
+{
+  for (int i_block = blockIdx.y; i_block < i_block_extent; i_block += gridDim.y) {
+    const int j_block = blockIdx.x;
+    const int j_thread = threadIdx.x;
+    const int i_thread = threadIdx.y;
+#line 8 "openmp.c"
+    int i = i_block * B0 + i_thread;
+    int j = j_block * B1 + j_thread;
+#line 9 "openmp.c"
+    if (i < n && j < m) {
+      c[i * c_stride0 + j] *= alpha;
 #line "openmp.cu"
+      if (0 < n) {
+        double private_c = c[i * c_stride0 + j];
+#line 11 "openmp.c"
+        for (int k = 0; k < n; k++) {
+          double x = a[i * a_stride0 + k];
+#line 15 "openmp.c"
+          private_c += x * b[k * b_stride0 + j];
+        }
+#line "openmp.cu"
+        c[i * c_stride0 + j] = private_c;
+      }
+    }
   }
 }
 
@@ -123,8 +235,8 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
   unsigned char *const cf_shared = cf_pieces;
   const int block = blockIdx.x;
   const int thread = threadIdx.y * T1 + threadIdx.x;
-  const int t0 = thread / (4 * 8) / (T1 / 8) * 4 + thread % (4 * 8) / 8;
-  const int t1 = thread / (4 * 8) % (T1 / 8) * 8 + thread % (4 * 8) % 8;
+  const int t0 = thread / 32 / (T1 / 8) * 4 + thread % 32 / 8;
+  const int t1 = thread / 32 % (T1 / 8) * 8 + thread % 32 % 8;
   const int blocks0 = (y0_limit + (T0 * U0 - 1)) / (T0 * U0);
   const int blocks1 = (y1_limit + (T1 * U1 - 1)) / (T1 * U1);
   const int group = 8 * blocks1;
@@ -137,9 +249,9 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
   double *const shared_a = (double *)cf_shared;
   double *const shared_b = (double *)(cf_shared + 4 * (2 * T0 * U0 * D * S + 8 * D * S));
   cf_turned_feed<double, cf_together == 4 && 64 <= U0 * U1, T0 * U0, D, T0 * U0 + 4, T0
-      * T1> feed_a(&a[o0 * a_stride0 + 0], a_stride0, y0_limit - o0, k_limit, thread);
+      * T1> feed_a(&a[o0 * a_stride0], a_stride0, y0_limit - o0, k_limit, thread);
   cf_feed<double, cf_together == 4, D, T1 * U1, 0, D, 0, T0
-      * T1> feed_b(&b[0 + o1], b_stride0, k_limit, y1_limit - o1, thread);
+      * T1> feed_b(&b[o1], b_stride0, k_limit, y1_limit - o1, thread);
   double private_c[U0][U1];
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)
@@ -340,14 +452,13 @@ int openmp_leaf1_run(cf_call &cf_state, int cf_leaf, const double *a, const doub
       B0, // B0
       1,
     },
-    0, // 0 words of shared memory
+    cf_add(cf_mul(2, cf_mul(B0, n)), cf_mul(2, cf_mul(B1, n))), // 2*n*B0 + 2*n*B1 words of shared memory
   };
   void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1, &cf_given_i_block_extent, nullptr };
   return cf_launch(cf_state, cf_leaf, openmp_leaf1, cf_once, cf_sizes, cf_arguments);
 }
 
-template <int T0, int T1, int U0, int U1, int D, int S, int M>
-int openmp_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
+int openmp_leaf2_run(cf_call &cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
 {
   static cf_kernel_state cf_once;
   long cf_given_a_stride0; // n
@@ -356,14 +467,71 @@ int openmp_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const doubl
   if (!cf_store(m, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
   long cf_given_c_stride0; // m
   if (!cf_store(m, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
-  int cf_given_y0_limit; // (n + B0 - 1) / B0 * B0 < n ? (n + B0 - 1) / B0 * B0 : n
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // (m + B1 - 1) / B1 * B1 < m ? (m + B1 - 1) / B1 * B1 : m
-  if (!cf_store(cf_limit(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B1), 1), B1), B1), m), cf_mul(cf_div(cf_sub(cf_add(m, B1), 1), B1), B1), m)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  int cf_given_i_block_extent; // (n + B0 - 1) / B0
+  if (!cf_store(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  const cf_shape cf_sizes = {
+    { // blocks along x, y, z
+      cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
+      cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
+      1,
+    },
+    { // threads along x, y, z
+      B1, // B1
+      B0, // B0
+      1,
+    },
+    0, // 0 words of shared memory
+  };
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1, &cf_given_i_block_extent, nullptr };
+  return cf_launch(cf_state, cf_leaf, openmp_leaf2, cf_once, cf_sizes, cf_arguments);
+}
+
+int openmp_leaf3_run(cf_call &cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
+{
+  static cf_kernel_state cf_once;
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // m
+  if (!cf_store(m, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_c_stride0; // m
+  if (!cf_store(m, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
+  int cf_given_i_block_extent; // (n + B0 - 1) / B0
+  if (!cf_store(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  const cf_shape cf_sizes = {
+    { // blocks along x, y, z
+      cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
+      cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
+      1,
+    },
+    { // threads along x, y, z
+      B1, // B1
+      B0, // B0
+      1,
+    },
+    0, // 0 words of shared memory
+  };
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1, &cf_given_i_block_extent, nullptr };
+  return cf_launch(cf_state, cf_leaf, openmp_leaf3, cf_once, cf_sizes, cf_arguments);
+}
+
+template <int T0, int T1, int U0, int U1, int D, int S, int M>
+int openmp_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const double *a, const double *b, double *c, int n, int m, double alpha)
+{
+  static cf_kernel_state cf_once;
+  long cf_given_a_stride0; // n
+  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  long cf_given_b_stride0; // m
+  if (!cf_store(m, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  long cf_given_c_stride0; // m
+  if (!cf_store(m, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
+  int cf_given_y0_limit; // n
+  if (!cf_store(cf_limit(n), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
+  int cf_given_y1_limit; // m
+  if (!cf_store(cf_limit(m), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
   int cf_given_k_limit; // n
   if (!cf_store(cf_limit(n), cf_given_k_limit)) return cf_too_large(cf_state, "cf_given_k_limit");
   const cf_shape cf_sizes = {
-    { cf_mul(cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_mul(cf_div(cf_sub(cf_add(n, B0), 1), B0), B0), n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_if(cf_lt(cf_mul(cf_div(cf_sub(cf_add(m, B1), 1), B1), B1), m), cf_mul(cf_div(cf_sub(cf_add(m, B1), 1), B1), B1), m), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
+    { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(m, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T0, U0)))), cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T1, U1)))), cf_mul(8, cf_mul(D, S)))), // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S words of shared memory
   };
@@ -388,6 +556,7 @@ int openmp_run(cf_call &cf_state, const double *a, const double *b, double *c, i
     cf_machine machine;
     long long numbers[7];
     cf_tiling tile;
+    cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { n, m, B0, B1, cf_together, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
@@ -395,26 +564,32 @@ int openmp_run(cf_call &cf_state, const double *a, const double *b, double *c, i
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = openmp_tile(cf_state.machine, n, m, B0, B1, cf_together, 1, cf_state.tile);
+    cf_last.left_out = openmp_left_out(cf_state.machine, n, m, &cf_params);
+    cf_last.tile.number = 0;
+    cf_last.tile.sweeps = 1;
+    cf_last.tile.cost = CF_SATURATED;
+    if (openmp_select(cf_state.machine, n, m, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = openmp_leaf_cost(cf_chosen.leaf, cf_state.machine, n, m, &cf_params, CF_SATURATED);
+    cf_last.tile = openmp_tile(cf_state.machine, n, m, cf_together, 1, cf_state.tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  if (cf_tile.number > 0) {
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
-    cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  }
+  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
+    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 3 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return openmp_tile_run<16, 16, 8, 8, 16, 3, 1>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha, B0, B1);
+    return openmp_tile_run<16, 16, 8, 8, 16, 3, 1>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha);
   case 2:
-    return openmp_tile_run<16, 16, 8, 8, 8, 4, 1>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha, B0, B1);
+    return openmp_tile_run<16, 16, 8, 8, 8, 4, 1>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha);
   case 3:
-    return openmp_tile_run<8, 16, 8, 8, 8, 4, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha, B0, B1);
+    return openmp_tile_run<8, 16, 8, 8, 8, 4, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha);
   case 4:
-    return openmp_tile_run<8, 32, 8, 4, 16, 4, 1>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha, B0, B1);
+    return openmp_tile_run<8, 32, 8, 4, 16, 4, 1>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha);
   case 5:
-    return openmp_tile_run<8, 16, 4, 4, 32, 3, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha, B0, B1);
+    return openmp_tile_run<8, 16, 4, 4, 32, 3, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha);
   case 6:
-    return openmp_tile_run<8, 8, 4, 4, 16, 2, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha, B0, B1);
+    return openmp_tile_run<8, 8, 4, 4, 16, 2, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 6)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
@@ -427,6 +602,10 @@ int openmp_run(cf_call &cf_state, const double *a, const double *b, double *c, i
     return openmp_leaf0_run(cf_state, cf_chosen.leaf, a, b, c, n, m, alpha, B0, B1);
   case 1:
     return openmp_leaf1_run(cf_state, cf_chosen.leaf, a, b, c, n, m, alpha, B0, B1);
+  case 2:
+    return openmp_leaf2_run(cf_state, cf_chosen.leaf, a, b, c, n, m, alpha, B0, B1);
+  case 3:
+    return openmp_leaf3_run(cf_state, cf_chosen.leaf, a, b, c, n, m, alpha, B0, B1);
   default:
     return CF_ENOVARIANT;
   }
@@ -480,7 +659,10 @@ int openmp_call(bool cf_launches, const cf_machine *machine, int n, int m, doubl
   cf_observation cf_observed(cf_launches, cf_state.stream);
 #endif
   openmp_host(cf_state, n, m, alpha, a, b, c, cf_chosen.B0, cf_chosen.B1);
-  if (cf_state.why) cf_state.why->cycles = cf_shown(cf_state.cycles);
+  if (cf_state.why) {
+    cf_state.why->cycles = cf_shown(cf_state.cycles);
+    cf_state.why->left_out = cf_shown(cf_state.left_out);
+  }
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";

@@ -84,26 +84,6 @@ static inline const char *pairs_explain(int leaf)
   }
 }
 
-/* The threads of a block of a leaf: all of them, and those along x. */
-static inline void pairs_block(int leaf, const pairs_params *params, long long *threads,
-    long long *innermost)
-{
-  const int B0 = params->B0;
-  const int B1 = params->B1;
-  switch (leaf) {
-  case 0:
-  case 1:
-  case 2:
-    *threads = cf_mul(B0, B1);
-    *innermost = B1;
-    break;
-  default:
-    *threads = 0;
-    *innermost = 0;
-    break;
-  }
-}
-
 /* The feasible parameters closest to the wanted ones: the factors between them have the smallest product. Tries
    small decrements and powers of two around the wanted values, then powers of two. CF_OK if there are any. */
 static inline int pairs_nearest(const cf_machine *machine, int n, int m, const pairs_params *wanted, pairs_params *feasible)
@@ -141,50 +121,240 @@ static inline int pairs_nearest(const cf_machine *machine, int n, int m, const p
   return cf_found ? CF_OK : cf_status;
 }
 
-/* Parameters for callers that pass none: of 121 candidates, all powers of two, the feasible one with the
-   most points, so that no rest of a size is left out; then that with the earliest leaves, about 256 threads a block, at
-   least 32 threads along x, small values. Tiles compute the same points, whatever blocks the parameters make. Without a
-   feasible candidate all are 1.
+/* Cycles that a launch of a leaf takes, about: to compare it with others. CF_SATURATED where it does not fit, and perhaps
+   where it takes more than `cf_bound`. */
+static inline cf_count pairs_leaf_cost(int leaf, const cf_machine *machine, int n, int m, const pairs_params *params, cf_count cf_bound)
+{
+  cf_count cf_runs[6];
+  unsigned char cf_kept[6];
+  const int B0 = params->B0;
+  const int B1 = params->B1;
+  switch (leaf) {
+  case 0: {
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 36, 0 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 14, 1, 13, 0 }, { 3, 10, 1, 1, 0 }, { 0, 12, 1, 2, 0 } };
+    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 4, 4, 0, 0 }, { 0, 1, 0, 1 }, { 5, 4, 1, 0 }, { 0, 1, 0, 1 } };
+    static const cf_access cf_accesses[] = {
+      { 2, 0, 0, 4, 0, 0, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 13, 0 }, 0, 2, 0, 1 }, /* x, read */
+      { 2, 0, 2, 4, 1, 1, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
+      { 4, 1, 0, 4, 0, 0, { 1, 12, 0 }, { 12, 6, 1 }, { 16, 0, 0 }, 4, 2, 2, 1 }, /* x, read */
+      { 4, 1, 3, 4, 1, 1, { 1, 12, 0 }, { 12, 6, 1 }, { 0, 0, 0 }, 4, 2, 0, 1 }, /* shared memory, written */
+      { 5, 3, 2, 4, 0, 1, { 0, 12, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 8, 1, 0, 1 }, /* shared memory, read */
+      { 5, 3, 3, 4, 0, 1, { 12, 0, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 8, 1, 0, 1 }, /* shared memory, read */
+      { 0, 4, 1, 4, 1, 0, { 1, 18, 0 }, { 6, 7, 1 }, { 6, 19, 0 }, 10, 0, 4, 1 }, /* d, written */
+    };
+    static const short cf_loops[] = { 2, 6, 1, 13, 4, 6, 3, 13, 5, 1 };
+    static const short cf_origins[] = { 0, -1, 12, -1, 1, -1 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 6, 5, 7 };
+    const long long cf_n2 = cf_div(B1, 2);
+    const long long cf_n3 = cf_div(B0, 2);
+    const long long cf_n4 = cf_div(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 2);
+    const long long cf_n5 = cf_div(cf_div(cf_sub(cf_add(n, B0), 1), B0), 2);
+    const long long cf_n6 = B1;
+    const long long cf_n7 = B0;
+    const long long cf_n8 = cf_div(cf_sub(cf_mul(2, B0), 1), B0);
+    const long long cf_n9 = cf_div(cf_div(cf_sub(cf_mul(2, B0), 1), B0), 2);
+    const long long cf_n10 = cf_div(cf_sub(cf_add(B1, m), 1), B1);
+    const long long cf_n11 = cf_div(cf_div(cf_sub(cf_add(B1, m), 1), B1), 2);
+    const long long cf_n12 = m;
+    const long long cf_n13 = cf_mul(B0, m);
+    const long long cf_n14 = cf_div(cf_sub(cf_add(B0, B1), 1), B0);
+    const long long cf_n15 = cf_div(cf_div(cf_sub(cf_add(B0, B1), 1), B0), 2);
+    const long long cf_n16 = cf_mul(B1, m);
+    const long long cf_n17 = cf_div(m, 2);
+    const long long cf_n18 = n;
+    const long long cf_n19 = cf_mul(B0, n);
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19 };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 31, cf_number_of(cf_add(cf_mul(B0, m), cf_mul(B1, m))) };
+    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
+  }
+  case 1: {
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 36, 0 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 14, 1, 13, 0 }, { 3, 10, 1, 1, 0 }, { 0, 12, 1, 2, 0 } };
+    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 4, 4, 0, 0 }, { 0, 1, 0, 1 }, { 5, 4, 1, 0 }, { 0, 1, 0, 1 } };
+    static const cf_access cf_accesses[] = {
+      { 2, 0, 0, 4, 0, 0, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 13, 0 }, 0, 2, 0, 1 }, /* x, read */
+      { 2, 0, 2, 4, 1, 1, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
+      { 4, 1, 0, 4, 0, 0, { 1, 12, 0 }, { 12, 6, 1 }, { 16, 0, 0 }, 4, 2, 2, 1 }, /* x, read */
+      { 4, 1, 3, 4, 1, 1, { 1, 12, 0 }, { 12, 6, 1 }, { 0, 0, 0 }, 4, 2, 0, 1 }, /* shared memory, written */
+      { 5, 3, 2, 4, 0, 1, { 0, 12, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 8, 1, 0, 1 }, /* shared memory, read */
+      { 5, 3, 3, 4, 0, 1, { 12, 0, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 8, 1, 0, 1 }, /* shared memory, read */
+      { 0, 4, 1, 4, 1, 0, { 1, 18, 0 }, { 6, 7, 1 }, { 6, 19, 0 }, 10, 0, 4, 1 }, /* d, written */
+    };
+    static const short cf_loops[] = { 2, 6, 1, 13, 4, 6, 3, 13, 5, 1 };
+    static const short cf_origins[] = { 0, -1, 12, -1, 1, -1 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 6, 5, 7 };
+    const long long cf_n2 = cf_div(B1, 2);
+    const long long cf_n3 = cf_div(B0, 2);
+    const long long cf_n4 = cf_div(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 2);
+    const long long cf_n5 = cf_div(cf_div(cf_sub(cf_add(n, B0), 1), B0), 2);
+    const long long cf_n6 = B1;
+    const long long cf_n7 = B0;
+    const long long cf_n8 = cf_div(cf_sub(cf_mul(2, B0), 1), B0);
+    const long long cf_n9 = cf_div(cf_div(cf_sub(cf_mul(2, B0), 1), B0), 2);
+    const long long cf_n10 = cf_div(cf_sub(cf_add(B1, m), 1), B1);
+    const long long cf_n11 = cf_div(cf_div(cf_sub(cf_add(B1, m), 1), B1), 2);
+    const long long cf_n12 = m;
+    const long long cf_n13 = cf_mul(B0, m);
+    const long long cf_n14 = cf_div(cf_sub(cf_add(B0, B1), 1), B0);
+    const long long cf_n15 = cf_div(cf_div(cf_sub(cf_add(B0, B1), 1), B0), 2);
+    const long long cf_n16 = cf_mul(B1, m);
+    const long long cf_n17 = cf_div(m, 2);
+    const long long cf_n18 = n;
+    const long long cf_n19 = cf_mul(B0, n);
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19 };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 30, cf_number_of(cf_add(cf_mul(B0, m), cf_mul(B1, m))) };
+    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
+  }
+  case 2: {
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 8, 1, 2, 0 } };
+    static const cf_region cf_regions[] = { { 1, 4, 1, 0 }, { 0, 1, 0, 0 } };
+    static const cf_access cf_accesses[] = {
+      { 1, 0, 0, 4, 0, 0, { 0, 8, 0 }, { 6, 7, 1 }, { 0, 10, 0 }, 0, 1, 0, 1 }, /* x, read */
+      { 1, 0, 0, 4, 0, 0, { 8, 0, 0 }, { 6, 7, 1 }, { 11, 0, 0 }, 0, 1, 2, 1 }, /* x, read */
+      { 0, 1, 1, 4, 1, 0, { 1, 12, 0 }, { 6, 7, 1 }, { 6, 13, 0 }, 2, 0, 4, 1 }, /* d, written */
+    };
+    static const short cf_loops[] = { 1, 1 };
+    static const short cf_origins[] = { 0, -1, 8, -1, 1, -1 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 2, 2, 3 };
+    const long long cf_n2 = cf_div(B1, 2);
+    const long long cf_n3 = cf_div(B0, 2);
+    const long long cf_n4 = cf_div(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 2);
+    const long long cf_n5 = cf_div(cf_div(cf_sub(cf_add(n, B0), 1), B0), 2);
+    const long long cf_n6 = B1;
+    const long long cf_n7 = B0;
+    const long long cf_n8 = m;
+    const long long cf_n9 = cf_div(m, 2);
+    const long long cf_n10 = cf_mul(B0, m);
+    const long long cf_n11 = cf_mul(B1, m);
+    const long long cf_n12 = n;
+    const long long cf_n13 = cf_mul(B0, n);
+    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13 };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 30, cf_number_of(0) };
+    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
+  }
+  default:
+    return CF_SATURATED;
+  }
+}
+
+/* How many points of the region the parameters leave out, since extents of its loops are rounded down. */
+static inline cf_count pairs_left_out(const cf_machine *machine, int n, int m, const pairs_params *params)
+{
+  (void)n;
+  (void)m;
+  (void)machine;
+  (void)params;
+  return 0;
+}
+
+
+/* Points that the parameters leave out, in all regions that are looked at. */
+static inline cf_count pairs_leaves_out(const cf_machine *machine, int n, int m, const pairs_params *params)
+{
+  cf_count cf_all = 0;
+  (void)machine;
+  (void)params;
+  (void)n;
+  (void)m;
+  return cf_all;
+}
+
+/* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
+   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known. A
+   leaf that takes more than `cf_bound` need not be counted to the end. */
+static inline int pairs_expected(const cf_machine *machine, int n, int m, const pairs_params *params,
+    cf_count cf_bound, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
+{
+  int cf_status = CF_OK;
+  (void)params;
+  (void)cf_tiles;
+  *cf_cycles = 0;
+  *cf_leaves = 0;
+  if (cf_status == CF_OK) { /* pairs */
+    cf_choice cf_chosen;
+    cf_count cf_least_cycles;
+    cf_status = pairs_select(machine, n, m, params, &cf_chosen);
+    if (cf_status != CF_OK) return cf_status;
+    cf_least_cycles = pairs_leaf_cost(cf_chosen.leaf, machine, n, m, params, cf_bound);
+    *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
+    *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
+  }
+  return cf_status;
+}
+
+/* The value to try of a parameter in the place of a power of two: that, or above it the one that fills warps best of those
+   that leave no point out while all other parameters are 1; 0 where there is none. */
+static inline int pairs_value(int cf_which, int cf_exponent, const cf_machine *machine, int n, int m)
+{
+  pairs_params cf_tried;
+  const int cf_begin = 1 << cf_exponent, cf_end = cf_least_int(2 * cf_begin, 1024 + 1);
+  int cf_value, cf_best = 0;
+  cf_tried.B0 = 1;
+  cf_tried.B1 = 1;
+  for (cf_value = cf_begin; cf_value < cf_end; cf_value++) {
+    if (cf_best && !cf_fills_better(cf_value, cf_best)) continue;
+    switch (cf_which) {
+    case 0: cf_tried.B0 = cf_value; break;
+    case 1: cf_tried.B1 = cf_value; break;
+    }
+    if (pairs_leaves_out(machine, n, m, &cf_tried) != 0) continue;
+    cf_best = cf_value;
+    if (cf_value == cf_begin) break;
+  }
+  return cf_best;
+}
+
+/* Parameters for callers that pass none: of those that leave the fewest points out (none wherever some can be launched) the
+   ones for which the launch is expected to be the fastest; where tiles are as fast for all, those of the fastest leaves.
+   Without any that can be launched all are 1.
 */
 static inline int pairs_defaults(const cf_machine *machine, int n, int m, pairs_params *params)
 {
+  cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
+  static const unsigned char cf_coarse[] = { 0, 1, 3, 5, 7, 9 };
+  cf_count cf_fewest, cf_fastest, cf_fastest_leaves, cf_left;
   pairs_params cf_tried;
-  static const int cf_values[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024 };
-  long long cf_best[5] = { 0, 0, 0, 0, 0 };
-  int cf_found = 0, cf_number, cf_first = CF_ENOVARIANT;
+  int cf_values[2][11], cf_at[2];
+  int cf_best[2] = { 0 }, cf_center[2] = { 0 };
+  int cf_status, cf_number, cf_which, cf_exponent, cf_first;
   params->B0 = 1;
   params->B1 = 1;
-  for (cf_number = 0; cf_number < 121; cf_number++) {
-    long long cf_score[5] = { 0, 0, 0, 0, 0 };
-    cf_count cf_points = 0;
-    int cf_status = CF_OK;
-    int cf_code = cf_number;
-    cf_tried.B0 = cf_values[cf_code % 11];
-    cf_score[4] += cf_tried.B0;
-    cf_code /= 11;
-    cf_tried.B1 = cf_values[cf_code % 11];
-    cf_score[4] += cf_tried.B1;
-    if (cf_status == CF_OK) { /* pairs */
-      cf_choice cf_chosen;
-      long long cf_threads, cf_innermost;
-      cf_status = pairs_select(machine, n, m, &cf_tried, &cf_chosen);
-      pairs_block(cf_chosen.leaf, &cf_tried, &cf_threads, &cf_innermost);
-      cf_score[1] += cf_chosen.leaf;
-      cf_score[2] += cf_abs(cf_sub(cf_threads, 256));
-      cf_score[3] += cf_innermost < 32;
+  cf_first = pairs_expected(machine, n, m, params, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+  cf_fewest = cf_first == CF_OK ? pairs_leaves_out(machine, n, m, params) : CF_SATURATED;
+  cf_fastest = cf_first == CF_OK ? cf_cycles : CF_SATURATED;
+  cf_fastest_leaves = cf_first == CF_OK ? cf_leaves : CF_SATURATED;
+  for (cf_which = 0; cf_which < 2; cf_which++)
+    for (cf_exponent = 0; cf_exponent < 11; cf_exponent++)
+      cf_values[cf_which][cf_exponent] = pairs_value(cf_which, cf_exponent, machine, n, m);
+  cf_tried = *params;
+  /* First all over, then around the best that was found there. */
+  for (cf_number = 0; cf_number < 45; cf_number++) {
+    const int cf_is_near = cf_number >= 36;
+    int cf_code = cf_is_near ? cf_number - 36 : cf_number, cf_is_there = 1;
+    if (cf_number == 36)
+      for (cf_which = 0; cf_which < 2; cf_which++) cf_center[cf_which] = cf_best[cf_which];
+    for (cf_which = 0; cf_which < 2; cf_which++) {
+      cf_exponent = cf_is_near ? cf_center[cf_which] + cf_code % 3 - 1 : cf_coarse[cf_code % 6];
+      cf_code /= cf_is_near ? 3 : 6;
+      cf_at[cf_which] = cf_exponent;
+      if (cf_exponent < 0 || cf_exponent >= 11 || !cf_values[cf_which][cf_exponent]) cf_is_there = 0;
     }
-    cf_score[0] = -cf_shown(cf_points);
-    if (cf_number == 0) cf_first = cf_status;
-    if (cf_status != CF_OK || (cf_found && !cf_precedes(cf_score, cf_best))) continue;
-    cf_best[0] = cf_score[0];
-    cf_best[1] = cf_score[1];
-    cf_best[2] = cf_score[2];
-    cf_best[3] = cf_score[3];
-    cf_best[4] = cf_score[4];
+    if (!cf_is_there) continue;
+    cf_tried.B0 = cf_values[0][cf_at[0]];
+    cf_tried.B1 = cf_values[1][cf_at[1]];
+    cf_left = pairs_leaves_out(machine, n, m, &cf_tried);
+    if (cf_left > cf_fewest) continue;
+    cf_status = pairs_expected(machine, n, m, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    if (cf_status != CF_OK) continue;
+    if (cf_first == CF_OK && cf_left == cf_fewest &&
+        (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
+    cf_first = CF_OK;
+    cf_fewest = cf_left;
+    cf_fastest = cf_cycles;
+    cf_fastest_leaves = cf_leaves;
+    for (cf_which = 0; cf_which < 2; cf_which++) cf_best[cf_which] = cf_at[cf_which];
     *params = cf_tried;
-    cf_found = 1;
   }
-  return cf_found ? CF_OK : cf_first;
+  return cf_first;
 }
 
 /* Launches on the current device. params may be NULL: parameters are chosen then. */

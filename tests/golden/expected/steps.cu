@@ -147,22 +147,29 @@ int steps_run(cf_call &cf_state, const float *x, float *y, int n, int B)
   static thread_local struct {
     bool known;
     cf_machine machine;
-    long long numbers[4];
+    long long numbers[5];
     cf_tiling tile;
+    cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, 1, 1, cf_state.tile };
+  const long long cf_numbers[] = { n, B, 1, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
       std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = steps_tile(cf_state.machine, n, 1, 1, cf_state.tile);
+    cf_last.left_out = steps_left_out(cf_state.machine, n, &cf_params);
+    cf_last.tile.number = 0;
+    cf_last.tile.sweeps = 1;
+    cf_last.tile.cost = CF_SATURATED;
+    if (steps_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = steps_leaf_cost(cf_chosen.leaf, cf_state.machine, n, &cf_params, CF_SATURATED);
+    cf_last.tile = steps_tile(cf_state.machine, n, 1, 1, cf_state.tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  if (cf_tile.number > 0) {
+  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
     cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
-    cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  }
   switch (cf_tile.number) {
   case 1:
     return steps_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, x, y, n);
@@ -225,7 +232,10 @@ int steps_call(bool cf_launches, const cf_machine *machine, int n, const float *
   cf_observation cf_observed(cf_launches, cf_state.stream);
 #endif
   steps_host(cf_state, n, x, y, cf_chosen.B);
-  if (cf_state.why) cf_state.why->cycles = cf_shown(cf_state.cycles);
+  if (cf_state.why) {
+    cf_state.why->cycles = cf_shown(cf_state.cycles);
+    cf_state.why->left_out = cf_shown(cf_state.left_out);
+  }
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[192] = "";

@@ -266,6 +266,7 @@ int transpose_run(cf_call &cf_state, const float *a, float *c, int N, int B0, in
     cf_machine machine;
     long long numbers[9];
     cf_tiling tile;
+    cf_count left_out;
   } cf_last;
   const long long cf_numbers[] = { N, B0, B1, s, dim0, dim1, 1, 1, cf_state.tile };
   if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
@@ -273,13 +274,19 @@ int transpose_run(cf_call &cf_state, const float *a, float *c, int N, int B0, in
     cf_last.known = true;
     cf_last.machine = *cf_state.machine;
     std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.tile = transpose_tile(cf_state.machine, N, B0, B1, s, dim0, dim1, 1, 1, cf_state.tile);
+    cf_last.left_out = transpose_left_out(cf_state.machine, N, dim0, dim1, &cf_params);
+    cf_last.tile.number = 0;
+    cf_last.tile.sweeps = 1;
+    cf_last.tile.cost = CF_SATURATED;
+    if (transpose_select(cf_state.machine, N, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = transpose_leaf_cost(cf_chosen.leaf, cf_state.machine, N, dim0, dim1, &cf_params, CF_SATURATED);
+    cf_last.tile = transpose_tile(cf_state.machine, N, B0, B1, s, dim0, dim1, 1, 1, cf_state.tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  if (cf_tile.number > 0) {
+  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
     cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 3 + cf_tile.number, "", 0, 0);
-    cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  }
   switch (cf_tile.number) {
   case 1:
     return transpose_tile_run<16, 32, 4, 2, 2>(cf_state, cf_chosen.leaf, a, c, N, B0, B1, s, dim0, dim1);
@@ -351,7 +358,10 @@ int transpose_call(bool cf_launches, const cf_machine *machine, int N, const flo
   cf_observation cf_observed(cf_launches, cf_state.stream);
 #endif
   transpose_host(cf_state, N, a, c, cf_chosen.B0, cf_chosen.B1, cf_chosen.s);
-  if (cf_state.why) cf_state.why->cycles = cf_shown(cf_state.cycles);
+  if (cf_state.why) {
+    cf_state.why->cycles = cf_shown(cf_state.cycles);
+    cf_state.why->left_out = cf_shown(cf_state.left_out);
+  }
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[320] = "";

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from comprehensive.codegen.header_view import function_view
 from comprehensive.codegen.host import header_text
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
@@ -36,13 +37,16 @@ class Selection:
         function = plan.functions[0].function.name
         given = "".join(f"int {size}, " for size in sizes)
         passed = "".join(f"{size}, " for size in sizes)
+        self._searched = tuple(a.name for a in function_view(plan.functions[0]).sizes)
+        searched = "".join(f"int {size}, " for size in self._searched)
+        searching = "".join(f"{size}, " for size in self._searched)
         text = f"""#include "{plan.stem}.h"
 int t_select(const cf_machine *t_m, {given}const {params} *t_p, cf_choice *t_c)
 {{ return {name}_select(t_m, {passed}t_p, t_c); }}
 int t_nearest(const cf_machine *t_m, {given}const {params} *t_p, {params} *t_f)
 {{ return {name}_nearest(t_m, {passed}t_p, t_f); }}
-int t_defaults(const cf_machine *t_m, {given}{params} *t_p)
-{{ return {function}_defaults(t_m, {passed}t_p); }}
+int t_defaults(const cf_machine *t_m, {searched}{params} *t_p)
+{{ return {function}_defaults(t_m, {searching}t_p); }}
 const char *t_explain(int leaf) {{ return {name}_explain(leaf); }}
 double t_seconds(const cf_machine *t_m, {given}const {params} *t_p, int t_times)
 {{
@@ -76,10 +80,11 @@ double t_seconds(const cf_machine *t_m, {given}const {params} *t_p, int t_times)
         return status, dict(zip(self._program, feasible, strict=True))
 
     def defaults(self, machine: Mapping[str, int], sizes: Mapping[str, int]) -> tuple[int, dict[str, int]]:
-        limits, *given, _ = self._arguments(machine, {**dict.fromkeys(self._program, 1), **sizes})
-        params = (ctypes.c_int * max(1, len(self._program)))()
+        limits, *_ = self._arguments(machine, {**dict.fromkeys((*self._program, *self._sizes), 1), **sizes})
+        given = [ctypes.c_int(sizes[name]) for name in self._searched]
+        params = (ctypes.c_int * (len(self._program) + 1))()
         status = self._library.t_defaults(limits, *given, params)
-        return status, dict(zip(self._program, params, strict=True))
+        return status, dict(zip(self._program, params, strict=False))
 
     def explain(self, leaf: int) -> str:
         return self._library.t_explain(leaf).decode()

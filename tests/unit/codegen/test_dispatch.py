@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from comprehensive.algebra import Atom, Polynomial, System, at_least, at_most, equal, less
 from comprehensive.codegen.dispatch import MACHINE_FIELDS
+from comprehensive.machine.device import load_device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from tests.examples import examples
 from tests.unit.codegen.compiled import Selection
@@ -157,11 +158,18 @@ def test_nearest_choice_prefers_the_smallest_change(smooth: Selection) -> None:
     assert smooth.nearest(H200, {"B": 96, "s": 5}) == (OK, {"B": 96, "s": 5})
 
 
-def test_defaults_take_the_earliest_leaf_with_about_256_threads_and_small_values(smooth: Selection) -> None:
-    assert smooth.defaults(H200, {}) == (OK, {"B": 256, "s": 1})
-    assert smooth.defaults({"Z_B": 70, "T_B": 1024}, {}) == (OK, {"B": 64, "s": 1})
-    assert smooth.defaults({"Z_B": 0, "T_B": 1024}, {}) == (OK, {"B": 256, "s": 1})
-    assert smooth.defaults({"Z_B": 0, "T_B": 0}, {}) == (NO_VARIANT, {"B": 1, "s": 1})
+@pytest.mark.parametrize("words", [58112, 70, 0])
+def test_defaults_can_be_launched_and_have_whole_warps(words: int, smooth: Selection) -> None:
+    machine = {**load_device("h200").machine(), "Z_B": words}
+    status, params = smooth.defaults(machine, {"n": 100000})
+    assert status == OK
+    assert smooth.select(machine, params).status == OK
+    assert params["B"] % 32 == 0
+
+
+def test_defaults_are_1_where_nothing_can_be_launched(smooth: Selection) -> None:
+    machine = {**load_device("h200").machine(), "Z_B": 0, "T_B": 0}
+    assert smooth.defaults(machine, {"n": 1000}) == (NO_VARIANT, {"B": 1, "s": 1})
 
 
 def test_selection_takes_less_than_a_microsecond(smooth: Selection) -> None:

@@ -1,4 +1,4 @@
-"""The choice in Python is the choice of the generated header: same costs, same tile, on random machines and sizes."""
+"""The choice in Python is the choice of the generated header: same costs, same tile or the leaf, on random machines."""
 
 from __future__ import annotations
 
@@ -52,14 +52,20 @@ class Header:
     def cost(
         self, number: int, machine: Mapping[str, int], values: Mapping[str, int], together: int, sweeps: int
     ) -> int:
-        return self.library.t_cost(number, _machine(machine), *self._sizes(values), together, sweeps)
+        return self.library.t_cost(number, machine_numbers(machine), *self._sizes(values), together, sweeps)
 
     def tile(
-        self, machine: Mapping[str, int], values: Mapping[str, int], together: int, left: int
+        self, machine: Mapping[str, int], values: Mapping[str, int], together: int, left: int, leaf: int
     ) -> tuple[int, int]:
+        """``leaf`` is what the leaf costs."""
         sweeps = ctypes.c_int()
         number = self.library.t_tile(
-            _machine(machine), *self._sizes(values), together, ctypes.c_longlong(left), ctypes.byref(sweeps)
+            machine_numbers(machine),
+            *self._sizes(values),
+            together,
+            ctypes.c_longlong(left),
+            ctypes.c_ulonglong(leaf),
+            ctypes.byref(sweeps),
         )
         return number, sweeps.value
 
@@ -67,7 +73,7 @@ class Header:
         return [ctypes.c_int(values[name]) for name in self.sizes]
 
 
-def _machine(machine: Mapping[str, int]) -> ctypes.Array[ctypes.c_longlong]:
+def machine_numbers(machine: Mapping[str, int]) -> ctypes.Array[ctypes.c_longlong]:
     numbers = (*MACHINE_PARAMETERS, *SPEEDS)
     return (ctypes.c_longlong * len(numbers))(*(machine[name] for name in numbers))
 
@@ -86,9 +92,9 @@ def header_of(spec: str) -> Header:
     text = f"""#include "{spec}.h"
 unsigned long long t_cost(int number, const cf_machine *cf_on, {declared}int together, int sweeps)
 {{ return {region.name}_tile_cost(number, cf_on, {passed}together, sweeps); }}
-int t_tile(const cf_machine *cf_on, {declared}int together, long long left, int *sweeps)
+int t_tile(const cf_machine *cf_on, {declared}int together, long long left, unsigned long long leaf, int *sweeps)
 {{
-  const cf_tiling found = {region.name}_tile(cf_on, {passed}together, left, -1);
+  const cf_tiling found = {region.name}_tile(cf_on, {passed}together, left, -1, leaf);
   *sweeps = found.sweeps;
   return found.number;
 }}
@@ -135,9 +141,13 @@ def test_header_and_python_find_the_same_costs_and_the_same_tile(spec: str, data
     }
     found = candidates(header.region, machine, values, addresses=addresses, sweeps_left=left)
     together = max((c.together for c in found), default=0)
+    leaf = SATURATED
     for candidate in found:
         cycles = SATURATED if candidate.cost is None else candidate.cost.cycles
-        assert header.cost(candidate.number, machine, values, together, candidate.sweeps) == cycles
+        if candidate.kind == "leaf":
+            leaf = cycles
+        else:
+            assert header.cost(candidate.number, machine, values, together, candidate.sweeps) == cycles
     best = chosen(found, sweeps_left=left)
-    expected = (0, 1) if best is None else (best.number, best.sweeps)
-    assert header.tile(machine, values, together, left) == expected
+    number = 0 if best is None or best.kind == "leaf" else best.number
+    assert header.tile(machine, values, together, left, leaf) == (number, 1 if best is None else best.sweeps)

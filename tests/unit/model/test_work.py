@@ -12,9 +12,10 @@ from comprehensive.driver import Options, compile_file
 from comprehensive.machine.cost import Launch, cost, resident_blocks
 from comprehensive.machine.device import load_device
 from comprehensive.machine.occupancy import occupancy
+from comprehensive.machine.sites import Shape, leaf_work
 from comprehensive.model.accesses import Tally
 from comprehensive.model.integers import calculate
-from comprehensive.model.leaf_work import leaf_work
+from comprehensive.model.leaf_cost import numbers
 from comprehensive.model.tile_work import tile_work
 from tests.compiled_specs import compiled
 
@@ -117,9 +118,10 @@ def test_a_leaf_counts_what_its_block_does() -> None:
     compilation = compiled("transpose")
     region = compilation.plan.functions[0].regions[0]
     leaf = next(leaf for leaf in region.leaves if not leaf.nest.cached)
-    found = leaf_work(leaf, {"N": 256, "B0": 8, "B1": 32, "s": 1, "dim0": 32, "dim1": 8}, 16)
-    assert found is not None
-    work, launch = found
+    values = {"N": 256, "B0": 8, "B1": 32, "s": 1, "dim0": 32, "dim1": 8}
+    shape = Shape((8, 32, 1), (32, 8, 1), leaf.registers, 0)
+    machine = load_device("h200").machine()
+    work, launch = leaf_work(machine, leaf.profile.sites, numbers(leaf, values), shape)
     assert launch.blocks == 256
     assert work.once.bytes == 8 * 128 + 32 * 32  # 8 rows, and a sector of each of 32
     assert work.once.wavefronts == 8 + 8 * 32

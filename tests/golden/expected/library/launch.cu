@@ -25,7 +25,8 @@ struct cf_call {
   int done;      // sweeps which a launch has done before host code comes to them
   int instance;  // which time tile has run in this loop, below 0 none
   int time_tile; // the last one that has run, as a number of the last region that was come to
-  cf_count cycles; // that tiles are expected to take
+  cf_count cycles;   // that launches are expected to take
+  cf_count left_out; // points that parameters leave out
 };
 
 struct cf_shape {
@@ -200,6 +201,7 @@ bool cf_begin(cf_call &call, bool launches, const cf_machine *machine, cudaStrea
   call.instance = -1;
   call.time_tile = CF_NO_LEAF;
   call.cycles = 0;
+  call.left_out = 0;
   call.status = error == cudaSuccess ? cf_report(why, CF_OK, CF_NO_LEAF, "", 0, 0) : cf_cuda_error(why, error);
   return call.status == CF_OK;
 }

@@ -1,5 +1,5 @@
 #ifndef CF_INTERFACE
-#define CF_INTERFACE 2
+#define CF_INTERFACE 3
 
 /* What the program is to run on; cf_machine of a real device comes from <function>_machine(). */
 typedef struct cf_machine {
@@ -18,7 +18,7 @@ typedef struct cf_machine {
   long long operations_per_word; /* O_W: operations while one word of global memory is moved, in operations */
   long long words_in_flight_per_multiprocessor; /* F_SM: words in flight that keep one multiprocessor busy, in words of 4 bytes */
 
-  /* Speeds, by which tiles are ranked. */
+  /* Speeds, by which tiles and leaves are ranked. */
   long long multiprocessors; /* multiprocessors of the device, in multiprocessors */
   long long issued_per_cycle; /* instructions of warps that a multiprocessor begins in a cycle, in instructions */
   long long wide_lanes; /* results of arithmetic on doubles in a cycle of a multiprocessor, in results */
@@ -53,7 +53,8 @@ typedef struct cf_choice {
   const char *constraint;
   long long needed;
   long long available;
-  long long cycles; /* that launches of tiles were expected to take, all together; those of leaves are not counted */
+  long long cycles;   /* that launches were expected to take, all together */
+  long long left_out; /* points of the regions that the parameters leave out, all launches together */
 } cf_choice;
 
 static inline const char *cf_strerror(int status)
@@ -80,6 +81,7 @@ static inline int cf_report(cf_choice *choice, int status, int leaf, const char 
     choice->needed = needed;
     choice->available = available;
     choice->cycles = 0;
+    choice->left_out = 0;
   }
   return status;
 }
@@ -320,14 +322,6 @@ static inline double cf_distance(long long a, long long b)
   return a > b ? (double)a / (double)b : (double)b / (double)a;
 }
 
-/* The order of candidates for default parameters: lexicographic, less is better. */
-static inline int cf_precedes(const long long *a, const long long *b)
-{
-  int at = 0;
-  while (at < 4 && a[at] == b[at]) at++;
-  return a[at] < b[at];
-}
-
 /* How long a launch takes, from what its blocks do and a few speeds of the device: to rank tiles by, no more. All counts
    are of a block, instructions those of warps; times are in cycles. */
 typedef struct cf_work {
@@ -387,9 +381,21 @@ static inline cf_count cf_alone(const cf_machine *machine, const cf_tile_work *w
   return cf_plus(waiting, busy);
 }
 
-/* Cycles of a block where the multiprocessor is full: those of the unit that is the slowest. While a block meets at a
-   barrier or waits for shared memory only the other ones that are there begin instructions. */
-static inline cf_count cf_throughput(const cf_machine *machine, const cf_tile_work *work, cf_count steps, cf_count resident)
+/* Cycles that a launch takes at least because of one thing: the most of all, and all together. */
+typedef struct cf_terms {
+  cf_count most, all;
+} cf_terms;
+
+static inline void cf_term(cf_terms *terms, cf_count cycles)
+{
+  terms->most = cf_most(terms->most, cycles);
+  terms->all = cf_plus(terms->all, cycles);
+}
+
+/* Those of the units of the busiest multiprocessor, where it is full. While a block meets at a barrier or waits for shared
+   memory only the other ones that are there begin instructions. */
+static inline void cf_throughput(const cf_machine *machine, const cf_tile_work *work, cf_count steps, cf_count resident,
+                                 cf_count busiest, cf_terms *terms)
 {
   const cf_work *once = &work->once, *step = &work->step;
   const cf_count instructions = cf_plus(once->instructions, cf_times(steps, step->instructions));
@@ -400,11 +406,12 @@ static inline cf_count cf_throughput(const cf_machine *machine, const cf_tile_wo
   const cf_count barriers = cf_plus(once->barriers, cf_times(steps, step->barriers));
   const cf_count idle = cf_plus(cf_times(shared_waits, cf_speed(machine->shared_latency_cycles)),
                                 cf_times(barriers, cf_speed(machine->barrier_cycles)));
-  cf_count cycles = cf_plus(instructions / cf_speed(machine->issued_per_cycle), idle / resident);
-  cycles = cf_most(cycles, wavefronts);
-  cycles = cf_most(cycles, cf_times(wide, 32) / cf_speed(machine->wide_lanes));
-  cycles = cf_most(cycles, cf_times(bytes, 1000) / cf_speed(machine->l2_bytes_per_kilocycle));
-  return cf_most(cycles, cf_times(cf_speed(machine->warp_start_cycles), work->warps));
+  const cf_count starts = cf_most(4, work->warps);
+  cf_term(terms, cf_times(busiest, cf_plus(instructions / cf_speed(machine->issued_per_cycle), idle / resident)));
+  cf_term(terms, cf_times(busiest, cf_times(wide, 32) / cf_speed(machine->wide_lanes)));
+  cf_term(terms, cf_times(busiest, wavefronts));
+  cf_term(terms, cf_times(busiest, cf_times(bytes, 1000) / cf_speed(machine->l2_bytes_per_kilocycle)));
+  cf_term(terms, cf_times(busiest, cf_times(cf_speed(machine->warp_start_cycles), starts)));
 }
 
 /* Cycles from launch to end; CF_SATURATED where not even one block fits. */
@@ -417,21 +424,21 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
   const cf_count first = cf_plus(cf_speed(machine->block_cycles), cf_alone(machine, work, &work->once));
   const cf_count step = cf_most(cf_alone(machine, work, &work->step), copies);
   const cf_count alone = cf_plus(first, cf_times(launch->steps, step));
-  cf_count cycles;
+  cf_terms terms = { 0, 0 };
   if (held < 1) return CF_SATURATED;
-  if (busiest <= 4 * resident) cycles = cf_times(busiest / resident + (busiest % resident != 0), alone);
-  else cycles = cf_times(busiest, cf_plus(alone, cf_speed(machine->turn_cycles))) / resident;
-  cycles = cf_most(cycles, cf_times(busiest, cf_throughput(machine, work, launch->steps, resident)));
+  if (busiest <= 4 * resident) cf_term(&terms, cf_times(busiest / resident + (busiest % resident != 0), alone));
+  else cf_term(&terms, cf_times(busiest, cf_plus(alone, cf_speed(machine->turn_cycles))) / resident);
+  cf_throughput(machine, work, launch->steps, resident, busiest, &terms);
   if (launch->is_cut) {
     const cf_count cut = cf_plus(cf_speed(machine->block_cycles), cf_alone(machine, work, &work->cut_once));
-    cycles = cf_most(cycles, cf_plus(cut, cf_times(launch->steps, cf_alone(machine, work, &work->cut_step))));
+    cf_term(&terms, cf_plus(cut, cf_times(launch->steps, cf_alone(machine, work, &work->cut_step))));
   }
   if (launch->bytes > cf_speed(machine->kept_bytes))
-    cycles = cf_most(cycles, cf_times(launch->bytes, 1000) / cf_speed(machine->dram_bytes_per_kilocycle));
-  return cf_plus(cf_speed(machine->launch_cycles), cycles);
+    cf_term(&terms, cf_times(launch->bytes, 1000) / cf_speed(machine->dram_bytes_per_kilocycle));
+  return cf_plus(cf_speed(machine->launch_cycles), cf_plus(terms.most, (terms.all - terms.most) / 16));
 }
 
-/* A tile with what it costs to launch it, and the sweeps that it does then; number 0: none. */
+/* A tile with what it costs to launch it, and the sweeps that it does then; number 0: the leaf. */
 typedef struct cf_tiling {
   int number, sweeps;
   cf_count cost;
@@ -440,7 +447,7 @@ typedef struct cf_tiling {
 static inline void cf_consider(cf_tiling *best, int number, int sweeps, cf_count cost)
 {
   if (cost == CF_SATURATED) return;
-  if (best->number && cf_times(best->cost, (cf_count)sweeps) <= cf_times(cost, (cf_count)best->sweeps)) return;
+  if (best->cost != CF_SATURATED && cf_times(best->cost, (cf_count)sweeps) <= cf_times(cost, (cf_count)best->sweeps)) return;
   best->number = number;
   best->sweeps = sweeps;
   best->cost = cost;
@@ -458,6 +465,379 @@ static inline int cf_sweeps_at_once(long long sweeps, int most)
 static inline long long cf_limit(long long limit)
 {
   return limit <= 0x7fffffffLL - 0xffffLL ? limit : CF_UNDEFINED;
+}
+
+/* What a block of a leaf does, from tables of its code and numbers that are known at the launch. An access is an affine
+   walk: elements between neighbouring threads, turns and blocks. Members that name a number are positions among these. */
+typedef struct cf_context {
+  short parent, turns, is_loop, instructions, wide;
+} cf_context;
+
+typedef struct cf_region {
+  short context, round, depth, barriers;
+} cf_region;
+
+typedef struct cf_access {
+  short context, region, array, bytes, stores, is_shared;
+  short threads[3], extents[3], grid[3];
+  short loops, loop_count, origins, origin_count; /* where pairs of a context and a step begin, and origins, up to -1 */
+} cf_access;
+
+typedef struct cf_sites {
+  const cf_context *contexts;
+  const cf_region *regions;
+  const cf_access *accesses;
+  const short *loops, *origins;
+  int context_count, region_count, access_count;
+} cf_sites;
+
+/* Extents of the grid and of a block, x first, and what a block takes. */
+typedef struct cf_leaf_shape {
+  long long grid[3], block[3];
+  cf_count registers, shared_words;
+} cf_leaf_shape;
+
+/* A block that is looked at; `runs` says how often each context is done, `keeps` in which the first-level cache keeps what
+   a turn touches. */
+typedef struct cf_block {
+  const cf_sites *sites;
+  const long long *numbers;
+  cf_count block[3], grid[3], warps, resident, cache;
+  cf_count *runs;
+  unsigned char *keeps;
+} cf_block;
+
+typedef struct cf_step {
+  cf_count bytes, times;
+} cf_step;
+
+enum { CF_MOST_STEPS = 14 };
+
+static inline cf_count cf_rounded_up(cf_count a, cf_count b) { return a / b + (a % b != 0); }
+
+static inline cf_count cf_apart(const cf_block *block, const cf_access *access, int position)
+{
+  return cf_times(cf_number_of(cf_abs(block->numbers[position])), (cf_count)access->bytes);
+}
+
+static inline cf_count cf_turns(const cf_block *block, int context)
+{
+  return cf_number_of(block->numbers[block->sites->contexts[context].turns]);
+}
+
+static inline cf_count cf_taking_part(const cf_block *block, const cf_access *access, int axis)
+{
+  return cf_most(1, cf_least(block->block[axis], cf_number_of(block->numbers[access->extents[axis]])));
+}
+
+/* The shortest step first. */
+static inline void cf_sort(cf_step *steps, int count)
+{
+  int k, at;
+  for (k = 1; k < count; k++) {
+    const cf_step step = steps[k];
+    for (at = k; at > 0 && (steps[at - 1].bytes > step.bytes || (steps[at - 1].bytes == step.bytes && steps[at - 1].times > step.times)); at--)
+      steps[at] = steps[at - 1];
+    steps[at] = step;
+  }
+}
+
+/* Lines or sectors that a walk touches, from the shortest step on: what follows closely is one stretch. */
+static inline cf_count cf_units(const cf_step *steps, int count, cf_count width, cf_count unit)
+{
+  cf_count stretches = 1, length = width;
+  int k;
+  for (k = 0; k < count; k++) {
+    if (steps[k].times <= 1 || steps[k].bytes == 0) continue;
+    if (steps[k].bytes <= cf_most(length, unit)) length = cf_plus(length, cf_times(steps[k].bytes, steps[k].times - 1));
+    else stretches = cf_times(stretches, steps[k].times);
+  }
+  return cf_times(stretches, cf_plus(length, unit - 1) / unit);
+}
+
+/* The same from all origins of an access: a few steps more, along the longest ones that fit. Sorts the steps. */
+static inline cf_count cf_touched(const cf_block *block, const cf_access *access, cf_step *steps, int count, cf_count unit)
+{
+  const short *origins = block->sites->origins + access->origins;
+  long long first = block->numbers[origins[0]], last = first;
+  cf_count apart, found = 1;
+  int k;
+  if (access->threads[0] < 0) {
+    for (k = 0; k < count; k++) found = cf_times(found, steps[k].times);
+    return found;
+  }
+  cf_sort(steps, count);
+  if (access->origin_count > 1) {
+    for (; *origins >= 0; origins++) {
+      const long long origin = block->numbers[*origins];
+      if (origin < first) first = origin;
+      if (origin > last) last = origin;
+    }
+    apart = cf_times(cf_number_of(cf_sub(last, first)), (cf_count)access->bytes);
+    for (k = count - 1; k >= 0 && apart > 0; k--)
+      if (steps[k].bytes && steps[k].bytes <= apart && steps[k].times > 1) {
+        const cf_count more = apart / steps[k].bytes;
+        steps[k].times = cf_plus(steps[k].times, more);
+        apart -= more * steps[k].bytes;
+      }
+  }
+  return cf_units(steps, count, (cf_count)access->bytes, unit);
+}
+
+/* Of the threads of the block, then of the turns of so many loops around. */
+static inline int cf_walk(const cf_block *block, const cf_access *access, int loops, cf_step *steps)
+{
+  const short *pairs = block->sites->loops + access->loops;
+  int k;
+  for (k = 0; k < 3; k++) {
+    steps[k].bytes = access->threads[k] < 0 ? 0 : cf_apart(block, access, access->threads[k]);
+    steps[k].times = cf_taking_part(block, access, k);
+  }
+  for (k = 0; k < loops; k++) {
+    steps[3 + k].bytes = cf_apart(block, access, pairs[2 * k + 1]);
+    steps[3 + k].times = cf_turns(block, pairs[2 * k]);
+  }
+  return 3 + loops;
+}
+
+/* Threads of a warp along each axis; the number of warps that take part. */
+static inline cf_count cf_lanes(const cf_block *block, const cf_access *access, cf_count *lanes)
+{
+  const cf_count x = block->block[0], plane = cf_times(x, block->block[1]);
+  const cf_count most[3] = { 32, cf_rounded_up(32, x), cf_rounded_up(32, plane) };
+  cf_count taking = 1;
+  int k;
+  for (k = 0; k < 3; k++) {
+    const cf_count extent = cf_taking_part(block, access, k);
+    lanes[k] = cf_least(most[k], extent);
+    taking = cf_times(taking, cf_rounded_up(extent, lanes[k]));
+  }
+  return cf_least(block->warps, taking);
+}
+
+/* Of a warp. */
+static inline cf_count cf_wavefronts(const cf_block *block, const cf_access *access, const cf_count *lanes)
+{
+  cf_count words[3], times[3], threads, together, most = 0;
+  unsigned char counts[32] = { 0 };
+  int k, bank;
+  if (!access->is_shared) {
+    cf_step steps[3];
+    if (access->threads[0] < 0)
+      return cf_rounded_up(cf_least(32, cf_times(lanes[0], cf_times(lanes[1], lanes[2]))), 2);
+    for (k = 0; k < 3; k++) {
+      steps[k].bytes = cf_apart(block, access, access->threads[k]);
+      steps[k].times = lanes[k];
+    }
+    cf_sort(steps, 3);
+    return cf_rounded_up(cf_units(steps, 3, (cf_count)access->bytes, 128), 2);
+  }
+  together = cf_most(1, (cf_count)access->bytes / 4);
+  if (access->threads[0] < 0)
+    return cf_times(cf_least(32 / together, cf_times(lanes[0], cf_times(lanes[1], lanes[2]))), together);
+  for (k = 0; k < 3; k++) {
+    words[k] = cf_apart(block, access, access->threads[k]) / 4;
+    times[k] = cf_apart(block, access, access->threads[k]) ? lanes[k] : 1;
+  }
+  threads = cf_least(32 / together, times[0] * times[1] * times[2]);
+  for (k = 0; (cf_count)k < threads; k++) {
+    const cf_count x = (cf_count)k % times[0], y = (cf_count)k / times[0] % times[1], z = (cf_count)k / (times[0] * times[1]);
+    bank = (int)((x * words[0] + y * words[1] + z * words[2]) % 32);
+    counts[bank]++;
+    most = cf_most(most, counts[bank]);
+  }
+  return cf_times(most, together);
+}
+
+/* Whether what all resident blocks touch in a turn of a loop stays in the first-level cache. */
+static inline int cf_keeps(const cf_block *block, int context)
+{
+  cf_count lines = 0;
+  int number, inner;
+  for (number = 0; number < block->sites->access_count; number++) {
+    const cf_access *access = &block->sites->accesses[number];
+    cf_step steps[CF_MOST_STEPS];
+    if (access->is_shared) continue;
+    for (inner = 0; inner < access->loop_count; inner++)
+      if (block->sites->loops[access->loops + 2 * inner] == context) break;
+    if (inner == access->loop_count) continue;
+    lines = cf_plus(lines, cf_touched(block, access, steps, cf_walk(block, access, inner, steps), 128));
+  }
+  return cf_times(cf_times(lines, 128), block->resident) <= block->cache;
+}
+
+/* Bytes that a sector counts for: more where the threads of a block ask for less than lines. */
+static inline cf_count cf_bytes_of_sector(const cf_block *block, const cf_access *access)
+{
+  cf_step steps[CF_MOST_STEPS];
+  cf_count sectors, lines;
+  cf_walk(block, access, 0, steps);
+  sectors = cf_most(1, cf_touched(block, access, steps, 3, 32));
+  cf_walk(block, access, 0, steps);
+  lines = cf_most(1, cf_touched(block, access, steps, 3, 128));
+  return cf_times(32, cf_least(cf_times(2, sectors), cf_times(4, lines))) / sectors;
+}
+
+/* Bytes that a block reads or writes; those of loops that the cache keeps count once. */
+static inline cf_count cf_traffic(const cf_block *block, const cf_access *access)
+{
+  const short *pairs = block->sites->loops + access->loops;
+  cf_count again = block->runs[access->context];
+  cf_step steps[CF_MOST_STEPS];
+  int kept;
+  for (kept = 0; kept < access->loop_count && block->keeps[pairs[2 * kept]]; kept++) {
+    const cf_count turns = cf_turns(block, pairs[2 * kept]);
+    again = turns ? again / turns : 0;
+  }
+  return cf_times(again, cf_times(cf_touched(block, access, steps, cf_walk(block, access, kept, steps), 32),
+                                  cf_bytes_of_sector(block, access)));
+}
+
+/* Of so many turns of a context those that bring data which the first-level cache does not have. */
+static inline cf_count cf_missed(const cf_block *block, const cf_access *access, int context, cf_count turns)
+{
+  cf_step steps[CF_MOST_STEPS];
+  cf_count once, every;
+  int k;
+  if (!block->keeps[context] || access->threads[0] < 0) return turns;
+  cf_walk(block, access, 0, steps);
+  once = cf_most(1, cf_touched(block, access, steps, 3, 32));
+  cf_walk(block, access, 0, steps);
+  steps[3].bytes = 0;
+  steps[3].times = turns;
+  for (k = 0; k < access->loop_count; k++)
+    if (block->sites->loops[access->loops + 2 * k] == context)
+      steps[3].bytes = cf_apart(block, access, block->sites->loops[access->loops + 2 * k + 1]);
+  every = cf_touched(block, access, steps, 4, 32);
+  return cf_least(turns, cf_rounded_up(every, once));
+}
+
+static inline void cf_add_waits(const cf_block *block, cf_work *work)
+{
+  int number, at;
+  for (number = 0; number < block->sites->region_count; number++) {
+    const cf_region *region = &block->sites->regions[number];
+    const cf_count runs = block->runs[region->context];
+    const int is_loop = block->sites->contexts[region->context].is_loop;
+    const cf_count turns = is_loop ? cf_most(1, cf_turns(block, region->context)) : 1;
+    const cf_count rounds = cf_rounded_up(turns, (cf_count)region->round);
+    cf_count missed = 0, lines = 0, waiting;
+    int reads = 0;
+    for (at = 0; at < block->sites->access_count; at++) {
+      const cf_access *access = &block->sites->accesses[at];
+      if (access->region != number || access->stores) continue;
+      reads = 1;
+      if (!access->is_shared) {
+        cf_step steps[CF_MOST_STEPS];
+        missed = cf_most(missed, cf_missed(block, access, region->context, turns));
+        lines = cf_plus(lines, cf_touched(block, access, steps, cf_walk(block, access, 0, steps), 128));
+      }
+    }
+    waiting = cf_times(runs / turns, cf_least(rounds, missed));
+    work->waits = cf_plus(work->waits, cf_plus(waiting, cf_times(waiting, lines) / 128));
+    if (reads) work->shared_waits = cf_plus(work->shared_waits, cf_times(runs / turns, rounds));
+    work->barriers = cf_plus(work->barriers, cf_times(runs, (cf_count)region->barriers));
+    work->depth = cf_plus(work->depth, cf_times(runs, (cf_count)region->depth));
+  }
+}
+
+/* Bytes of all data that the launch reads or writes, each once a way: of an array those of its largest walk. */
+static inline cf_count cf_data(const cf_block *block)
+{
+  cf_count total = 0;
+  int number, other, k, count;
+  for (number = 0; number < block->sites->access_count; number++) {
+    const cf_access *access = &block->sites->accesses[number];
+    cf_count most = 0;
+    for (other = 0; other < block->sites->access_count; other++) {
+      const cf_access *beside = &block->sites->accesses[other];
+      cf_step steps[CF_MOST_STEPS];
+      if (beside->array != access->array || beside->stores != access->stores || beside->is_shared) continue;
+      if (!block->runs[beside->context]) continue;
+      if (other < number) break; /* counted with that one */
+      count = cf_walk(block, beside, beside->loop_count, steps);
+      for (k = 0; k < 3; k++)
+        if (beside->grid[k] >= 0) {
+          steps[count].bytes = cf_apart(block, beside, beside->grid[k]);
+          steps[count++].times = block->grid[k];
+        }
+      most = cf_most(most, cf_times(32, cf_touched(block, beside, steps, count, 32)));
+    }
+    if (other == block->sites->access_count) total = cf_plus(total, most);
+  }
+  return total;
+}
+
+/* Iterations of some loops, of which those that are done count no more than all. */
+static inline void cf_share(long long done, long long whole, cf_count *done_so_far, cf_count *whole_so_far)
+{
+  const cf_count all = cf_number_of(whole);
+  *whole_so_far = cf_times(*whole_so_far, all);
+  *done_so_far = cf_times(*done_so_far, cf_least(all, cf_number_of(done)));
+}
+
+/* Cycles of a launch of a leaf, or more than `bound` where it takes more; 0 where there is nothing to do, CF_SATURATED where a multiprocessor has no room for a
+   block, or a block has too many threads along z. `runs` and `keeps` have room for what they say of each context. */
+static inline cf_count cf_leaf_cycles(const cf_machine *machine, const cf_sites *sites, const long long *numbers,
+                                      const cf_leaf_shape *shape, cf_count bound, cf_count *runs, unsigned char *keeps)
+{
+  cf_block block;
+  cf_tile_work work = { { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
+                        { 0, 0, 0, 0, 0, 0, 0, 0 }, 0, 0, 0, 0 };
+  cf_extent launch = { 1, 0, 0, 0 };
+  cf_count threads = 1, busiest, room;
+  int k;
+  for (k = 0; k < 3; k++) {
+    if (shape->grid[k] != CF_UNDEFINED && shape->grid[k] < 1) return 0;
+    if (shape->block[k] != CF_UNDEFINED && shape->block[k] < 1) return 0;
+    block.grid[k] = cf_number_of(shape->grid[k]);
+    block.block[k] = cf_number_of(shape->block[k]);
+    launch.blocks = cf_times(launch.blocks, block.grid[k]);
+    threads = cf_times(threads, block.block[k]);
+  }
+  if (block.block[2] > 64) return CF_SATURATED;
+  block.sites = sites;
+  block.numbers = numbers;
+  block.runs = runs;
+  block.keeps = keeps;
+  block.warps = work.warps = cf_rounded_up(threads, 32);
+  work.registers = shape->registers;
+  work.shared_words = shape->shared_words;
+  busiest = cf_rounded_up(launch.blocks, cf_speed(machine->multiprocessors));
+  block.resident = cf_most(1, cf_least(cf_resident(machine, &work), busiest));
+  room = cf_amount(machine->shared_words_per_multiprocessor); /* a ninth of the cache is never shared memory */
+  block.cache = cf_times(4, cf_minus(room + room / 8, cf_times(block.resident, shape->shared_words)));
+  for (k = 0; k < sites->context_count; k++) {
+    const cf_context *context = &sites->contexts[k];
+    runs[k] = cf_times(context->parent < 0 ? 1 : runs[context->parent], cf_turns(&block, k));
+    work.once.instructions = cf_plus(work.once.instructions, cf_times(cf_times(runs[k], block.warps), (cf_count)context->instructions));
+    work.once.wide = cf_plus(work.once.wide, cf_times(cf_times(runs[k], block.warps), (cf_count)context->wide));
+  }
+  /* Two of the things that it takes at least are known now. */
+  if (cf_times(busiest, cf_times(cf_speed(machine->warp_start_cycles), cf_most(4, block.warps))) > bound ||
+      cf_times(busiest, work.once.instructions / cf_speed(machine->issued_per_cycle)) > bound)
+    return CF_SATURATED;
+  for (k = 0; k < sites->context_count; k++) keeps[k] = (unsigned char)(sites->contexts[k].is_loop && cf_keeps(&block, k));
+  for (k = 0; k < sites->access_count; k++) {
+    const cf_access *access = &sites->accesses[k];
+    cf_count lanes[3];
+    const cf_count warps = cf_times(cf_times(runs[access->context], (cf_count)access->origin_count), cf_lanes(&block, access, lanes));
+    const cf_count each = access->is_shared ? 2 : 3;
+    work.once.instructions = cf_plus(work.once.instructions, cf_times(warps, each));
+    work.once.wavefronts = cf_plus(work.once.wavefronts, cf_times(warps, cf_wavefronts(&block, access, lanes)));
+    if (!access->is_shared) work.once.bytes = cf_plus(work.once.bytes, cf_traffic(&block, access));
+  }
+  cf_add_waits(&block, &work.once);
+  launch.bytes = cf_data(&block);
+  return cf_cost(machine, &work, &launch);
+}
+
+static inline int cf_least_int(int a, int b) { return a < b ? a : b; }
+
+/* Whether so many threads take less room in warps, for as many of them as there are, than others. */
+static inline int cf_fills_better(int value, int other)
+{
+  return value * ((other + 31) / 32) > other * ((value + 31) / 32);
 }
 
 /* Speeds of architectures, ten times the compute capability first, in the order of cf_machine. What a device tells of
@@ -495,6 +875,6 @@ static inline void cf_set_speeds(cf_machine *machine, int compute_capability)
   machine->launch_cycles = speeds[row][13];
 }
 
-#elif CF_INTERFACE != 2
+#elif CF_INTERFACE != 3
 #error "headers of two incompatible versions of comprehensive are included together; generate both with one version"
 #endif

@@ -1,0 +1,195 @@
+"""What the choice of a leaf and its blocks is printed from.
+
+In: a region with the profiles of its leaves.  Out: :class:`LeafCosts` for the header, whose texts are C over scalars of
+the region: the tables of each kernel, the numbers that they point to, and the points that parameters leave out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from comprehensive.codegen.axes import axis_extents
+from comprehensive.codegen.c_expr import c_comment, mentions, polynomial, wide
+from comprehensive.codegen.dispatch import Dispatch
+from comprehensive.codegen.interface import Argument
+from comprehensive.codegen.left_out import leaves_out, shares
+from comprehensive.codegen.plan import LeafPlan, RegionPlan
+from comprehensive.codegen.profile import number_name
+from comprehensive.loops.ir import Role
+from comprehensive.machine.sites import Access, Sites
+from comprehensive.metafork.ast import Expr, ScalarType
+from comprehensive.metafork.printer import print_expr
+
+END = -1
+"""Behind the origins of an access."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeafTables:
+    """The sites of a kernel as initialisers, and what a launch of it is."""
+
+    leaves: tuple[int, ...]
+    numbers: tuple[tuple[str, str], ...]
+    """Name and value, from the third number on; the first two are 0 and 1."""
+    contexts: tuple[str, ...]
+    regions: tuple[str, ...]
+    accesses: tuple[tuple[str, str], ...]
+    """Each with the array that it accesses."""
+    loops: tuple[int, ...]
+    origins: tuple[int, ...]
+    grid: str
+    block: str
+    registers: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeafCosts:
+    """Of all leaves of a region."""
+
+    parameters: str
+    arguments: str
+    sizes: tuple[Argument, ...]
+    """Integers that the caller passes, in order of definition."""
+    program: tuple[Argument, ...]
+    unused: tuple[str, ...]
+    kernels: tuple[LeafTables, ...]
+    most_contexts: int
+    shares: tuple[tuple[str, str, str], ...]
+    """Iterations of groups of loops: those that are done, all, and what they are; empty where none are left out."""
+    left_out_unused: tuple[str, ...]
+
+
+def leaf_costs(region: RegionPlan, selection: Dispatch) -> LeafCosts:
+    """Program parameters are members of the parameters that the caller passes."""
+    names = selection.names
+    types = {s.name: s.type for s in region.nest.scalars}
+    grouped: dict[str, list[LeafPlan]] = {}
+    for leaf in region.leaves:
+        grouped.setdefault(leaf.kernel.name, []).append(leaf)
+    kernels = tuple(_tables(leaves, types) for leaves in grouped.values())
+    parts = tuple(
+        (
+            wide(share.whole if share.is_whole else share.done, types),
+            wide(share.whole, types),
+            c_comment(print_expr(share.done)),
+        )
+        for share in (shares(region.nest) if leaves_out(region.nest) else ())
+    )
+    of_costs = " ".join(
+        " ".join((*(value for _, value in k.numbers), k.grid, k.block, k.words)) for k in kernels
+    )
+    of_shares = " ".join(f"{done} {whole}" for done, whole, _ in parts)
+    read = f"{of_costs} {of_shares}"
+    program = {a.name for a in selection.program}
+    sizes = tuple(
+        Argument(s.name, s.type)
+        for s in region.nest.scalars
+        if s.name not in program and s.role is not Role.TILE and s.type.is_integer and mentions(read, s.name)
+    )
+    everything = (*(a.name for a in (*sizes, *selection.program)),)
+    return LeafCosts(
+        parameters=", ".join(
+            (
+                f"const cf_machine *{names.machine}",
+                *(a.declaration for a in sizes),
+                f"const {selection.params_type} *{names.params}",
+            )
+        ),
+        arguments="".join(f"{a.name}, " for a in sizes),
+        sizes=sizes,
+        program=selection.program,
+        unused=(
+            *(a for a in everything if not mentions(of_costs, a)),
+            *(() if selection.program else (names.params,)),
+        ),
+        kernels=kernels,
+        most_contexts=max((len(leaf.profile.sites.contexts) for leaf in region.leaves), default=1),
+        shares=parts,
+        left_out_unused=(
+            names.machine,
+            *(a for a in everything if not mentions(of_shares, a)),
+            *(() if selection.program else (names.params,)),
+        ),
+    )
+
+
+def _tables(leaves: Sequence[LeafPlan], types: dict[str, ScalarType]) -> LeafTables:
+    leaf = leaves[0]
+    kernel, profile = leaf.kernel, leaf.profile
+    known = {**types, **{number_name(k): ScalarType.LONG for k in range(len(profile.numbers))}}
+    loops, origins = _listed(profile.sites)
+    pointers = [p.name for p in kernel.parameters if p.pointer]
+    return LeafTables(
+        tuple(each.index for each in leaves),
+        tuple(
+            (number_name(position), wide(expr, known))
+            for position, expr in enumerate(profile.numbers)
+            if position > 1
+        ),
+        tuple(
+            _row((c.parent, c.turns, int(c.is_loop), c.instructions, c.wide)) for c in profile.sites.contexts
+        ),
+        tuple(_row((r.context, r.round, r.depth, r.barriers)) for r in profile.sites.regions),
+        tuple(
+            (_access(access, loops, origins), _array(access, pointers)) for access in profile.sites.accesses
+        ),
+        tuple(number for _, pairs in loops for pair in pairs for number in pair),
+        tuple(number for _, found in origins for number in (*found, END)),
+        _three([extent for _, extent in kernel.grid], types),
+        _three(kernel.block, types),
+        leaf.registers,
+        f"cf_number_of({polynomial(kernel.shared_words)})",
+    )
+
+
+def _array(access: Access, pointers: Sequence[str]) -> str:
+    name = pointers[access.array] if access.array < len(pointers) else "shared memory"
+    return c_comment(f"{name}, {'written' if access.stores else 'read'}")
+
+
+def _listed(
+    sites: Sites,
+) -> tuple[list[tuple[int, tuple[tuple[int, int], ...]]], list[tuple[int, tuple[int, ...]]]]:
+    """Where the loops and the origins of each access begin among all, which stand once for accesses with the same."""
+    loops: dict[tuple[tuple[int, int], ...], int] = {}
+    origins: dict[tuple[int, ...], int] = {}
+    at_loop = at_origin = 0
+    for access in sites.accesses:
+        if access.loops not in loops:
+            loops[access.loops] = at_loop
+            at_loop += 2 * len(access.loops)
+        if access.origins not in origins:
+            origins[access.origins] = at_origin
+            at_origin += len(access.origins) + 1
+    return [(at, pairs) for pairs, at in loops.items()], [(at, found) for found, at in origins.items()]
+
+
+def _access(
+    access: Access,
+    loops: Sequence[tuple[int, tuple[tuple[int, int], ...]]],
+    origins: Sequence[tuple[int, tuple[int, ...]]],
+) -> str:
+    head = (
+        access.context,
+        access.region,
+        access.array,
+        access.bytes,
+        int(access.stores),
+        int(access.is_shared),
+    )
+    begin = next(at for at, pairs in loops if pairs == access.loops)
+    first = next(at for at, found in origins if found == access.origins)
+    threes = ", ".join(_row(three) for three in (access.threads, access.extents, access.grid))
+    tail = (begin, len(access.loops), first, len(access.origins))
+    return f"{{ {', '.join(map(str, head))}, {threes}, {', '.join(map(str, tail))} }}"
+
+
+def _row(numbers: Iterable[int]) -> str:
+    return f"{{ {', '.join(map(str, numbers))} }}"
+
+
+def _three(extents: Sequence[Expr], types: dict[str, ScalarType]) -> str:
+    """x, y, z from extents given outermost first."""
+    return f"{{ {', '.join(wide(extent, types) for extent in axis_extents(extents, types))} }}"

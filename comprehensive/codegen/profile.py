@@ -1,0 +1,32 @@
+"""What a leaf does, for the choice of a leaf and its blocks: tables over numbers that a launch computes.
+
+In: made of a kernel by :mod:`comprehensive.model.leaf_sites`.  Out: read by the printers of the header, and evaluated
+by :mod:`comprehensive.model.leaf_cost`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from comprehensive.machine.sites import Context, Sites
+from comprehensive.metafork.ast import Expr, IntLiteral
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """``numbers`` are expressions over scalars of the nest and, by :func:`number_name`, over numbers before them."""
+
+    numbers: tuple[Expr, ...]
+    sites: Sites
+
+
+def number_name(position: int) -> str:
+    """What an expression calls the number at this position."""
+    return f"cf_n{position}"
+
+
+NOTHING = Profile(
+    (IntLiteral(0), IntLiteral(1)),
+    Sites((Context(-1, 1, is_loop=False, instructions=0, wide=0),), (), ()),
+)
+"""Of a kernel of which no more is known than its grid and its blocks."""

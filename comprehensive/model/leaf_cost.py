@@ -1,0 +1,56 @@
+"""What a launch of a leaf costs at given sizes and parameters.
+
+In: a leaf, a machine and values of all scalars.  Out: its :class:`~comprehensive.machine.cost.Cost`, as the generated
+``<region>_leaf_cost`` computes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from comprehensive.codegen.axes import axis_extents
+from comprehensive.codegen.plan import LeafPlan
+from comprehensive.codegen.profile import number_name
+from comprehensive.loops.arithmetic import UndefinedBehaviour
+from comprehensive.loops.ir import Nest
+from comprehensive.machine.cost import SATURATED, Cost, Term, cost
+from comprehensive.machine.sites import MOST_DEEP, Shape, leaf_work
+from comprehensive.metafork.ast import Expr
+from comprehensive.model.values import wide_value
+
+
+def leaf_cost(leaf: LeafPlan, machine: Mapping[str, int], values: Mapping[str, int]) -> Cost | None:
+    """Of a launch of the leaf: nothing where the grid or the block is empty, None where a block does not fit."""
+    shape = _shape(leaf, values)
+    if min((*shape.grid, *shape.block)) < 1:
+        return Cost(0, (Term("nothing to do", 0, ""),), 0, 0)
+    if shape.block[2] > MOST_DEEP:
+        return None
+    return cost(machine, *leaf_work(machine, leaf.profile.sites, numbers(leaf, values), shape))
+
+
+def _shape(leaf: LeafPlan, values: Mapping[str, int]) -> Shape:
+    kernel, nest = leaf.kernel, leaf.nest
+    grid = _three(nest, [extent for _, extent in kernel.grid], values)
+    block = _three(nest, kernel.block, values)
+    return Shape(grid, block, leaf.registers, int(kernel.shared_words.evaluate(values)))
+
+
+def numbers(leaf: LeafPlan, values: Mapping[str, int]) -> list[int]:
+    """Those that the sites of the leaf point to."""
+    found: list[int] = []
+    known = dict(values)
+    for position, expr in enumerate(leaf.profile.numbers):
+        try:
+            found.append(wide_value(leaf.nest, expr, known))
+        except UndefinedBehaviour:
+            found.append(SATURATED)  # more than anything, as in the header
+        known[number_name(position)] = found[-1]
+    return found
+
+
+def _three(nest: Nest, extents: Sequence[Expr], values: Mapping[str, int]) -> tuple[int, int, int]:
+    """Along x, y and z from extents given outermost first."""
+    types = {s.name: s.type for s in nest.scalars}
+    x, y, z = (wide_value(nest, extent, values) for extent in axis_extents(extents, types))
+    return x, y, z

@@ -1,0 +1,579 @@
+"""The sites of a leaf's kernel: its code as tables over numbers that the launch computes.
+
+In: a :class:`Kernel` and its nest.  Out: :class:`Profile`, the :class:`~comprehensive.machine.sites.Sites` and the
+expressions over scalars of the nest whose values these point to::
+
+    for (k < n) sum += a[p * n + k] * b[k * n + q];
+        -->  context: n turns; access of a: 0 between threads, 1 between turns; of b: 1 between threads, n between turns
+
+Nothing is computed for a thread: a distance between neighbouring threads, turns or blocks is a coefficient of the
+subscript, or a difference of two of its values where it is no polynomial.  What depends on a block, a thread or a turn
+otherwise is taken for those in the middle.  A condition without ``else`` counts as true, as one on data does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from comprehensive.codegen.axes import AXES, axis_extents
+from comprehensive.codegen.kernel import (
+    LANES,
+    LANES_WHERE,
+    NEXT,
+    Barrier,
+    Comment,
+    Kernel,
+    KernelStmt,
+    OfTiles,
+    Plain,
+    SharedTile,
+    Source,
+    ThreadIf,
+    UniformFor,
+    UniformIf,
+)
+from comprehensive.codegen.profile import Profile, number_name
+from comprehensive.loops.access import assigned_names, names_read, substitute
+from comprehensive.loops.fold import fold
+from comprehensive.loops.integers import ONE, ZERO, Ring, add, multiply
+from comprehensive.loops.ir import Nest
+from comprehensive.loops.traverse import map_expr
+from comprehensive.loops.types import exact_product
+from comprehensive.machine.sites import MOST_LOOPS, ROUND, UNKNOWN, Access, Context, Region, Sites
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Conditional,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    FloatLiteral,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    MetaFor,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+from comprehensive.model.block import SLOW
+
+TWO = IntLiteral(2)
+TURN_INSTRUCTIONS = 1
+"""Of counting and comparing, a turn: loops are unrolled in part."""
+QUICK = frozenset(("fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "abs", "labs"))
+"""Functions of the mathematical library that are one instruction."""
+LOOP_INSTRUCTIONS = 12
+"""Of coming to a loop: where it begins and ends, addresses, how many turns are left of rounds."""
+MOST_UNROLLED = 16
+"""Turns of a loop with a literal bound, up to which the compiler unrolls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """A value that is not computed; ``depth`` instructions of its region wait for each other before it is there."""
+
+    depth: int = 0
+
+
+Value = Expr | Data
+LOADED = Data()
+
+
+@lru_cache(maxsize=1024)
+def leaf_profile(kernel: Kernel, nest: Nest) -> Profile:
+    """The profile of a kernel of a leaf, which is no kernel over tiles."""
+    walk = _Walk(kernel, nest)
+    walk.statements(kernel.body, 0, {})
+    return walk.profile()
+
+
+@dataclass(slots=True)
+class _Open:
+    """A region that is being gone through."""
+
+    context: int
+    number: int
+    depth: int = 0
+    stores: bool = False
+
+
+class _Walk:
+    def __init__(self, kernel: Kernel, nest: Nest) -> None:
+        self.kernel, self.nest = kernel, nest
+        self.ring = Ring()
+        self.numbers: list[Expr] = [ZERO, ONE]
+        self.known: dict[Expr, int] = {ZERO: 0, ONE: 1}
+        self.contexts: list[Context] = [Context(-1, 1, is_loop=False, instructions=0, wide=0)]
+        self.regions: list[Region] = []
+        self.accesses: list[Access] = []
+        self.loops: dict[int, tuple[str, int]] = {}
+        """Of contexts that are loops: the name of its turn, and the context around."""
+        self.middles: dict[str, Expr] = {}
+        self.types = {p.name: p.type for p in kernel.parameters if p.pointer}
+        self.arrays = {p.name: place for place, p in enumerate(p for p in kernel.parameters if p.pointer)}
+        self.shared: set[str] = set()
+        self.wide = ScalarType.DOUBLE in self.types.values()
+        types = {s.name: s.type for s in nest.scalars}
+        self.block = axis_extents(kernel.block, types)
+        self.constants = self._constants()
+        for axis, extent in zip(AXES, self.block, strict=True):
+            self.middles[f"threadIdx.{axis}"] = self._half(extent)
+        grid = axis_extents([extent for _, extent in kernel.grid], types)
+        for axis, extent in zip(AXES, grid, strict=True):
+            self.middles[f"blockIdx.{axis}"] = self._half(extent)
+        x, y, z = (self.number(extent) for extent in self.block)
+        self.extents = (x, y, z)
+        self.region = self._opened(0)
+        self.seen: dict[tuple[object, ...], int] = {}
+
+    def _constants(self) -> dict[str, Expr]:
+        """What parameters and block extents are, over scalars of the nest."""
+        found: dict[str, Expr] = {f"blockDim.{a}": e for a, e in zip(AXES, self.block, strict=True)}
+        extents = dict(self.kernel.grid)
+        types = {s.name: s.type for s in self.nest.scalars}
+        for p in self.kernel.parameters:
+            if p.source is Source.EXTENT:
+                found[p.name] = extents[p.of]
+            elif p.source is Source.STRIDE:
+                stride: Expr = ONE
+                for dim in (self.nest.array(p.of).dims or ())[p.dimension + 1 :]:
+                    assert dim is not None
+                    stride = dim if stride == ONE else exact_product(stride, dim, types)
+                found[p.name] = stride
+        return found
+
+    def profile(self) -> Profile:
+        self._closed()
+        used = sorted(
+            {r for a in self.accesses for r in [a.region]}
+            | {n for n, r in enumerate(self.regions) if r.depth or r.barriers}
+        )
+        place = {number: position for position, number in enumerate(used)}
+        return Profile(
+            tuple(self.numbers),
+            Sites(
+                tuple(self.contexts),
+                tuple(self.regions[number] for number in used),
+                tuple(replace(a, region=place[a.region]) for a in _together(self.accesses)),
+            ),
+        )
+
+    # --- numbers
+
+    def number(self, expr: Expr) -> int:
+        """The position of the number that an expression over scalars of the nest is."""
+        simple = fold(expr)
+        if simple not in self.known:
+            self.known[simple] = len(self.numbers)
+            self.numbers.append(simple)
+        return self.known[simple]
+
+    def _named(self, expr: Expr) -> Expr:
+        """The expression or, where it is not simple, the number that it is by name."""
+        simple = fold(expr)
+        if isinstance(simple, Name | IntLiteral):
+            return simple
+        return Name(number_name(self.number(simple)))
+
+    def _half(self, extent: Expr) -> Expr:
+        return self._named(Binary("/", extent, TWO))
+
+    def _middle(self, expr: Expr) -> Expr:
+        """The expression in the middle of the grid, the block and all loops."""
+        return substitute(expr, self.middles)
+
+    # --- regions
+
+    def _opened(self, context: int) -> _Open:
+        self.regions.append(Region(context, 1, 0, 0))
+        return _Open(context, len(self.regions) - 1)
+
+    def _closed(self, *, barrier: bool = False, is_round: bool = False) -> None:
+        opened = self.region
+        rounds = ROUND if is_round and not opened.stores else 1
+        depth = -(-opened.depth // rounds)  # turns of a round overlap
+        self.regions[opened.number] = Region(opened.context, rounds, depth, int(barrier))
+
+    def _end_region(self, context: int, environment: dict[str, Value], *, barrier: bool = False) -> None:
+        self._closed(barrier=barrier)
+        self.region = self._opened(context)
+        _forget(environment)
+
+    # --- statements
+
+    def statements(self, body: Sequence[KernelStmt], context: int, environment: dict[str, Value]) -> None:
+        for statement in body:
+            match statement:
+                case Plain():
+                    self.plain(statement.body, context, environment)
+                case Barrier():
+                    self._end_region(context, environment, barrier=True)
+                case Comment():
+                    pass
+                case UniformFor():
+                    self._loop(statement.header, statement.body, context, environment)
+                case UniformIf() | ThreadIf():
+                    self._condition(
+                        statement.condition, statement.then, statement.otherwise, context, environment
+                    )
+                case SharedTile():
+                    self.shared.add(statement.name)
+                    self.types[statement.name] = statement.type
+                    self.arrays[statement.name] = len(self.arrays)
+                case OfTiles():
+                    raise ValueError(f"{self.kernel.name} is a kernel over tiles")
+
+    def plain(self, body: Sequence[Stmt], context: int, environment: dict[str, Value]) -> None:
+        for statement in body:
+            match statement:
+                case Declare(dims=(), initial=None) | Declare(dims=(_, *_)):
+                    environment[statement.name] = LOADED
+                case Declare():
+                    assert statement.initial is not None
+                    value = self._value(statement.initial, context, environment)
+                    environment[statement.name] = value if statement.type.is_integer else _data(value)
+                case Assign():
+                    self._assign(statement, context, environment)
+                case If():
+                    self._condition(
+                        statement.condition,
+                        (Plain(statement.then),),
+                        (Plain(statement.otherwise),) if statement.otherwise else (),
+                        context,
+                        environment,
+                    )
+                case For():
+                    self._loop(statement, (Plain(statement.body),), context, environment)
+                case Block():
+                    self.plain(statement.body, context, environment)
+                case While() | DoWhile():
+                    self._unknown(statement.body, environment)
+                    self.plain(statement.body, context, environment)
+                case MetaFor() | Break() | Continue():
+                    pass
+
+    def _assign(self, statement: Assign, context: int, environment: dict[str, Value]) -> None:
+        value = self._value(statement.value, context, environment)
+        target, operator = statement.target, statement.operator[:-1]
+        if isinstance(target, Name):
+            old = environment.get(target.identifier, LOADED)
+            environment[target.identifier] = self._updated(old, value, operator, statement.value, context)
+            return
+        if operator and not statement.atomic:
+            old = self._value(target, context, environment)
+            self._updated(old, value, operator, statement.value, context)
+        if target.array in self.arrays:
+            self._access(target, context, environment, stores=True)
+
+    def _updated(self, old: Value, value: Value, operator: str, written: Expr, context: int) -> Value:
+        if not operator:
+            return value
+        if isinstance(old, Data) or isinstance(value, Data):
+            return self._computed(operator, old, value, fused=_is_product(written), context=context)
+        return Binary(operator, old, value)
+
+    # --- control flow
+
+    def _condition(
+        self,
+        condition: Expr,
+        then: Sequence[KernelStmt],
+        otherwise: Sequence[KernelStmt],
+        context: int,
+        environment: dict[str, Value],
+    ) -> None:
+        held = self._value(condition, context, environment)
+        if not otherwise or isinstance(held, Data):
+            self.statements(then, context, environment)
+            if otherwise:
+                self.statements(otherwise, self._context(context, self.number(ZERO)), dict(environment))
+            return
+        chosen = self._middle(_plain(held))
+        for body, holds in ((then, chosen), (otherwise, Unary("!", chosen))):
+            inside = self._context(context, self.number(Binary("!=", holds, ZERO)))
+            self.statements(body, inside, dict(environment))
+
+    def _context(self, parent: int, turns: int, *, is_loop: bool = False, instructions: int = 0) -> int:
+        self.contexts.append(Context(parent, turns, is_loop, instructions, 0))
+        return len(self.contexts) - 1
+
+    def _loop(
+        self, header: For, body: Sequence[KernelStmt], context: int, environment: dict[str, Value]
+    ) -> None:
+        start, bound, step = (
+            _plain(self._index(e, environment)) for e in (header.start, header.bound, header.step)
+        )
+        if isinstance(start, Name) and start.identifier.startswith("blockIdx."):
+            # A block is one turn: the grid has as many as there are.
+            environment[header.iterator] = start
+            self.statements(body, context, environment)
+            return
+        first = {f"threadIdx.{axis}": ZERO for axis in AXES}
+        turns = self._turns(
+            header.relation, self._middle(substitute(start, first)), self._middle(bound), step
+        )
+        inside = self._context(context, self.number(turns), is_loop=True, instructions=TURN_INSTRUCTIONS)
+        turn = f"{header.iterator}@{inside}"
+        self.loops[inside] = (turn, context)
+        self.middles[turn] = self._half(turns)
+        within = dict(environment)
+        self._unknown(header.body, within)
+        for statement in body:
+            if isinstance(statement, Plain):
+                self._unknown(statement.body, within)
+        within[header.iterator] = add(start, multiply(step, Name(turn)))
+        outer = self.extents
+        self.extents = self._taking_part(start, bound, step)
+        if not isinstance(header.bound, IntLiteral):
+            around = self.contexts[context]
+            self.contexts[context] = replace(around, instructions=around.instructions + LOOP_INSTRUCTIONS)
+        is_one_region = isinstance(header.bound, IntLiteral) and header.bound.value <= MOST_UNROLLED
+        if is_one_region:
+            depth = self.region.depth
+            self.statements(body, inside, within)
+            added = max(0, self.region.depth - depth)
+            count = fold(turns)
+            if isinstance(count, IntLiteral):
+                self.region.depth += added * max(0, count.value - 1)
+        else:
+            self._closed()
+            self.region = self._opened(inside)
+            _forget(within)
+            before = self.region.number
+            self.statements(body, inside, within)
+            # A loop with others in it, or with barriers, does not begin a turn before the last one ends.
+            self._closed(is_round=self.region.number == before)
+            self.region = self._opened(context)
+            _forget(environment)
+        self.extents = outer
+        self._unknown(header.body, environment)
+
+    def _turns(self, relation: str, start: Expr, bound: Expr, step: Expr) -> Expr:
+        apart, size = Binary("-", bound, start), step
+        if relation in (">", ">="):
+            apart, size = Binary("-", start, bound), Unary("-", step)
+        if relation in ("<=", ">="):
+            apart = Binary("+", apart, ONE)
+        if fold(size) == ONE:
+            return fold(self._simple(apart))
+        return Binary("/", self._simple(Binary("+", apart, Binary("-", size, ONE))), size)
+
+    def _taking_part(self, start: Expr, bound: Expr, step: Expr) -> tuple[int, int, int]:
+        """Where threads share turns: no more of them along that axis than there are turns for all."""
+        found = list(self.extents)
+        for axis, extent in zip(range(3), self.block, strict=True):
+            if start == Name(f"threadIdx.{AXES[axis]}") and step == extent:
+                found[axis] = self.number(self._middle(bound))
+        return (found[0], found[1], found[2])
+
+    def _unknown(self, body: Sequence[Stmt], environment: dict[str, Value]) -> None:
+        """What the body changes is different in each turn."""
+        for name in assigned_names(tuple(body)):
+            if name in environment and not isinstance(environment[name], Data):
+                environment[name] = LOADED
+
+    # --- expressions
+
+    def _index(self, expr: Expr, environment: Mapping[str, Value]) -> Value:
+        """An integer over scalars, block, thread and turns; Data where data decides."""
+        if any(isinstance(environment.get(name), Data) for name in names_read(expr)):
+            return LOADED
+        integers = {name: value for name, value in environment.items() if not isinstance(value, Data)}
+        found = substitute(substitute(_without_casts(expr), integers), self.constants)
+        return LOADED if _reads_data(found) else found
+
+    def _value(self, expr: Expr, context: int, environment: Mapping[str, Value]) -> Value:
+        match expr:
+            case IntLiteral():
+                return expr
+            case FloatLiteral():
+                return LOADED
+            case Name():
+                found = environment.get(expr.identifier)
+                if found is not None:
+                    return found
+                is_number = expr.identifier in self.constants or self._is_integer(expr.identifier)
+                return substitute(expr, self.constants) if is_number else LOADED
+            case Index():
+                if expr.array not in self.arrays:
+                    return LOADED
+                self._access(expr, context, environment)
+                return LOADED
+            case Unary():
+                value = self._value(expr.operand, context, environment)
+                return value if isinstance(value, Data) else Unary(expr.operator, value)
+            case Binary():
+                left, right = (self._value(e, context, environment) for e in (expr.left, expr.right))
+                if isinstance(left, Data) or isinstance(right, Data):
+                    fused = expr.operator in ("+", "-") and (
+                        _is_product(expr.left) or _is_product(expr.right)
+                    )
+                    return self._computed(expr.operator, left, right, fused=fused, context=context)
+                return Binary(expr.operator, left, right)
+            case Conditional():
+                parts = [
+                    self._value(e, context, environment) for e in (expr.condition, expr.then, expr.otherwise)
+                ]
+                if any(isinstance(part, Data) for part in parts):
+                    return Data(max(map(_depth, parts)))
+                condition, then, otherwise = map(_plain, parts)
+                return Conditional(condition, then, otherwise)
+            case Cast():
+                value = self._value(expr.operand, context, environment)
+                return value if expr.type.is_integer else _data(value)
+            case Call(function=function, arguments=arguments):
+                values = [self._value(argument, context, environment) for argument in arguments]
+                if function in (LANES, LANES_WHERE, NEXT):
+                    return LOADED
+                instructions = 1 if function in QUICK else SLOW
+                return self._after(max(map(_depth, values), default=0), instructions, context)
+
+    def _is_integer(self, name: str) -> bool:
+        if "." in name:
+            return True  # threadIdx.x and its like
+        return any(s.name == name and s.type.is_integer for s in self.nest.scalars)
+
+    def _computed(self, operator: str, left: Value, right: Value, *, fused: bool, context: int) -> Data:
+        """Arithmetic on data: a product that is added is one instruction, which has been counted."""
+        if fused:
+            return Data(max(_depth(left), _depth(right)))
+        return self._after(max(_depth(left), _depth(right)), SLOW if operator == "/" else 1, context)
+
+    def _after(self, depth: int, instructions: int, context: int) -> Data:
+        found = self.contexts[context]
+        wide = found.wide + (instructions if self.wide else 0)
+        self.contexts[context] = replace(found, instructions=found.instructions + instructions, wide=wide)
+        self.region.depth = max(self.region.depth, depth + instructions)
+        return Data(depth + instructions)
+
+    # --- memory
+
+    def _access(
+        self, reference: Index, context: int, environment: Mapping[str, Value], *, stores: bool = False
+    ) -> None:
+        array = reference.array
+        subscript = self._index(reference.subscripts[0], environment)
+        is_shared = array in self.shared
+        loops: list[tuple[int, str]] = []
+        around = context
+        while around > 0:
+            if around in self.loops:
+                loops.append((around, self.loops[around][0]))
+            around = self.contexts[around].parent
+        del loops[MOST_LOOPS:]
+        if isinstance(subscript, Data):
+            for s in reference.subscripts:
+                self._value(s, context, environment)
+            threads, steps = (UNKNOWN,) * 3, tuple((c, 0) for c, _ in loops)
+            grid, origin = (UNKNOWN,) * 3, 0
+        else:
+            threads = self._three("threadIdx", subscript)
+            steps = tuple((c, self._distance(subscript, turn)) for c, turn in loops)
+            grid = (0, 0, 0) if is_shared else self._three("blockIdx", subscript)
+            origin = 0 if is_shared else self.number(self._simple(self._origin(subscript)))
+        found = Access(
+            context,
+            self.region.number,
+            self.arrays[array],
+            self.types[array].size_bytes,
+            stores,
+            is_shared,
+            (threads[0], threads[1], threads[2]),
+            self.extents,
+            steps,
+            (grid[0], grid[1], grid[2]),
+            (origin,),
+        )
+        key = (self.region.number, array, stores, subscript)
+        if key in self.seen and not isinstance(subscript, Data):
+            return  # the compiler reads an element once
+        self.seen[key] = len(self.accesses)
+        self.region.stores |= stores and not is_shared
+        self.accesses.append(found)
+
+    def _three(self, base: str, subscript: Expr) -> tuple[int, int, int]:
+        x, y, z = (self._distance(subscript, f"{base}.{axis}") for axis in AXES)
+        return x, y, z
+
+    def _distance(self, subscript: Expr, name: str) -> int:
+        """Elements between neighbours along a thread, a turn or a block."""
+        polynomial = self.ring.read(subscript)
+        if name not in self.ring.names_in(polynomial):
+            return self.number(ZERO)
+        if polynomial.degree(name) == 1:
+            slope = polynomial.coefficient(name, 1)
+            rest = polynomial.coefficient(name, 0)
+            if name not in self.ring.names_in(rest):
+                return self.number(self._middle(self.ring.write(slope)))
+        here = self._middle(Name(name))
+        there = substitute(subscript, {name: add(here, ONE)})
+        return self.number(self._simple(self._middle(Binary("-", there, subscript))))
+
+    def _origin(self, subscript: Expr) -> Expr:
+        """Where the walk begins, as far as references of one walk differ: without thread, block and turns."""
+        names = {name: ZERO for name in names_read(subscript) if "." in name or "@" in name}
+        return substitute(subscript, names)
+
+    def _simple(self, expr: Expr) -> Expr:
+        return fold(self.ring.write(self.ring.read(expr)))
+
+
+def _together(accesses: Sequence[Access]) -> list[Access]:
+    """Walks that differ in their origins alone as one, since they touch much the same."""
+    found: dict[Access, list[int]] = {}
+    for access in accesses:
+        found.setdefault(replace(access, origins=()), []).extend(access.origins)
+    return [replace(access, origins=tuple(origins)) for access, origins in found.items()]
+
+
+def _plain(value: Value) -> Expr:
+    """Of what the launch cannot know: nothing, 0."""
+    return ZERO if isinstance(value, Data) else value
+
+
+def _data(value: Value) -> Data:
+    return value if isinstance(value, Data) else LOADED
+
+
+def _depth(value: Value) -> int:
+    return value.depth if isinstance(value, Data) else 0
+
+
+def _forget(environment: dict[str, Value]) -> None:
+    """What was computed is there for the next region."""
+    for name, value in environment.items():
+        if isinstance(value, Data):
+            environment[name] = LOADED
+
+
+def _without_casts(expr: Expr) -> Expr:
+    """Of integers: what is computed in 64 bits needs none."""
+    return map_expr(
+        expr,
+        lambda e: (
+            e.operand
+            if isinstance(e, Cast) and e.type in (ScalarType.INT, ScalarType.LONG, ScalarType.UNSIGNED)
+            else e
+        ),
+    )
+
+
+def _reads_data(expr: Expr) -> bool:
+    found: list[Expr] = []
+    map_expr(expr, lambda e: (found.append(e), e)[1] if isinstance(e, Index | Call | FloatLiteral) else e)
+    return bool(found)
+
+
+def _is_product(expr: Expr) -> bool:
+    return isinstance(expr, Binary) and expr.operator == "*"
