@@ -51,6 +51,9 @@ _OF_FUNCTIONS = (
     "strerror",
     "call",
     "host",
+    "leaves_out",
+    "expected",
+    "value",
 )
 _OF_REGIONS = (
     "select",
@@ -59,6 +62,8 @@ _OF_REGIONS = (
     "nearest",
     "tile",
     "tile_cost",
+    "leaf_cost",
+    "left_out",
     "tile_run",
     "time_run",
     "run",

@@ -97,8 +97,8 @@ def _expected(
 def _tile(plan: FunctionPlan, machine: Mapping[str, int], values: Mapping[str, int]) -> int | None:
     (region,) = plan.regions
     best = chosen(candidates(region, machine, values, addresses={}, sweeps_left=1), sweeps_left=1)
-    if best is None:
-        return None
+    if best is None or best.number == 0:
+        return None  # the leaf is expected to be faster
     return region.tilings[0].first + best.number - 1
 
 

@@ -141,7 +141,6 @@ def test_an_unsigned_buffer_number_is_not_read_as_mathematics() -> None:
         "unsigned k = t, src = k % 4u, dst = k % 4u + k * 65536u * 65536u; assert(k > 0);",
         "int src = t % m, dst = m + 5;",
         "unsigned char src = m + 256, dst = m;",
-        "int src = t % 2;\n#ifdef IN_PLACE\nint dst = src;\n#else\nint dst = 1 - src;\n#endif\n",
         "int src = pick(t), dst = pick(1);\n#ifdef PARANOID\nassert(src != dst);\n#endif\n",
     ],
 )

@@ -58,7 +58,6 @@ BODIES = {
     "a jump": (f"{FOR}\n  for (i = 0; i < n; i++) {{ if (a[i] < 0) break; a[i] = 0; }}\n", "CF0313"),
     "a bound from data": (f"{FOR}\n  for (i = 0; i < c[0]; i++) a[i] = 0;\n", "CF1113"),
     "a bound that there is not": (f"{FOR}\n  for (i = 2; i < k; i++) a[i] = 0;\n", "CF1113"),
-    "#if in a loop": (f"{FOR}\n  for (i = 0; i < n; i++) {{\n#ifdef A\n    a[i] = 0;\n#endif\n  }}\n", "CF0118"),
 }  # fmt: skip
 
 
