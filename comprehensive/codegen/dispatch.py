@@ -182,7 +182,7 @@ def dispatch(region: RegionPlan, host: Interface) -> Dispatch:
             *(line for tile in region.tilings for line in _tile_explanations(tile, order)),
         ),
         host_values=host_values(nest, (s.name for s in chosen), (a.name for a in host.everything)),
-        names=names_beside((*names, *host.program_names)),
+        names=names_beside((*names, *host.program_names, *(s.name for s in nest.scalars))),
         quotients=tuple(_quotient(q, own) for q in region.quotients if q.symbol in read),
     )
 

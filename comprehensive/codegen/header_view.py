@@ -205,7 +205,8 @@ def architecture_speeds() -> tuple[tuple[int, tuple[int, ...]], ...]:
 def function_view(plan: FunctionPlan) -> FunctionView:
     """The view of one function with its regions."""
     host = interface(plan)
-    names = names_beside(a.name for a in host.everything)
+    scalars = (s.name for region in plan.regions for s in region.nest.scalars)
+    names = names_beside((*(a.name for a in host.everything), *scalars))
     found = tuple(dispatch(region, host) for region in plan.regions)
     regions = tuple(
         _region_view(planned, region, host) for planned, region in zip(plan.regions, found, strict=True)

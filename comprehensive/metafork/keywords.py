@@ -45,7 +45,9 @@ def _meant_keyword(tokens: Sequence[Token], position: int) -> str | None:
     following = tokens[position + 1]
     if following.type == "LPAR" and _is_loop_header(tokens, position + 1):
         return "meta_for" if _is_like(tokens[position].text, "meta_for") else None
-    if following.type in ("NAME", "INCDEC"):
+    # `atomic ++h[i]`, but not the end of `for (...; atomic++)`.
+    updates = following.type == "INCDEC" and [t.type for t in tokens[position + 2 : position + 3]] == ["NAME"]
+    if following.type == "NAME" or updates:
         return "meta_atomic" if _is_like(tokens[position].text, "meta_atomic") else None
     if following.type == "LBRACE" or _is_clause(tokens, position + 1):
         return "meta_schedule" if _is_like(tokens[position].text, "meta_schedule") else None

@@ -37,7 +37,7 @@ def winner(**changes: Any) -> Winner:
         "device": DEVICE,
         "compute_capability": "9.0",
         "driver": "1",
-        "sizes": (("m", 300), ("n", 300), ("k", 64)),
+        "sizes": (("m", 600), ("n", 600), ("k", 64)),
         "parameters": (("B0", 4), ("B1", 8), ("tile", 0)),
         "register_cap": None,
         "leaf": 0,
@@ -73,15 +73,15 @@ def test_launcher_takes_what_was_measured_at_these_sizes_on_this_device(
     compilation: Compilation, tmp_path: Path
 ) -> None:
     built = library(compilation, (winner(),), tmp_path)
-    assert leaf_at(built, 300, 300, 64) == 0
+    assert leaf_at(built, 600, 600, 64) == 0
     tiles = len(compilation.plan.functions[0].regions[0].leaves)
-    assert leaf_at(built, 300, 300, 65) >= tiles  # its own choice is a tile
+    assert leaf_at(built, 600, 600, 65) >= tiles  # its own choice is a tile
 
 
 @needs_compiler
 def test_winners_of_another_device_change_nothing(compilation: Compilation, tmp_path: Path) -> None:
     built = library(compilation, (winner(device="another"),), tmp_path)
-    assert leaf_at(built, 300, 300, 64) > 0
+    assert leaf_at(built, 600, 600, 64) > 0
 
 
 def test_a_winner_with_fewer_registers_is_left_out_with_a_warning(compilation: Compilation) -> None:
@@ -126,6 +126,6 @@ def test_gen_bakes_a_file_of_winners(compilation: Compilation, tmp_path: Path) -
     done = CliRunner().invoke(cli, [str(argument) for argument in arguments])
     assert done.exit_code == 0, done.output
     header = (tmp_path / "out" / "gemm.h").read_text()
-    assert '{ "cpu", { 300, 300, 64 }, { 4, 8, 0 } }, /* 12.50 us */' in header
+    assert '{ "cpu", { 600, 600, 64 }, { 4, 8, 0 } }, /* 12.50 us */' in header
     manifest = json.loads((tmp_path / "out" / "gemm.json").read_text())
     assert manifest["functions"][0]["tuned"][0]["microseconds"] == 12.5
