@@ -177,7 +177,8 @@ class _Block:
         """Threads of a warp along each axis."""
         x, y, _ = self.shape.block
         extents = (WARP_THREADS, -(-WARP_THREADS // x), -(-WARP_THREADS // _times(x, y)))
-        return tuple(min(most, self._extent(access, axis)) for axis, most in enumerate(extents))  # type: ignore[return-value]
+        x, y, z = (min(most, self._extent(access, axis)) for axis, most in enumerate(extents))
+        return x, y, z
 
     def _extent(self, access: Access, axis: int) -> int:
         return max(1, min(self.shape.block[axis], self.number(access.extents[axis])))
