@@ -7,7 +7,7 @@ the region: the tables of each kernel, the numbers that they point to, and the p
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from comprehensive.codegen.axes import axis_extents
 from comprehensive.codegen.c_expr import c_comment, mentions, polynomial, wide
@@ -27,9 +27,10 @@ END = -1
 
 @dataclass(frozen=True, slots=True)
 class LeafTables:
-    """The sites of a kernel as initialisers, and what a launch of it is."""
+    """The sites that kernels have in common as initialisers, and what a launch of one of these kernels is."""
 
-    leaves: tuple[int, ...]
+    leaves: tuple[tuple[int, int], ...]
+    """The number of each leaf, with the registers that a thread of it takes."""
     numbers: tuple[tuple[str, str], ...]
     """Name and value, from the third number on; the first two are 0 and 1."""
     contexts: tuple[str, ...]
@@ -40,8 +41,14 @@ class LeafTables:
     origins: tuple[int, ...]
     grid: str
     block: str
-    registers: int
     words: str
+
+    def registers(self, number: str) -> str:
+        """Registers of a thread, as C over the variable that has the number of the leaf."""
+        each = dict(self.leaves)
+        usual = max(sorted(set(each.values())), key=list(each.values()).count)
+        others = (f"{number} == {leaf} ? {count} : " for leaf, count in each.items() if count != usual)
+        return f"{''.join(others)}{usual}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +72,7 @@ def leaf_costs(region: RegionPlan, selection: Dispatch) -> LeafCosts:
     """Program parameters are members of the parameters that the caller passes."""
     names = selection.names
     types = {s.name: s.type for s in region.nest.scalars}
-    grouped: dict[str, list[LeafPlan]] = {}
-    for leaf in region.leaves:
-        grouped.setdefault(leaf.kernel.name, []).append(leaf)
-    kernels = tuple(_tables(leaves, types) for leaves in grouped.values())
+    kernels = _alike([_tables(leaf, types) for leaf in region.leaves])
     parts = tuple(
         (
             wide(share.whole if share.is_whole else share.done, types),
@@ -115,14 +119,22 @@ def leaf_costs(region: RegionPlan, selection: Dispatch) -> LeafCosts:
     )
 
 
-def _tables(leaves: Sequence[LeafPlan], types: dict[str, ScalarType]) -> LeafTables:
-    leaf = leaves[0]
+def _alike(tables: Iterable[LeafTables]) -> tuple[LeafTables, ...]:
+    """Those that differ in their leaves alone as one: strategies for registers leave the accesses as they are."""
+    found: dict[LeafTables, tuple[tuple[int, int], ...]] = {}
+    for each in tables:
+        key = replace(each, leaves=())
+        found[key] = (*found.get(key, ()), *each.leaves)
+    return tuple(replace(key, leaves=leaves) for key, leaves in found.items())
+
+
+def _tables(leaf: LeafPlan, types: dict[str, ScalarType]) -> LeafTables:
     kernel, profile = leaf.kernel, leaf.profile
     known = {**types, **{number_name(k): ScalarType.LONG for k in range(len(profile.numbers))}}
     loops, origins = _listed(profile.sites)
     pointers = [p.name for p in kernel.parameters if p.pointer]
     return LeafTables(
-        tuple(each.index for each in leaves),
+        ((leaf.index, leaf.registers),),
         tuple(
             (number_name(position), wide(expr, known))
             for position, expr in enumerate(profile.numbers)
@@ -139,7 +151,6 @@ def _tables(leaves: Sequence[LeafPlan], types: dict[str, ScalarType]) -> LeafTab
         tuple(number for _, found in origins for number in (*found, END)),
         _three([extent for _, extent in kernel.grid], types),
         _three(kernel.block, types),
-        leaf.registers,
         f"cf_number_of({polynomial(kernel.shared_words)})",
     )
 

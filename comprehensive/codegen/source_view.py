@@ -486,7 +486,8 @@ def _launch(
     block = _three(kernel.block, types)
     words = Extent(polynomial(kernel.shared_words), c_comment(kernel.shared_words_text))
     read = " ".join((*addresses, *(e.value for e in (*grid, *block, *(c.value for c in computed), words))))
-    used = tuple(a for a in available if mentions(read, a.name))
+    # A tile has its own names for its sizes, which host scalars that the nest does not read may have as well.
+    used = tuple(a for a in available if a.name not in kernel.constants and mentions(read, a.name))
     return KernelLaunch(
         name=f"{kernel.name}_run",
         kernel=kernel.name,

@@ -25,6 +25,7 @@ from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import holds_preconditions, scalar_values
 from comprehensive.loops.ir import Nest
 from comprehensive.machine.cost import SATURATED, WARP_THREADS
+from comprehensive.metafork.ast import Expr
 from comprehensive.model.choice import leaf_candidate, tile_candidates
 from comprehensive.model.values import wide_value
 
@@ -74,9 +75,9 @@ def left_out(nest: Nest, values: Mapping[str, int]) -> int:
     return max(0, whole - done)
 
 
-def _count(nest: Nest, expr: object, values: Mapping[str, int]) -> int:
+def _count(nest: Nest, expr: Expr, values: Mapping[str, int]) -> int:
     try:
-        return max(0, wide_value(nest, expr, values))  # type: ignore[arg-type]
+        return max(0, wide_value(nest, expr, values))
     except UndefinedBehaviour:
         return SATURATED
 

@@ -138,45 +138,7 @@ static inline cf_count permute_leaf_cost(int leaf, const cf_machine *machine, in
   const int B0 = params->B0;
   const int B1 = params->B1;
   switch (leaf) {
-  case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 8, 1, 13, 0 }, { 1, 14, 1, 1, 0 }, { 2, 1, 1, 1, 0 }, { 3, 16, 1, 1, 0 } };
-    static const cf_region cf_regions[] = { { 0, 1, 0, 1 }, { 2, 1, 0, 0 }, { 0, 1, 0, 1 } };
-    static const cf_access cf_accesses[] = {
-      { 0, 0, 0, 4, 0, 0, { 1, 9, 10 }, { 7, 1, 8 }, { 7, 9, 11 }, 0, 0, 0, 1 }, /* x, read */
-      { 0, 0, 2, 4, 1, 1, { 1, 1, 13 }, { 7, 1, 8 }, { 0, 0, 0 }, 0, 0, 2, 1 }, /* shared memory, written */
-      { 4, 1, 2, 4, 0, 1, { 1, 1, 1 }, { 1, 1, 7 }, { 0, 0, 0 }, 0, 4, 2, 1 }, /* shared memory, read */
-      { 4, 1, 1, 4, 1, 0, { 1, 18, 19 }, { 1, 1, 7 }, { 22, 1, 23 }, 8, 4, 4, 1 }, /* y, written */
-    };
-    static const short cf_loops[] = { 4, 7, 3, 1, 2, 8, 1, 7, 4, 7, 3, 18, 2, 20, 1, 21 };
-    static const short cf_origins[] = { 12, -1, 0, -1, 24, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 5, 3, 4 };
-    const long long cf_n2 = cf_div(B1, 2);
-    const long long cf_n3 = cf_div(B0, 2);
-    const long long cf_n4 = cf_div(cf_div(cf_sub(cf_add(d, B1), 1), B1), 2);
-    const long long cf_n5 = cf_div(c, 2);
-    const long long cf_n6 = cf_div(cf_mul(a, cf_div(cf_sub(cf_add(b, B0), 1), B0)), 2);
-    const long long cf_n7 = B1;
-    const long long cf_n8 = B0;
-    const long long cf_n9 = d;
-    const long long cf_n10 = cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_div(cf_add(cf_n3, 1), B0), b), c), d), cf_mul(cf_mul(cf_mul(cf_div(cf_n3, B0), b), c), d)), cf_mul(cf_mul(cf_mod(cf_add(cf_n3, 1), B0), c), d)), cf_mul(cf_mul(cf_mod(cf_n3, B0), c), d));
-    const long long cf_n11 = cf_sub(cf_sub(cf_add(cf_mul(cf_mul(cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d), cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d)), cf_mul(cf_mul(cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d)), cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d));
-    const long long cf_n12 = cf_add(cf_add(cf_add(cf_mul(cf_mul(cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), b), c), d), cf_mul(cf_mul(cf_mul(cf_div(0, B0), b), c), d)), cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), c), d)), cf_mul(cf_mul(cf_mod(0, B0), c), d));
-    const long long cf_n13 = cf_sub(cf_add(cf_sub(cf_mul(cf_mod(cf_add(cf_n3, 1), B0), B1), cf_mul(cf_mod(cf_n3, B0), B1)), cf_div(cf_add(cf_n3, 1), B0)), cf_div(cf_n3, B0));
-    const long long cf_n14 = cf_div(cf_sub(cf_add(B0, B1), 1), B0);
-    const long long cf_n15 = cf_div(cf_div(cf_sub(cf_add(B0, B1), 1), B0), 2);
-    const long long cf_n16 = cf_div(B1, B1);
-    const long long cf_n17 = cf_div(cf_div(B1, B1), 2);
-    const long long cf_n18 = c;
-    const long long cf_n19 = cf_mul(a, c);
-    const long long cf_n20 = cf_mul(cf_mul(B0, a), c);
-    const long long cf_n21 = cf_mul(cf_mul(a, c), d);
-    const long long cf_n22 = cf_mul(cf_mul(B1, a), c);
-    const long long cf_n23 = cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d)), cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), c)), cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
-    const long long cf_n24 = cf_add(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(d, B1), 1), B1), cf_div(cf_sub(cf_add(c, 1), 1), 1), cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)) }, { B1, 1, cf_mul(1, B0) }, 36, cf_number_of(cf_mul(B0, B1)) };
-    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
-  }
+  case 0:
   case 1: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 8, 1, 13, 0 }, { 1, 14, 1, 1, 0 }, { 2, 1, 1, 1, 0 }, { 3, 16, 1, 1, 0 } };
     static const cf_region cf_regions[] = { { 0, 1, 0, 1 }, { 2, 1, 0, 0 }, { 0, 1, 0, 1 } };
@@ -213,7 +175,7 @@ static inline cf_count permute_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n23 = cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d)), cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), c)), cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
     const long long cf_n24 = cf_add(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(d, B1), 1), B1), cf_div(cf_sub(cf_add(c, 1), 1), 1), cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)) }, { B1, 1, cf_mul(1, B0) }, 32, cf_number_of(cf_mul(B0, B1)) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(d, B1), 1), B1), cf_div(cf_sub(cf_add(c, 1), 1), 1), cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)) }, { B1, 1, cf_mul(1, B0) }, leaf == 0 ? 36 : 32, cf_number_of(cf_mul(B0, B1)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2: {

@@ -153,48 +153,7 @@ static inline cf_count heat3d_1_leaf_cost(int leaf, const cf_machine *machine, i
   const int B1 = params->B1;
   const int B2 = params->B2;
   switch (leaf) {
-  case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 19, 0 }, { 0, 11, 1, 13, 0 }, { 1, 14, 1, 13, 0 }, { 2, 17, 1, 1, 0 } };
-    static const cf_region cf_regions[] = { { 3, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 6, 1 } };
-    static const cf_access cf_accesses[] = {
-      { 3, 0, 0, 4, 0, 0, { 1, 20, 21 }, { 19, 16, 13 }, { 8, 22, 23 }, 0, 3, 0, 1 }, /* a, read */
-      { 3, 0, 2, 4, 1, 1, { 1, 19, 24 }, { 19, 16, 13 }, { 0, 0, 0 }, 6, 3, 0, 1 }, /* shared memory, written */
-      { 0, 2, 2, 4, 0, 1, { 1, 19, 24 }, { 8, 9, 10 }, { 0, 0, 0 }, 12, 0, 2, 7 }, /* shared memory, read */
-      { 0, 2, 1, 4, 1, 0, { 1, 20, 21 }, { 8, 9, 10 }, { 8, 22, 23 }, 12, 0, 10, 1 }, /* b, written */
-    };
-    static const short cf_loops[] = { 3, 8, 2, 22, 1, 23, 3, 8, 2, 25, 1, 26 };
-    static const short cf_origins[] = { 0, -1, 0, 0, 0, 0, 0, 0, 0, -1, 27, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 4, 3, 4 };
-    const long long cf_n2 = cf_div(B2, 2);
-    const long long cf_n3 = cf_div(B1, 2);
-    const long long cf_n4 = cf_div(B0, 2);
-    const long long cf_n5 = cf_div(dim2, 2);
-    const long long cf_n6 = cf_div(dim1, 2);
-    const long long cf_n7 = cf_div(dim0, 2);
-    const long long cf_n8 = B2;
-    const long long cf_n9 = B1;
-    const long long cf_n10 = B0;
-    const long long cf_n11 = cf_div(cf_add(cf_mul(2, B0), 1), B0);
-    const long long cf_n12 = cf_div(cf_div(cf_add(cf_mul(2, B0), 1), B0), 2);
-    const long long cf_n13 = cf_add(B0, 2);
-    const long long cf_n14 = cf_div(cf_add(cf_mul(2, B1), 1), B1);
-    const long long cf_n15 = cf_div(cf_div(cf_add(cf_mul(2, B1), 1), B1), 2);
-    const long long cf_n16 = cf_add(B1, 2);
-    const long long cf_n17 = cf_div(cf_add(cf_mul(2, B2), 1), B2);
-    const long long cf_n18 = cf_div(cf_div(cf_add(cf_mul(2, B2), 1), B2), 2);
-    const long long cf_n19 = cf_add(B2, 2);
-    const long long cf_n20 = n;
-    const long long cf_n21 = cf_mul(n, n);
-    const long long cf_n22 = cf_mul(B1, n);
-    const long long cf_n23 = cf_mul(cf_mul(B0, n), n);
-    const long long cf_n24 = cf_add(cf_add(cf_add(cf_mul(B1, B2), cf_mul(2, B1)), cf_mul(2, B2)), 4);
-    const long long cf_n25 = cf_add(cf_mul(B1, B2), cf_mul(2, B1));
-    const long long cf_n26 = cf_add(cf_add(cf_add(cf_mul(cf_mul(B0, B1), B2), cf_mul(cf_mul(2, B0), B1)), cf_mul(cf_mul(2, B0), B2)), cf_mul(4, B0));
-    const long long cf_n27 = cf_add(cf_add(cf_mul(n, n), n), 1);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24, cf_n25, cf_n26, cf_n27 };
-    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, 34, cf_number_of(cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8)))))))) };
-    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
-  }
+  case 0:
   case 1: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 19, 0 }, { 0, 11, 1, 13, 0 }, { 1, 14, 1, 13, 0 }, { 2, 17, 1, 1, 0 } };
     static const cf_region cf_regions[] = { { 3, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 6, 1 } };
@@ -234,42 +193,10 @@ static inline cf_count heat3d_1_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n26 = cf_add(cf_add(cf_add(cf_mul(cf_mul(B0, B1), B2), cf_mul(cf_mul(2, B0), B1)), cf_mul(cf_mul(2, B0), B2)), cf_mul(4, B0));
     const long long cf_n27 = cf_add(cf_add(cf_mul(n, n), n), 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24, cf_n25, cf_n26, cf_n27 };
-    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, 32, cf_number_of(cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8)))))))) };
+    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 0 ? 34 : 32, cf_number_of(cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8)))))))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
-  case 2: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 7, 0 } };
-    static const cf_region cf_regions[] = { { 0, 1, 6, 0 } };
-    static const cf_access cf_accesses[] = {
-      { 0, 0, 0, 4, 0, 0, { 1, 11, 12 }, { 8, 9, 10 }, { 8, 13, 14 }, 0, 0, 0, 7 }, /* a, read */
-      { 0, 0, 1, 4, 1, 0, { 1, 11, 12 }, { 8, 9, 10 }, { 8, 13, 14 }, 0, 0, 8, 1 }, /* b, written */
-    };
-    static const short cf_origins[] = { 15, 16, 17, 18, 19, 20, 21, -1, 15, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, 0, cf_origins, 1, 1, 2 };
-    const long long cf_n2 = cf_div(B2, 2);
-    const long long cf_n3 = cf_div(B1, 2);
-    const long long cf_n4 = cf_div(B0, 2);
-    const long long cf_n5 = cf_div(dim2, 2);
-    const long long cf_n6 = cf_div(dim1, 2);
-    const long long cf_n7 = cf_div(dim0, 2);
-    const long long cf_n8 = B2;
-    const long long cf_n9 = B1;
-    const long long cf_n10 = B0;
-    const long long cf_n11 = n;
-    const long long cf_n12 = cf_mul(n, n);
-    const long long cf_n13 = cf_mul(B1, n);
-    const long long cf_n14 = cf_mul(cf_mul(B0, n), n);
-    const long long cf_n15 = cf_add(cf_add(cf_mul(n, n), n), 1);
-    const long long cf_n16 = cf_add(n, 1);
-    const long long cf_n17 = cf_add(cf_add(cf_mul(cf_mul(2, n), n), n), 1);
-    const long long cf_n18 = cf_add(cf_mul(n, n), 1);
-    const long long cf_n19 = cf_add(cf_add(cf_mul(n, n), cf_mul(2, n)), 1);
-    const long long cf_n20 = cf_add(cf_mul(n, n), n);
-    const long long cf_n21 = cf_add(cf_add(cf_mul(n, n), n), 2);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21 };
-    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, 37, cf_number_of(0) };
-    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
-  }
+  case 2:
   case 3: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 7, 0 } };
     static const cf_region cf_regions[] = { { 0, 1, 6, 0 } };
@@ -300,7 +227,7 @@ static inline cf_count heat3d_1_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n20 = cf_add(cf_mul(n, n), n);
     const long long cf_n21 = cf_add(cf_add(cf_mul(n, n), n), 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21 };
-    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, 32, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 2 ? 37 : 32, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -513,48 +440,7 @@ static inline cf_count heat3d_2_leaf_cost(int leaf, const cf_machine *machine, i
   const int B1 = params->B1;
   const int B2 = params->B2;
   switch (leaf) {
-  case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 19, 0 }, { 0, 11, 1, 13, 0 }, { 1, 14, 1, 13, 0 }, { 2, 17, 1, 1, 0 } };
-    static const cf_region cf_regions[] = { { 3, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 6, 1 } };
-    static const cf_access cf_accesses[] = {
-      { 3, 0, 1, 4, 0, 0, { 1, 20, 21 }, { 19, 16, 13 }, { 8, 22, 23 }, 0, 3, 0, 1 }, /* b, read */
-      { 3, 0, 2, 4, 1, 1, { 1, 19, 24 }, { 19, 16, 13 }, { 0, 0, 0 }, 6, 3, 0, 1 }, /* shared memory, written */
-      { 0, 2, 2, 4, 0, 1, { 1, 19, 24 }, { 8, 9, 10 }, { 0, 0, 0 }, 12, 0, 2, 7 }, /* shared memory, read */
-      { 0, 2, 0, 4, 1, 0, { 1, 20, 21 }, { 8, 9, 10 }, { 8, 22, 23 }, 12, 0, 10, 1 }, /* a, written */
-    };
-    static const short cf_loops[] = { 3, 8, 2, 22, 1, 23, 3, 8, 2, 25, 1, 26 };
-    static const short cf_origins[] = { 0, -1, 0, 0, 0, 0, 0, 0, 0, -1, 27, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 4, 3, 4 };
-    const long long cf_n2 = cf_div(B2, 2);
-    const long long cf_n3 = cf_div(B1, 2);
-    const long long cf_n4 = cf_div(B0, 2);
-    const long long cf_n5 = cf_div(dim2, 2);
-    const long long cf_n6 = cf_div(dim1, 2);
-    const long long cf_n7 = cf_div(dim0, 2);
-    const long long cf_n8 = B2;
-    const long long cf_n9 = B1;
-    const long long cf_n10 = B0;
-    const long long cf_n11 = cf_div(cf_add(cf_mul(2, B0), 1), B0);
-    const long long cf_n12 = cf_div(cf_div(cf_add(cf_mul(2, B0), 1), B0), 2);
-    const long long cf_n13 = cf_add(B0, 2);
-    const long long cf_n14 = cf_div(cf_add(cf_mul(2, B1), 1), B1);
-    const long long cf_n15 = cf_div(cf_div(cf_add(cf_mul(2, B1), 1), B1), 2);
-    const long long cf_n16 = cf_add(B1, 2);
-    const long long cf_n17 = cf_div(cf_add(cf_mul(2, B2), 1), B2);
-    const long long cf_n18 = cf_div(cf_div(cf_add(cf_mul(2, B2), 1), B2), 2);
-    const long long cf_n19 = cf_add(B2, 2);
-    const long long cf_n20 = n;
-    const long long cf_n21 = cf_mul(n, n);
-    const long long cf_n22 = cf_mul(B1, n);
-    const long long cf_n23 = cf_mul(cf_mul(B0, n), n);
-    const long long cf_n24 = cf_add(cf_add(cf_add(cf_mul(B1, B2), cf_mul(2, B1)), cf_mul(2, B2)), 4);
-    const long long cf_n25 = cf_add(cf_mul(B1, B2), cf_mul(2, B1));
-    const long long cf_n26 = cf_add(cf_add(cf_add(cf_mul(cf_mul(B0, B1), B2), cf_mul(cf_mul(2, B0), B1)), cf_mul(cf_mul(2, B0), B2)), cf_mul(4, B0));
-    const long long cf_n27 = cf_add(cf_add(cf_mul(n, n), n), 1);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24, cf_n25, cf_n26, cf_n27 };
-    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, 34, cf_number_of(cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8)))))))) };
-    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
-  }
+  case 0:
   case 1: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 19, 0 }, { 0, 11, 1, 13, 0 }, { 1, 14, 1, 13, 0 }, { 2, 17, 1, 1, 0 } };
     static const cf_region cf_regions[] = { { 3, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 6, 1 } };
@@ -594,42 +480,10 @@ static inline cf_count heat3d_2_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n26 = cf_add(cf_add(cf_add(cf_mul(cf_mul(B0, B1), B2), cf_mul(cf_mul(2, B0), B1)), cf_mul(cf_mul(2, B0), B2)), cf_mul(4, B0));
     const long long cf_n27 = cf_add(cf_add(cf_mul(n, n), n), 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24, cf_n25, cf_n26, cf_n27 };
-    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, 32, cf_number_of(cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8)))))))) };
+    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 0 ? 34 : 32, cf_number_of(cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8)))))))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
-  case 2: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 7, 0 } };
-    static const cf_region cf_regions[] = { { 0, 1, 6, 0 } };
-    static const cf_access cf_accesses[] = {
-      { 0, 0, 1, 4, 0, 0, { 1, 11, 12 }, { 8, 9, 10 }, { 8, 13, 14 }, 0, 0, 0, 7 }, /* b, read */
-      { 0, 0, 0, 4, 1, 0, { 1, 11, 12 }, { 8, 9, 10 }, { 8, 13, 14 }, 0, 0, 8, 1 }, /* a, written */
-    };
-    static const short cf_origins[] = { 15, 16, 17, 18, 19, 20, 21, -1, 15, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, 0, cf_origins, 1, 1, 2 };
-    const long long cf_n2 = cf_div(B2, 2);
-    const long long cf_n3 = cf_div(B1, 2);
-    const long long cf_n4 = cf_div(B0, 2);
-    const long long cf_n5 = cf_div(dim2, 2);
-    const long long cf_n6 = cf_div(dim1, 2);
-    const long long cf_n7 = cf_div(dim0, 2);
-    const long long cf_n8 = B2;
-    const long long cf_n9 = B1;
-    const long long cf_n10 = B0;
-    const long long cf_n11 = n;
-    const long long cf_n12 = cf_mul(n, n);
-    const long long cf_n13 = cf_mul(B1, n);
-    const long long cf_n14 = cf_mul(cf_mul(B0, n), n);
-    const long long cf_n15 = cf_add(cf_add(cf_mul(n, n), n), 1);
-    const long long cf_n16 = cf_add(n, 1);
-    const long long cf_n17 = cf_add(cf_add(cf_mul(cf_mul(2, n), n), n), 1);
-    const long long cf_n18 = cf_add(cf_mul(n, n), 1);
-    const long long cf_n19 = cf_add(cf_add(cf_mul(n, n), cf_mul(2, n)), 1);
-    const long long cf_n20 = cf_add(cf_mul(n, n), n);
-    const long long cf_n21 = cf_add(cf_add(cf_mul(n, n), n), 2);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21 };
-    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, 37, cf_number_of(0) };
-    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
-  }
+  case 2:
   case 3: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 7, 0 } };
     static const cf_region cf_regions[] = { { 0, 1, 6, 0 } };
@@ -660,7 +514,7 @@ static inline cf_count heat3d_2_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n20 = cf_add(cf_mul(n, n), n);
     const long long cf_n21 = cf_add(cf_add(cf_mul(n, n), n), 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21 };
-    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, 32, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 2 ? 37 : 32, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

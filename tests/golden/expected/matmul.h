@@ -251,44 +251,7 @@ static inline cf_count matmul_leaf_cost(int leaf, const cf_machine *machine, int
     const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { ub1, B0, 1 }, 32, cf_number_of(cf_add(cf_mul(B0, cf_mul(s, ub1)), cf_mul(B0, B0))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
-  case 2: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 10, 1, 37, 0 }, { 1, 12, 1, 13, 0 }, { 2, 14, 1, 1, 0 }, { 1, 12, 1, 13, 0 }, { 4, 17, 1, 1, 0 }, { 1, 7, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 0, 1, 0, 0 }, { 3, 4, 0, 0 }, { 5, 4, 0, 0 }, { 1, 1, 0, 1 }, { 6, 4, 1, 0 }, { 1, 1, 0, 1 }, { 0, 1, 0, 0 } };
-    static const cf_access cf_accesses[] = {
-      { 0, 0, 2, 4, 0, 0, { 1, 8, 0 }, { 6, 7, 1 }, { 6, 9, 0 }, 0, 0, 0, 1 }, /* c, read */
-      { 3, 1, 0, 4, 0, 0, { 1, 8, 0 }, { 7, 7, 1 }, { 0, 9, 0 }, 0, 3, 0, 1 }, /* a, read */
-      { 3, 1, 3, 4, 1, 1, { 1, 7, 0 }, { 7, 7, 1 }, { 0, 0, 0 }, 6, 3, 0, 1 }, /* shared memory, written */
-      { 5, 2, 1, 4, 0, 0, { 1, 8, 0 }, { 6, 7, 1 }, { 6, 0, 0 }, 12, 3, 0, 1 }, /* b, read */
-      { 5, 2, 4, 4, 1, 1, { 1, 6, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 18, 3, 0, 1 }, /* shared memory, written */
-      { 6, 4, 3, 4, 0, 1, { 0, 7, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 24, 2, 0, 1 }, /* shared memory, read */
-      { 6, 4, 4, 4, 0, 1, { 1, 0, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 28, 2, 0, 1 }, /* shared memory, read */
-      { 0, 6, 2, 4, 1, 0, { 1, 8, 0 }, { 6, 7, 1 }, { 6, 9, 0 }, 0, 0, 0, 1 }, /* c, written */
-    };
-    static const short cf_loops[] = { 3, 6, 2, 9, 1, 7, 3, 6, 2, 16, 1, 0, 5, 6, 4, 9, 1, 9, 5, 6, 4, 19, 1, 0, 6, 1, 1, 0, 6, 6, 1, 0 };
-    static const short cf_origins[] = { 0, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 7, 7, 8 };
-    const long long cf_n2 = cf_div(ub1, 2);
-    const long long cf_n3 = cf_div(B0, 2);
-    const long long cf_n4 = cf_div(cf_mul(dim1, s), 2);
-    const long long cf_n5 = cf_div(dim0, 2);
-    const long long cf_n6 = ub1;
-    const long long cf_n7 = B0;
-    const long long cf_n8 = n;
-    const long long cf_n9 = cf_mul(B0, n);
-    const long long cf_n10 = cf_div(n, B0);
-    const long long cf_n11 = cf_div(cf_div(n, B0), 2);
-    const long long cf_n12 = cf_div(cf_sub(cf_mul(2, B0), 1), B0);
-    const long long cf_n13 = cf_div(cf_div(cf_sub(cf_mul(2, B0), 1), B0), 2);
-    const long long cf_n14 = cf_div(cf_sub(cf_add(B0, ub1), 1), ub1);
-    const long long cf_n15 = cf_div(cf_div(cf_sub(cf_add(B0, ub1), 1), ub1), 2);
-    const long long cf_n16 = cf_mul(B0, B0);
-    const long long cf_n17 = cf_div(cf_sub(cf_mul(2, ub1), 1), ub1);
-    const long long cf_n18 = cf_div(cf_div(cf_sub(cf_mul(2, ub1), 1), ub1), 2);
-    const long long cf_n19 = cf_mul(B0, ub1);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19 };
-    const cf_leaf_shape cf_shape_of = { { cf_mul(dim1, s), dim0, 1 }, { ub1, B0, 1 }, 34, cf_number_of(cf_add(cf_mul(B0, B0), cf_mul(B0, ub1))) };
-    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
-  }
+  case 2:
   case 3: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 10, 1, 37, 0 }, { 1, 12, 1, 13, 0 }, { 2, 14, 1, 1, 0 }, { 1, 12, 1, 13, 0 }, { 4, 17, 1, 1, 0 }, { 1, 7, 1, 2, 0 } };
     static const cf_region cf_regions[] = { { 0, 1, 0, 0 }, { 3, 4, 0, 0 }, { 5, 4, 0, 0 }, { 1, 1, 0, 1 }, { 6, 4, 1, 0 }, { 1, 1, 0, 1 }, { 0, 1, 0, 0 } };
@@ -324,7 +287,7 @@ static inline cf_count matmul_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n18 = cf_div(cf_div(cf_sub(cf_mul(2, ub1), 1), ub1), 2);
     const long long cf_n19 = cf_mul(B0, ub1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19 };
-    const cf_leaf_shape cf_shape_of = { { cf_mul(dim1, s), dim0, 1 }, { ub1, B0, 1 }, 32, cf_number_of(cf_add(cf_mul(B0, B0), cf_mul(B0, ub1))) };
+    const cf_leaf_shape cf_shape_of = { { cf_mul(dim1, s), dim0, 1 }, { ub1, B0, 1 }, leaf == 2 ? 34 : 32, cf_number_of(cf_add(cf_mul(B0, B0), cf_mul(B0, ub1))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 4: {

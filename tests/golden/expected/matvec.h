@@ -127,33 +127,7 @@ static inline cf_count matvec_leaf_cost(int leaf, const cf_machine *machine, int
   const int B = params->B;
   (void)m;
   switch (leaf) {
-  case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 36, 0 }, { 0, 4, 1, 13, 0 }, { 1, 5, 1, 1, 0 }, { 0, 5, 1, 1, 0 }, { 0, 7, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 3, 4, 0, 0 }, { 0, 1, 0, 1 }, { 4, 4, 1, 0 }, { 0, 1, 0, 0 } };
-    static const cf_access cf_accesses[] = {
-      { 2, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 7, 1, 1 }, { 8, 0, 0 }, 0, 2, 0, 1 }, /* a, read */
-      { 2, 0, 3, 4, 1, 1, { 1, 0, 0 }, { 7, 1, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
-      { 3, 1, 1, 4, 0, 0, { 1, 0, 0 }, { 7, 1, 1 }, { 0, 0, 0 }, 4, 1, 0, 1 }, /* x, read */
-      { 3, 1, 4, 4, 1, 1, { 1, 0, 0 }, { 7, 1, 1 }, { 0, 0, 0 }, 4, 1, 0, 1 }, /* shared memory, written */
-      { 4, 3, 3, 4, 0, 1, { 7, 0, 0 }, { 4, 1, 1 }, { 0, 0, 0 }, 6, 1, 0, 1 }, /* shared memory, read */
-      { 4, 3, 4, 4, 0, 1, { 0, 0, 0 }, { 4, 1, 1 }, { 0, 0, 0 }, 6, 1, 0, 1 }, /* shared memory, read */
-      { 0, 4, 2, 4, 1, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 8, 0, 0, 1 }, /* y, written */
-    };
-    static const short cf_loops[] = { 2, 4, 1, 7, 3, 4, 4, 1 };
-    static const short cf_origins[] = { 0, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 5, 5, 7 };
-    const long long cf_n2 = cf_div(B, 2);
-    const long long cf_n3 = cf_div(dim, 2);
-    const long long cf_n4 = B;
-    const long long cf_n5 = cf_div(cf_sub(cf_add(B, n), 1), B);
-    const long long cf_n6 = cf_div(cf_div(cf_sub(cf_add(B, n), 1), B), 2);
-    const long long cf_n7 = n;
-    const long long cf_n8 = cf_mul(B, n);
-    const long long cf_n9 = cf_div(n, 2);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { dim, 1, 1 }, { B, 1, 1 }, 29, cf_number_of(cf_add(cf_mul(B, n), n)) };
-    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
-  }
+  case 0:
   case 1: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 36, 0 }, { 0, 4, 1, 13, 0 }, { 1, 5, 1, 1, 0 }, { 0, 5, 1, 1, 0 }, { 0, 7, 1, 2, 0 } };
     static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 3, 4, 0, 0 }, { 0, 1, 0, 1 }, { 4, 4, 1, 0 }, { 0, 1, 0, 0 } };
@@ -178,7 +152,7 @@ static inline cf_count matvec_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n8 = cf_mul(B, n);
     const long long cf_n9 = cf_div(n, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { dim, 1, 1 }, { B, 1, 1 }, 28, cf_number_of(cf_add(cf_mul(B, n), n)) };
+    const cf_leaf_shape cf_shape_of = { { dim, 1, 1 }, { B, 1, 1 }, leaf == 0 ? 29 : 28, cf_number_of(cf_add(cf_mul(B, n), n)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2: {

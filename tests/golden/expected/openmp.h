@@ -143,47 +143,7 @@ static inline cf_count openmp_leaf_cost(int leaf, const cf_machine *machine, int
   const int B0 = params->B0;
   const int B1 = params->B1;
   switch (leaf) {
-  case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 37, 1 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 14, 1, 13, 0 }, { 3, 16, 1, 1, 0 }, { 0, 12, 1, 2, 1 } };
-    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 4, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 1, 0 }, { 5, 4, 1, 0 }, { 0, 1, 0, 1 } };
-    static const cf_access cf_accesses[] = {
-      { 2, 0, 0, 8, 0, 0, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 13, 0 }, 0, 2, 0, 1 }, /* a, read */
-      { 2, 0, 3, 8, 1, 1, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
-      { 4, 1, 1, 8, 0, 0, { 1, 18, 0 }, { 6, 12, 1 }, { 6, 0, 0 }, 4, 2, 0, 1 }, /* b, read */
-      { 4, 1, 4, 8, 1, 1, { 1, 6, 0 }, { 6, 12, 1 }, { 0, 0, 0 }, 8, 2, 0, 1 }, /* shared memory, written */
-      { 0, 3, 2, 8, 0, 0, { 1, 18, 0 }, { 6, 7, 1 }, { 6, 19, 0 }, 12, 0, 0, 1 }, /* c, read */
-      { 0, 3, 2, 8, 1, 0, { 1, 18, 0 }, { 6, 7, 1 }, { 6, 19, 0 }, 12, 0, 0, 1 }, /* c, written */
-      { 5, 4, 3, 8, 0, 1, { 0, 12, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 12, 1, 0, 1 }, /* shared memory, read */
-      { 5, 4, 4, 8, 0, 1, { 1, 0, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 14, 1, 0, 1 }, /* shared memory, read */
-      { 0, 5, 2, 8, 1, 0, { 1, 18, 0 }, { 6, 7, 1 }, { 6, 19, 0 }, 12, 0, 0, 1 }, /* c, written */
-    };
-    static const short cf_loops[] = { 2, 6, 1, 13, 4, 6, 3, 19, 4, 6, 3, 20, 5, 1, 5, 6 };
-    static const short cf_origins[] = { 0, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 6, 6, 9 };
-    const long long cf_n2 = cf_div(B1, 2);
-    const long long cf_n3 = cf_div(B0, 2);
-    const long long cf_n4 = cf_div(cf_div(cf_sub(cf_add(m, B1), 1), B1), 2);
-    const long long cf_n5 = cf_div(cf_div(cf_sub(cf_add(n, B0), 1), B0), 2);
-    const long long cf_n6 = B1;
-    const long long cf_n7 = B0;
-    const long long cf_n8 = cf_div(cf_sub(cf_mul(2, B0), 1), B0);
-    const long long cf_n9 = cf_div(cf_div(cf_sub(cf_mul(2, B0), 1), B0), 2);
-    const long long cf_n10 = cf_div(cf_sub(cf_add(B1, n), 1), B1);
-    const long long cf_n11 = cf_div(cf_div(cf_sub(cf_add(B1, n), 1), B1), 2);
-    const long long cf_n12 = n;
-    const long long cf_n13 = cf_mul(B0, n);
-    const long long cf_n14 = cf_div(cf_sub(cf_add(B0, n), 1), B0);
-    const long long cf_n15 = cf_div(cf_div(cf_sub(cf_add(B0, n), 1), B0), 2);
-    const long long cf_n16 = cf_div(cf_sub(cf_mul(2, B1), 1), B1);
-    const long long cf_n17 = cf_div(cf_div(cf_sub(cf_mul(2, B1), 1), B1), 2);
-    const long long cf_n18 = m;
-    const long long cf_n19 = cf_mul(B0, m);
-    const long long cf_n20 = cf_mul(B0, B1);
-    const long long cf_n21 = cf_div(n, 2);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 34, cf_number_of(cf_add(cf_mul(2, cf_mul(B0, n)), cf_mul(2, cf_mul(B1, n)))) };
-    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
-  }
+  case 0:
   case 1: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 37, 1 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 14, 1, 13, 0 }, { 3, 16, 1, 1, 0 }, { 0, 12, 1, 2, 1 } };
     static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 4, 4, 0, 0 }, { 0, 1, 0, 1 }, { 0, 1, 1, 0 }, { 5, 4, 1, 0 }, { 0, 1, 0, 1 } };
@@ -222,37 +182,10 @@ static inline cf_count openmp_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n20 = cf_mul(B0, B1);
     const long long cf_n21 = cf_div(n, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 32, cf_number_of(cf_add(cf_mul(2, cf_mul(B0, n)), cf_mul(2, cf_mul(B1, n)))) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 0 ? 34 : 32, cf_number_of(cf_add(cf_mul(2, cf_mul(B0, n)), cf_mul(2, cf_mul(B1, n)))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
-  case 2: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 13, 1 }, { 0, 10, 1, 2, 1 } };
-    static const cf_region cf_regions[] = { { 0, 1, 1, 0 }, { 1, 4, 1, 0 }, { 0, 1, 0, 0 } };
-    static const cf_access cf_accesses[] = {
-      { 0, 0, 2, 8, 0, 0, { 1, 8, 0 }, { 6, 7, 1 }, { 6, 9, 0 }, 0, 0, 0, 1 }, /* c, read */
-      { 0, 0, 2, 8, 1, 0, { 1, 8, 0 }, { 6, 7, 1 }, { 6, 9, 0 }, 0, 0, 0, 1 }, /* c, written */
-      { 1, 1, 0, 8, 0, 0, { 0, 10, 0 }, { 6, 7, 1 }, { 0, 12, 0 }, 0, 1, 0, 1 }, /* a, read */
-      { 1, 1, 1, 8, 0, 0, { 1, 0, 0 }, { 6, 7, 1 }, { 6, 0, 0 }, 2, 1, 0, 1 }, /* b, read */
-      { 0, 2, 2, 8, 1, 0, { 1, 8, 0 }, { 6, 7, 1 }, { 6, 9, 0 }, 0, 0, 0, 1 }, /* c, written */
-    };
-    static const short cf_loops[] = { 1, 1, 1, 8 };
-    static const short cf_origins[] = { 0, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 2, 3, 5 };
-    const long long cf_n2 = cf_div(B1, 2);
-    const long long cf_n3 = cf_div(B0, 2);
-    const long long cf_n4 = cf_div(cf_div(cf_sub(cf_add(m, B1), 1), B1), 2);
-    const long long cf_n5 = cf_div(cf_div(cf_sub(cf_add(n, B0), 1), B0), 2);
-    const long long cf_n6 = B1;
-    const long long cf_n7 = B0;
-    const long long cf_n8 = m;
-    const long long cf_n9 = cf_mul(B0, m);
-    const long long cf_n10 = n;
-    const long long cf_n11 = cf_div(n, 2);
-    const long long cf_n12 = cf_mul(B0, n);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 34, cf_number_of(0) };
-    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
-  }
+  case 2:
   case 3: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 13, 1 }, { 0, 10, 1, 2, 1 } };
     static const cf_region cf_regions[] = { { 0, 1, 1, 0 }, { 1, 4, 1, 0 }, { 0, 1, 0, 0 } };
@@ -278,7 +211,7 @@ static inline cf_count openmp_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n11 = cf_div(n, 2);
     const long long cf_n12 = cf_mul(B0, n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 32, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 2 ? 34 : 32, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

@@ -130,43 +130,7 @@ static inline cf_count pairs_leaf_cost(int leaf, const cf_machine *machine, int 
   const int B0 = params->B0;
   const int B1 = params->B1;
   switch (leaf) {
-  case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 36, 0 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 14, 1, 13, 0 }, { 3, 10, 1, 1, 0 }, { 0, 12, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 4, 4, 0, 0 }, { 0, 1, 0, 1 }, { 5, 4, 1, 0 }, { 0, 1, 0, 1 } };
-    static const cf_access cf_accesses[] = {
-      { 2, 0, 0, 4, 0, 0, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 13, 0 }, 0, 2, 0, 1 }, /* x, read */
-      { 2, 0, 2, 4, 1, 1, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
-      { 4, 1, 0, 4, 0, 0, { 1, 12, 0 }, { 12, 6, 1 }, { 16, 0, 0 }, 4, 2, 2, 1 }, /* x, read */
-      { 4, 1, 3, 4, 1, 1, { 1, 12, 0 }, { 12, 6, 1 }, { 0, 0, 0 }, 4, 2, 0, 1 }, /* shared memory, written */
-      { 5, 3, 2, 4, 0, 1, { 0, 12, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 8, 1, 0, 1 }, /* shared memory, read */
-      { 5, 3, 3, 4, 0, 1, { 12, 0, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 8, 1, 0, 1 }, /* shared memory, read */
-      { 0, 4, 1, 4, 1, 0, { 1, 18, 0 }, { 6, 7, 1 }, { 6, 19, 0 }, 10, 0, 4, 1 }, /* d, written */
-    };
-    static const short cf_loops[] = { 2, 6, 1, 13, 4, 6, 3, 13, 5, 1 };
-    static const short cf_origins[] = { 0, -1, 12, -1, 1, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 6, 5, 7 };
-    const long long cf_n2 = cf_div(B1, 2);
-    const long long cf_n3 = cf_div(B0, 2);
-    const long long cf_n4 = cf_div(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 2);
-    const long long cf_n5 = cf_div(cf_div(cf_sub(cf_add(n, B0), 1), B0), 2);
-    const long long cf_n6 = B1;
-    const long long cf_n7 = B0;
-    const long long cf_n8 = cf_div(cf_sub(cf_mul(2, B0), 1), B0);
-    const long long cf_n9 = cf_div(cf_div(cf_sub(cf_mul(2, B0), 1), B0), 2);
-    const long long cf_n10 = cf_div(cf_sub(cf_add(B1, m), 1), B1);
-    const long long cf_n11 = cf_div(cf_div(cf_sub(cf_add(B1, m), 1), B1), 2);
-    const long long cf_n12 = m;
-    const long long cf_n13 = cf_mul(B0, m);
-    const long long cf_n14 = cf_div(cf_sub(cf_add(B0, B1), 1), B0);
-    const long long cf_n15 = cf_div(cf_div(cf_sub(cf_add(B0, B1), 1), B0), 2);
-    const long long cf_n16 = cf_mul(B1, m);
-    const long long cf_n17 = cf_div(m, 2);
-    const long long cf_n18 = n;
-    const long long cf_n19 = cf_mul(B0, n);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 31, cf_number_of(cf_add(cf_mul(B0, m), cf_mul(B1, m))) };
-    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
-  }
+  case 0:
   case 1: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 36, 0 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 14, 1, 13, 0 }, { 3, 10, 1, 1, 0 }, { 0, 12, 1, 2, 0 } };
     static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 4, 4, 0, 0 }, { 0, 1, 0, 1 }, { 5, 4, 1, 0 }, { 0, 1, 0, 1 } };
@@ -201,7 +165,7 @@ static inline cf_count pairs_leaf_cost(int leaf, const cf_machine *machine, int 
     const long long cf_n18 = n;
     const long long cf_n19 = cf_mul(B0, n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 30, cf_number_of(cf_add(cf_mul(B0, m), cf_mul(B1, m))) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 0 ? 31 : 30, cf_number_of(cf_add(cf_mul(B0, m), cf_mul(B1, m))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2: {

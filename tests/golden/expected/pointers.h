@@ -124,27 +124,7 @@ static inline cf_count pointers_leaf_cost(int leaf, const cf_machine *machine, i
   const int B0 = params->B0;
   const int B1 = params->B1;
   switch (leaf) {
-  case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 1, 0 } };
-    static const cf_region cf_regions[] = { { 0, 1, 1, 0 } };
-    static const cf_access cf_accesses[] = {
-      { 0, 0, 0, 4, 0, 0, { 1, 8, 0 }, { 6, 7, 1 }, { 6, 9, 0 }, 0, 0, 0, 1 }, /* a, read */
-      { 0, 0, 1, 4, 1, 0, { 1, 8, 0 }, { 6, 7, 1 }, { 6, 9, 0 }, 0, 0, 0, 1 }, /* b, written */
-    };
-    static const short cf_origins[] = { 0, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, 0, cf_origins, 1, 1, 2 };
-    const long long cf_n2 = cf_div(B1, 2);
-    const long long cf_n3 = cf_div(B0, 2);
-    const long long cf_n4 = cf_div(cf_div(cf_sub(cf_add(n, B1), 1), B1), 2);
-    const long long cf_n5 = cf_div(cf_div(cf_sub(cf_add(m, B0), 1), B0), 2);
-    const long long cf_n6 = B1;
-    const long long cf_n7 = B0;
-    const long long cf_n8 = n;
-    const long long cf_n9 = cf_mul(B0, n);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(m, B0), 1), B0), 1 }, { B1, B0, 1 }, 14, cf_number_of(0) };
-    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
-  }
+  case 0:
   case 1: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 1, 0 } };
     static const cf_region cf_regions[] = { { 0, 1, 1, 0 } };
@@ -163,7 +143,7 @@ static inline cf_count pointers_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n8 = n;
     const long long cf_n9 = cf_mul(B0, n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(m, B0), 1), B0), 1 }, { B1, B0, 1 }, 12, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(m, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 0 ? 14 : 12, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

@@ -173,23 +173,7 @@ static inline cf_count shuffles_leaf_cost(int leaf, const cf_machine *machine, i
     const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), 1, 1 }, { B, 1, 1 }, 14, cf_number_of(cf_add(B, 2)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
-  case 1: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 2, 0 } };
-    static const cf_region cf_regions[] = { { 0, 1, 2, 0 } };
-    static const cf_access cf_accesses[] = {
-      { 0, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 3 }, /* x, read */
-      { 0, 0, 1, 4, 1, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 4, 1 }, /* y, written */
-    };
-    static const short cf_origins[] = { 0, 1, 5, -1, 1, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, 0, cf_origins, 1, 1, 2 };
-    const long long cf_n2 = cf_div(B, 2);
-    const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), 2);
-    const long long cf_n4 = B;
-    const long long cf_n5 = 2;
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), 1, 1 }, { B, 1, 1 }, 12, cf_number_of(0) };
-    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
-  }
+  case 1:
   case 2: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 2, 0 } };
     static const cf_region cf_regions[] = { { 0, 1, 2, 0 } };
@@ -204,7 +188,7 @@ static inline cf_count shuffles_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n4 = B;
     const long long cf_n5 = 2;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), 1, 1 }, { B, 1, 1 }, 17, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), 1, 1 }, { B, 1, 1 }, leaf == 2 ? 17 : 12, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

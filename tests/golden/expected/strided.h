@@ -153,22 +153,7 @@ static inline cf_count strided_leaf_cost(int leaf, const cf_machine *machine, in
     const cf_leaf_shape cf_shape_of = { { dim, 1, 1 }, { B, 1, 1 }, 29, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
-  case 1: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 1, 0 } };
-    static const cf_region cf_regions[] = { { 0, 1, 1, 0 } };
-    static const cf_access cf_accesses[] = {
-      { 0, 0, 0, 4, 0, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 1 }, /* x, read */
-      { 0, 0, 1, 4, 1, 0, { 1, 0, 0 }, { 4, 1, 1 }, { 4, 0, 0 }, 0, 0, 0, 1 }, /* y, written */
-    };
-    static const short cf_origins[] = { 0, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, 0, cf_origins, 1, 1, 2 };
-    const long long cf_n2 = cf_div(B, 2);
-    const long long cf_n3 = cf_div(cf_mul(dim, s), 2);
-    const long long cf_n4 = B;
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4 };
-    const cf_leaf_shape cf_shape_of = { { cf_mul(dim, s), 1, 1 }, { B, 1, 1 }, 14, cf_number_of(0) };
-    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
-  }
+  case 1:
   case 2: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 1, 0 } };
     static const cf_region cf_regions[] = { { 0, 1, 1, 0 } };
@@ -182,7 +167,7 @@ static inline cf_count strided_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n3 = cf_div(cf_mul(dim, s), 2);
     const long long cf_n4 = B;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4 };
-    const cf_leaf_shape cf_shape_of = { { cf_mul(dim, s), 1, 1 }, { B, 1, 1 }, 12, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_mul(dim, s), 1, 1 }, { B, 1, 1 }, leaf == 1 ? 14 : 12, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
