@@ -46,8 +46,6 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("verification", "tuning"),
     ("calibration",),
     ("demonstration",),
-    ("cli_options",),
-    ("cli_opt",),
     ("cli",),
     ("__main__",),
 )
@@ -72,7 +70,7 @@ OWNERS = {
     "sympy": {"algebra", "strategies"},
     "lark": {"metafork"},
     "jinja2": {"codegen", "report"},
-    "click": {"cli", "cli_opt", "cli_options"},
+    "click": {"cli"},
 }
 HEAVY = ("sympy", "z3", "islpy", "flint", "numpy", "lark", "jinja2")
 

@@ -8,12 +8,13 @@ What needs the rest of the tool is imported when the command runs.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from comprehensive.cli_options import cuda_path_option
+from comprehensive.cli.options import cuda_path_option
+from comprehensive.cli.reporting import reporting
 
 if TYPE_CHECKING:
     from comprehensive.ptx.passes.remark import Remark
@@ -22,61 +23,43 @@ if TYPE_CHECKING:
 REMARKS = ("none", "applied", "missed", "analysis", "all")
 
 
-def opt_command(reporting: Callable[[Callable[..., None]], Callable[..., None]]) -> click.Command:
-    """The command; ``reporting`` turns errors into diagnostics and exit codes."""
-    return click.command("opt")(_with_options(reporting(_opt)))
-
-
-def _with_options(function: Callable[..., None]) -> Callable[..., None]:
-    for decorate in reversed(
-        (
-            click.argument("source", required=False),
-            click.option(
-                "-o",
-                "--output",
-                default="-",
-                metavar="FILE",
-                help="Where the PTX goes.  [default: -, standard output]",
-            ),
-            click.option(
-                "-p",
-                "--passes",
-                "pipeline",
-                default="",
-                metavar="PASSES",
-                help="Passes in their order: 'memory-space,vectorize-accesses{width=4}'. None gives the same bytes.",
-            ),
-            click.option(
-                "--list", "listing", is_flag=True, help="Print all passes with their options, and end."
-            ),
-            click.option(
-                "--remarks",
-                type=click.Choice(REMARKS),
-                default="none",
-                show_default=True,
-                help="Which remarks of the passes to print on standard error.",
-            ),
-            click.option(
-                "--print-after-all", is_flag=True, help="Print the PTX behind each pass on standard error."
-            ),
-            click.option("--time-passes", is_flag=True, help="Print the time that each pass took."),
-            click.option(
-                "--validate",
-                is_flag=True,
-                help="Run what each pass changed, before and after, in the interpreter on small random launches.",
-            ),
-            click.option("--assemble", is_flag=True, help="Have ptxas assemble what each pass made."),
-            cuda_path_option,
-            click.option(
-                "--json", "as_json", is_flag=True, help="Print the remarks as JSON on standard error."
-            ),
-        )
-    ):
-        function = decorate(function)
-    return function
-
-
-def _opt(
+@click.command("opt")
+@click.argument("source", required=False)
+@click.option(
+    "-o",
+    "--output",
+    default="-",
+    metavar="FILE",
+    help="Where the PTX goes.  [default: -, standard output]",
+)
+@click.option(
+    "-p",
+    "--passes",
+    "pipeline",
+    default="",
+    metavar="PASSES",
+    help="Passes in their order: 'memory-space,vectorize-accesses{width=4}'. None gives the same bytes.",
+)
+@click.option("--list", "listing", is_flag=True, help="Print all passes with their options, and end.")
+@click.option(
+    "--remarks",
+    type=click.Choice(REMARKS),
+    default="none",
+    show_default=True,
+    help="Which remarks of the passes to print on standard error.",
+)
+@click.option("--print-after-all", is_flag=True, help="Print the PTX behind each pass on standard error.")
+@click.option("--time-passes", is_flag=True, help="Print the time that each pass took.")
+@click.option(
+    "--validate",
+    is_flag=True,
+    help="Run what each pass changed, before and after, in the interpreter on small random launches.",
+)
+@click.option("--assemble", is_flag=True, help="Have ptxas assemble what each pass made.")
+@cuda_path_option
+@click.option("--json", "as_json", is_flag=True, help="Print the remarks as JSON on standard error.")
+@reporting
+def opt_command(
     source: str | None,
     output: str,
     pipeline: str,

@@ -1,0 +1,76 @@
+"""The command ``comprehensive check``: legality, the definition of a comprehensive system, and a run on the CPU."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from comprehensive.cli.options import (
+    configured,
+    counters_option,
+    input_argument,
+    json_option,
+    limits_option,
+    options_of,
+    with_compile_options,
+)
+from comprehensive.cli.reporting import EXIT_INPUT, compile_source, print_json, reporting
+from comprehensive.cli.values import definitions_of
+
+
+@click.command("check")
+@input_argument
+@click.option("--points", type=click.IntRange(1, 10000), default=20, show_default=True, help="Points a leaf.")
+@limits_option
+@click.option("--no-run", is_flag=True, help="Do not build and run the kernels on the CPU.")
+@click.option("--sanitize", is_flag=True, help="Build with AddressSanitizer.")
+@click.option(
+    "--duplicates", is_flag=True, help="Indices occur twice in the data that says where plain stores go."
+)
+@json_option
+@counters_option
+@with_compile_options
+@reporting
+def check_command(
+    source: Path,
+    points: int,
+    definitions: tuple[str, ...],
+    no_run: bool,
+    sanitize: bool,
+    duplicates: bool,
+    as_json: bool,
+    **compile_options: Any,
+) -> None:
+    """Check SOURCE: legality of the annotation, Definition 2 (i)-(iv), and the emitted code run on the CPU.
+
+    What cannot be checked is shown as `--` and counted in the last line; it is an error under -Werror only.
+    """
+    from comprehensive import verification
+
+    definitions, compile_options = configured(source, definitions, compile_options)
+    options = options_of(**compile_options)
+    compilation = compile_source(source, options)
+    if any(tree.quotients for tree in compilation.trees):
+        raise click.UsageError(
+            "check does not go with --counters occupancy or latency_hiding, whose values depend on all of a machine"
+        )
+    report = verification.verify(
+        compilation,
+        points=points,
+        run=not no_run,
+        sanitize=sanitize,
+        duplicates=duplicates,
+        levels=definitions_of(definitions),
+    )
+    if as_json:
+        print_json(verification.to_json(report))
+    else:
+        click.echo(verification.to_text(report), nl=False)
+    if not report.holds:
+        sys.exit(EXIT_INPUT)
+    if report.unchecked and options.warnings_are_errors:
+        click.echo(f"error: {report.unchecked} statements were not checked [-Werror]", err=True)
+        sys.exit(EXIT_INPUT)

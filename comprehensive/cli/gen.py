@@ -1,0 +1,142 @@
+"""The command ``comprehensive gen``: header, kernels, tree and manifest of a program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from comprehensive.cli.options import (
+    configured,
+    counters_option,
+    input_argument,
+    limits_option,
+    options_of,
+    with_compile_options,
+)
+from comprehensive.cli.reporting import compile_source, print_diagnostics, print_json, reporting
+from comprehensive.cli.values import definitions_of
+from comprehensive.diagnostics import to_json
+
+
+@click.command("gen")
+@input_argument
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("."),
+    help="Output directory.  [default: the current directory]",
+)
+@click.option("-MD", "depend", is_flag=True, help="Also write a make dependency file, <stem>.d.")
+@click.option("-MF", "depfile", type=click.Path(path_type=Path), default=None, help="Name of that file.")
+@click.option(
+    "--stamp",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="File whose time becomes that of this run, also where no output changes: the target of a make rule.",
+)
+@click.option("--force", is_flag=True, help="Overwrite files that comprehensive has not written.")
+@click.option(
+    "--ptx", metavar="ARCH", default=None, help="Also compile each leaf to <leaf>.ptx (needs nvcc)."
+)
+@click.option(
+    "--emit",
+    type=click.Choice(["ast", "nest", "kernel"]),
+    default=None,
+    help="Print the value of one stage instead of writing files.",
+)
+@limits_option
+@click.option(
+    "--tuned",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Winners that `tune` has written: launchers without parameters take them.",
+)
+@click.option(
+    "--machine",
+    "machines",
+    metavar="FILE.toml",
+    multiple=True,
+    help="Machine file that `calibrate` has written: on devices of its name launchers choose by its speeds; repeat.",
+)
+@click.option("--no-verify", is_flag=True, help="Write files that no compiler of this machine has read.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was written, and diagnostics, as JSON.")
+@counters_option
+@with_compile_options
+@reporting
+def gen_command(
+    source: Path,
+    output: Path,
+    depend: bool,
+    depfile: Path | None,
+    stamp: Path | None,
+    force: bool,
+    ptx: str | None,
+    emit: str | None,
+    definitions: tuple[str, ...],
+    tuned: Path | None,
+    machines: tuple[str, ...],
+    no_verify: bool,
+    as_json: bool,
+    **compile_options: Any,
+) -> None:
+    """Generate the header, the kernels of all leaves, the tree and the manifest from SOURCE."""
+    from comprehensive import generate
+    from comprehensive.codegen.machines import with_machines
+    from comprehensive.machine.architectures import demand_architecture
+    from comprehensive.machine.device import load_device
+
+    definitions, compile_options = configured(source, definitions, compile_options)
+    if ptx is not None:
+        demand_architecture(ptx, virtual=True)
+    options = options_of(**compile_options)
+    measured = [load_device(machine) for machine in machines]
+    compilation = compile_source(source, options)
+    if emit is not None:
+        click.echo(generate.stage_text(compilation, emit), nl=False)
+        return
+    plan = with_machines(compilation.plan, measured)
+    diagnostics = compilation.diagnostics
+    if tuned is not None:
+        from comprehensive.tuning.baked import baked
+        from comprehensive.tuning.winners import read_winners
+
+        found = baked(plan, read_winners(tuned, plan.source_digest))
+        plan, diagnostics = found.plan, (*diagnostics, *found.diagnostics)
+        print_diagnostics(found.diagnostics)
+    written = generate.write(
+        compilation,
+        output,
+        options,
+        plan=plan,
+        read=(
+            *(() if tuned is None else (tuned,)),
+            *(Path(name) for name in machines if name.endswith(".toml")),
+        ),
+        depfile=depfile or (output / f"{source.stem}.d" if depend else None),
+        stamp=stamp,
+        force=force,
+        ptx_arch=ptx,
+        levels=definitions_of(definitions),
+        verify=not no_verify,
+    )
+    if as_json:
+        print_json(
+            {
+                "schema": 1,
+                "output": str(output),
+                "files": list(written.files),
+                "changed": list(written.changed),
+                "verified": list(written.verified),
+                "diagnostics": [to_json(d) for d in diagnostics],
+            }
+        )
+        return
+    leaves = sum(len(tree.leaves) for tree in compilation.trees)
+    click.echo(
+        f"{output}: {len(written.files)} files, {len(written.changed)} changed; {leaves} leaves: "
+        f"include {compilation.plan.stem}.h, compile {compilation.plan.stem}.cu",
+        err=True,
+    )

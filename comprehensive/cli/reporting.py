@@ -1,0 +1,97 @@
+"""How every command tells what it found, and how it ends: diagnostics, JSON documents and exit codes.
+
+Exit codes: 0 ok; 1 the input has errors; 2 the command line has; 3 a tool or device is missing; 70 a bug, with a
+reproducer saved.  Data goes to stdout, everything else to stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, ParamSpec
+
+import click
+
+from comprehensive.diagnostics import (
+    CommandLineError,
+    CompileError,
+    Diagnostic,
+    GeneratedCodeError,
+    render,
+    to_json,
+)
+
+if TYPE_CHECKING:
+    from comprehensive.driver import Compilation, Options
+
+P = ParamSpec("P")
+
+EXIT_INPUT = 1
+EXIT_USAGE = 2
+EXIT_MISSING = 3
+EXIT_INTERNAL = 70
+
+
+def reporting(command: Callable[P, None]) -> Callable[P, None]:
+    """Turns errors into diagnostics on stderr and the exit codes of this tool."""
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        from comprehensive.toolchain.process import ToolError
+
+        try:
+            command(*args, **kwargs)
+        except CompileError as error:
+            if kwargs.get("as_json") or kwargs.get("form") == "json":
+                print_json({"schema": 1, "diagnostics": [to_json(d) for d in error.diagnostics]})
+            print_diagnostics(error.diagnostics)
+            if isinstance(error, GeneratedCodeError):
+                _save_reproducer(error, error.texts)
+                sys.exit(EXIT_INTERNAL)
+            sys.exit(EXIT_USAGE if isinstance(error, CommandLineError) else EXIT_INPUT)
+        except ToolError as error:
+            click.echo(f"error: {error}", err=True)
+            sys.exit(EXIT_MISSING)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except Exception as error:
+            click.echo(f"internal error: {type(error).__name__}: {error}", err=True)
+            _save_reproducer(error, {})
+            sys.exit(EXIT_INTERNAL)
+
+    return run
+
+
+def _save_reproducer(error: Exception, texts: Mapping[str, str]) -> None:
+    from comprehensive.crash import save_reproducer
+
+    place = save_reproducer(error, sys.argv[1:], texts)
+    click.echo(f"help: this is a bug; a reproducer is in {place}, please report it", err=True)
+
+
+def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
+    """Each diagnostic on stderr, in colour on a terminal unless NO_COLOR is set."""
+    import os
+
+    colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    for diagnostic in diagnostics:
+        text = render(diagnostic)
+        if colour:
+            head, _, rest = text.partition("\n")
+            text = click.style(head, bold=True) + ("\n" + rest if rest else "")
+        click.echo(text, err=True)
+
+
+def print_json(document: object) -> None:
+    click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+
+
+def compile_source(source: Path, options: Options) -> Compilation:
+    from comprehensive.driver import compile_file
+
+    compilation = compile_file(source, options)
+    print_diagnostics(compilation.diagnostics)
+    return compilation

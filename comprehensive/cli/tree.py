@@ -1,0 +1,207 @@
+"""The command ``comprehensive tree``: the decision tree, its regions and the parameters of a leaf."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from comprehensive.cli.options import (
+    configured,
+    counters_option,
+    input_argument,
+    options_of,
+    with_compile_options,
+)
+from comprehensive.cli.reporting import compile_source, print_json, reporting
+from comprehensive.cli.values import definitions_of, domains_of, ranges_of, symbols_of
+
+if TYPE_CHECKING:
+    from comprehensive.driver import Compilation
+
+
+@click.command("tree")
+@input_argument
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "svg"]),
+    default="text",
+    show_default=True,
+    help="Output form; svg is a picture of a --region.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option(
+    "--pruned", is_flag=True, help="Show dead branches and passed-over strategies with their reasons."
+)
+@click.option("--ascii", "ascii_only", is_flag=True, help="Draw with ASCII characters only.")
+@click.option(
+    "--region",
+    metavar="NAME[,NAME]",
+    default=None,
+    help="Instead of the tree, show which leaf runs where: on the line of one parameter, in the plane of two.",
+)
+@click.option(
+    "-D", "definitions", metavar="NAME=VALUE", multiple=True, help="Value of another parameter, or a macro."
+)
+@click.option("--range", "ranges", metavar="NAME=LOW:HIGH", multiple=True, help="Range of a parameter shown.")
+@click.option("--leaf", type=int, default=None, help="Instead of the tree, what this leaf admits; see below.")
+@click.option("--loops", is_flag=True, help="Loops over the parameters that the --leaf admits, symbolically.")
+@click.option(
+    "--points",
+    metavar="NAME=VALUES",
+    multiple=True,
+    help="List the parameters that the --leaf admits, NAME from LOW:HIGH, powers_of_two:LIMIT, "
+    "multiples:STEP:LIMIT or divisors:NUMBER; repeat.",
+)
+@click.option(
+    "--device",
+    default=None,
+    help="Device of a --region or --leaf: architecture, product or TOML file.  "
+    "[default: sm_90; --loops keeps limits as symbols]",
+)
+@counters_option
+@with_compile_options
+@reporting
+def tree_command(
+    source: Path,
+    form: str,
+    as_json: bool,
+    pruned: bool,
+    ascii_only: bool,
+    region: str | None,
+    definitions: tuple[str, ...],
+    ranges: tuple[str, ...],
+    leaf: int | None,
+    loops: bool,
+    points: tuple[str, ...],
+    device: str | None,
+    **compile_options: Any,
+) -> None:
+    """Print the decision tree of every region of SOURCE, where in the space of parameters its leaves are, or which
+    parameters one leaf admits.
+
+    \b
+    comprehensive tree jacobi1d.mf --region B -D s=4
+    comprehensive tree jacobi1d.mf --region B,s --range s=1:64 --format svg > leaves.svg
+    comprehensive tree jacobi1d.mf --leaf 0 --loops
+    comprehensive tree jacobi1d.mf --leaf 0 --points B=powers_of_two:1024 --points s=1:8
+    """
+    from comprehensive import generate
+
+    definitions, compile_options = configured(source, definitions, compile_options)
+    form = "json" if as_json else form
+    if leaf is not None or loops or points:
+        _demand_leaf(leaf, loops, points, form, region, ranges)
+        _print_leaf(source, form, leaf or 0, points, definitions, device, compile_options)
+        return
+    if region is not None:
+        _print_region(source, form, region, definitions, ranges, device or "sm_90", compile_options)
+        return
+    options = options_of(**compile_options)
+    if form == "svg" or definitions or ranges or device is not None:
+        raise click.UsageError(
+            "--format svg, -D, --range and --device go with --region NAME[,NAME] or --leaf"
+        )
+    compilation = compile_source(source, options)
+    if form == "json":
+        print_json(generate.tree_document(compilation))
+        return
+    click.echo(generate.tree_text(compilation, pruned=pruned, ascii_only=ascii_only), nl=False)
+
+
+def _without_quotients(compilation: Compilation) -> Compilation:
+    """click.UsageError for trees that --region and --leaf cannot divide."""
+    if any(tree.quotients for tree in compilation.trees):
+        raise click.UsageError(
+            "--region and --leaf do not go with --counters occupancy or latency_hiding, whose values are rounded; "
+            "`comprehensive explain` takes them at a point"
+        )
+    return compilation
+
+
+def _print_region(
+    source: Path,
+    form: str,
+    region: str,
+    definitions: tuple[str, ...],
+    ranges: tuple[str, ...],
+    device: str,
+    compile_options: dict[str, Any],
+) -> None:
+    from comprehensive import parameter_space
+    from comprehensive.machine.device import load_device
+
+    symbols = symbols_of(region)
+    values, ends = definitions_of(definitions), ranges_of(ranges)
+    for name in symbols:
+        if name in values:
+            raise click.UsageError(f"{name} is shown in --region and cannot have the value of -D {name}=...")
+    for name in ends:
+        if name not in symbols:
+            raise click.UsageError(f"--range {name}=... is not the range of a parameter of --region {region}")
+    machine = load_device(device)
+    compilation = _without_quotients(
+        compile_source(source, options_of(**compile_options, device_arch=machine.arch))
+    )
+    found = parameter_space.divide(compilation, machine, symbols, values, ends)
+    match form:
+        case "json":
+            print_json(parameter_space.to_json(found))
+        case "svg":
+            click.echo(parameter_space.to_svg(found), nl=False)
+        case _:
+            click.echo(parameter_space.to_text(found), nl=False)
+
+
+def _demand_leaf(
+    leaf: int | None,
+    loops: bool,
+    points: tuple[str, ...],
+    form: str,
+    region: str | None,
+    ranges: tuple[str, ...],
+) -> None:
+    if leaf is None:
+        raise click.UsageError("--loops and --points go with --leaf NUMBER")
+    if loops == bool(points):
+        raise click.UsageError("--leaf: add either --loops or --points NAME=VALUES, as in --points B0=1:64")
+    if region is not None or ranges or form == "svg":
+        raise click.UsageError("--region, --range and --format svg do not go with --leaf")
+
+
+def _print_leaf(
+    source: Path,
+    form: str,
+    leaf: int,
+    points: tuple[str, ...],
+    definitions: tuple[str, ...],
+    device: str | None,
+    compile_options: dict[str, Any],
+) -> None:
+    from comprehensive import leaf_parameters
+    from comprehensive.machine.device import load_device
+
+    values, domains = definitions_of(definitions), domains_of(points)
+    for name in domains:
+        if name in values:
+            raise click.UsageError(
+                f"{name} has the value of -D {name}=... and cannot have --points {name}=..."
+            )
+    machine = load_device(device or "sm_90")
+    compilation = _without_quotients(
+        compile_source(source, options_of(**compile_options, device_arch=machine.arch))
+    )
+    if points:
+        listed = leaf_parameters.leaf_points(compilation, leaf, values, machine, domains)
+        if form == "json":
+            print_json(leaf_parameters.points_json(listed))
+        else:
+            click.echo(leaf_parameters.points_text(listed), nl=False)
+        return
+    found = leaf_parameters.leaf_loops(compilation, leaf, values, machine if device is not None else None)
+    if form == "json":
+        print_json(leaf_parameters.loops_json(found))
+    else:
+        click.echo(leaf_parameters.loops_text(found), nl=False)

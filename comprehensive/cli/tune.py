@@ -1,0 +1,93 @@
+"""The command ``comprehensive tune``: candidates measured on a GPU."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from comprehensive.cli.options import (
+    configured,
+    input_argument,
+    json_option,
+    options_of,
+    with_compile_options,
+    with_tune_options,
+)
+from comprehensive.cli.reporting import EXIT_INPUT, compile_source, print_diagnostics, print_json, reporting
+from comprehensive.cli.values import assignments_of, domains_of, sizes_of
+from comprehensive.diagnostics import CompileError
+
+
+@click.command("tune")
+@input_argument
+@with_tune_options
+@json_option
+@with_compile_options
+@reporting
+def tune_command(
+    source: Path,
+    definitions: tuple[str, ...],
+    rows: tuple[str, ...],
+    points: tuple[str, ...],
+    device: str,
+    top: int,
+    caps: int | None,
+    limit: float,
+    reference_limit: float,
+    store: Path | None,
+    scheduler: str | None,
+    log: Path | None,
+    output: Path,
+    as_json: bool,
+    **compile_options: Any,
+) -> None:
+    """Measure the candidates of SOURCE on a GPU, each compared with the serial C first, and write down the winners.
+
+    \b
+    comprehensive tune matmul.mf -D n=1024 -D n=2048 -o out/
+    comprehensive tune jacobi2d.mf --sizes T=20,n=4096 --sizes T=100,n=1024 --top 40 -o out/
+    comprehensive tune matmul.mf -D n=64 --device cpu -o out/       everything but the speed of a GPU
+    """
+    from comprehensive.runtime.serial import SerialBuildError
+    from comprehensive.tuning import command
+    from comprehensive.tuning.devices import find_devices
+    from comprehensive.verification import of_compiler
+
+    definitions, compile_options = configured(source, definitions, compile_options)
+    asked = command.Asked(
+        assignments_of(definitions),
+        sizes_of(rows),
+        domains_of(points),
+        device,
+        top,
+        caps,
+        limit,
+        reference_limit,
+        store,
+        scheduler,
+        log,
+        output,
+    )
+    if scheduler is None and asked.tunes:
+        # First of all, since it says what to count registers for.
+        asked = replace(asked, targets=find_devices(device))
+    arch = "sm_90" if asked.targets is None else asked.targets[0].arch
+    options = options_of(**compile_options, device_arch=arch)
+    compilation = compile_source(source, options)
+    try:
+        told = command.run(compilation, options, asked, lambda line: click.echo(line, err=True))
+    except SerialBuildError as error:
+        raise CompileError(tuple(of_compiler(compilation.source, str(error)))) from error
+    print_diagnostics(told.diagnostics)
+    if as_json:
+        print_json(told.json)
+    else:
+        click.echo(told.text, nl=False)
+    if told.file is not None:
+        click.echo(f"winners: {told.file}", err=True)
+    if not told.complete or (told.diagnostics and options.warnings_are_errors):
+        sys.exit(EXIT_INPUT)
