@@ -193,12 +193,16 @@ class _Holder:
         return not reads_data and not names_read(condition) & found.varying
 
     def _guard(self, references: Sequence[Reference], found: Found, header: For) -> tuple[Expr, ...] | None:
-        """What has to hold for one of the references to happen in every step of the loop; None if that is not known."""
+        """What has to hold for one of the references to happen in every step of the loop, and for any of them to
+        happen at all; None if that is not known."""
         for reference in references:
-            if reference.conditions is not None:
-                left = [c for c in reference.conditions if c != runs(header) and not self._always(c)]
-                if all(self._is_fixed(c, found) for c in left):
-                    return tuple(dict.fromkeys(left))
+            if not reference.reached.surely:
+                continue
+            conditions = reference.reached.conditions
+            left = tuple(dict.fromkeys(c for c in conditions if c != runs(header) and not self._always(c)))
+            is_fixed = all(self._is_fixed(c, found) for c in left)
+            if is_fixed and all(set(left) <= set(r.reached.conditions) for r in references):
+                return left
         return None
 
     def _always(self, condition: Expr) -> bool:

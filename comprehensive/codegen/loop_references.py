@@ -50,17 +50,36 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.scalar_types import promote
 
 Types = Mapping[str, ScalarType]
-Conditions = tuple[Expr, ...] | None
-"""What has to hold for a place to be reached; None where that cannot be said beforehand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """When a place in a loop is reached: never where one of ``conditions`` does not hold.
+
+    ``surely`` says whether it is reached wherever all of them hold: the body of a ``while`` loop need not be.
+    """
+
+    conditions: tuple[Expr, ...] = ()
+    surely: bool = True
+
+    def under(self, *conditions: Expr) -> Reached:
+        return replace(self, conditions=(*self.conditions, *conditions))
+
+    @property
+    def perhaps(self) -> Reached:
+        return replace(self, surely=False)
+
+
+ALWAYS = Reached()
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """An access with the scalars of the loop put in its subscripts, and what has to hold for it to happen."""
+    """An access with the scalars of the loop put in its subscripts, and when it happens."""
 
     index: Index
     is_write: bool
-    conditions: Conditions
+    reached: Reached
     band: int
     """Which of the statements that all threads run one after the other it is in."""
 
@@ -81,9 +100,9 @@ def references_of(loop: For | UniformFor, types: Types) -> Found:
     found = Found()
     walk = _Walk(types, _assigned(loop), _recording(found), found)
     if isinstance(loop, For):
-        walk.plain((loop,), (), {})
+        walk.plain((loop,), ALWAYS, {})
     else:
-        walk.kernel((loop,), (), {})
+        walk.kernel((loop,), ALWAYS, {})
     return found
 
 
@@ -93,18 +112,20 @@ Loop = TypeVar("Loop", For, UniformFor)
 def with_names(loop: Loop, types: Types, names: Mapping[Index, str]) -> Loop:
     """The loop with names in place of references; these are as :func:`references_of` gives them."""
     walk = _Walk(types, _assigned(loop), _naming(names))
-    (replaced,) = walk.plain((loop,), (), {}) if isinstance(loop, For) else walk.kernel((loop,), (), {})
+    (replaced,) = (
+        walk.plain((loop,), ALWAYS, {}) if isinstance(loop, For) else walk.kernel((loop,), ALWAYS, {})
+    )
     return cast("Loop", replaced)
 
 
-_OnReference = Callable[[Index, Index, bool, bool, Conditions], Expr]
+_OnReference = Callable[[Index, Index, bool, bool, Reached], Expr]
 """Called with a reference as it is, with scalars of the loop put in, whether it is written and whether that is atomic,
-and what has to hold for it to happen; returns what takes its place."""
+and when it happens; returns what takes its place."""
 
 
 def _recording(found: Found) -> _OnReference:
-    def record(index: Index, full: Index, is_write: bool, atomic: bool, conditions: Conditions) -> Expr:
-        found.references.append(Reference(full, is_write, conditions, found.bands))
+    def record(index: Index, full: Index, is_write: bool, atomic: bool, reached: Reached) -> Expr:
+        found.references.append(Reference(full, is_write, reached, found.bands))
         if atomic:
             found.atomic.add(index.array)
         return index
@@ -113,7 +134,7 @@ def _recording(found: Found) -> _OnReference:
 
 
 def _naming(names: Mapping[Index, str]) -> _OnReference:
-    def named(index: Index, full: Index, is_write: bool, atomic: bool, conditions: Conditions) -> Expr:
+    def named(index: Index, full: Index, is_write: bool, atomic: bool, reached: Reached) -> Expr:
         return Name(names[full]) if full in names else index
 
     return named
@@ -156,7 +177,7 @@ class _Walk:
     found: Found = field(default_factory=Found)
 
     def kernel(
-        self, body: Sequence[KernelStmt], conditions: Conditions, values: Mapping[str, Expr]
+        self, body: Sequence[KernelStmt], reached: Reached, values: Mapping[str, Expr]
     ) -> tuple[KernelStmt, ...]:
         values = dict(values)
         result: list[KernelStmt] = []
@@ -164,12 +185,12 @@ class _Walk:
             match statement:
                 case Plain():
                     self.found.bands += 1
-                    result.append(Plain(self._scope(statement.body, conditions, values)))
+                    result.append(Plain(self._scope(statement.body, reached, values)))
                 case UniformFor(header=header):
-                    head, inside = self._header(header, conditions, values)
+                    head, inside = self._header(header, reached, values)
                     result.append(UniformFor(head, self.kernel(statement.body, inside, values)))
                 case UniformIf() | ThreadIf():
-                    test, then, otherwise = self._test(statement.condition, conditions, values)
+                    test, then, otherwise = self._test(statement.condition, reached, values)
                     both = (
                         self.kernel(statement.then, then, values),
                         self.kernel(statement.otherwise, otherwise, values),
@@ -181,49 +202,44 @@ class _Walk:
                     assert_never(statement)
         return tuple(result)
 
-    def plain(
-        self, body: Sequence[Stmt], conditions: Conditions, values: Mapping[str, Expr]
-    ) -> tuple[Stmt, ...]:
-        return self._scope(body, conditions, dict(values))
+    def plain(self, body: Sequence[Stmt], reached: Reached, values: Mapping[str, Expr]) -> tuple[Stmt, ...]:
+        return self._scope(body, reached, dict(values))
 
-    def _scope(
-        self, body: Sequence[Stmt], conditions: Conditions, values: dict[str, Expr]
-    ) -> tuple[Stmt, ...]:
+    def _scope(self, body: Sequence[Stmt], reached: Reached, values: dict[str, Expr]) -> tuple[Stmt, ...]:
         """Statements one after the other; ``values`` are those of scalars, which they add to."""
         result: list[Stmt] = []
         for statement in body:
             match statement:
                 case Declare(initial=initial):
                     if initial is not None:
-                        initial = self._expr(initial, conditions, values)
+                        initial = self._expr(initial, reached, values)
                     self._declare(statement, values)
                     result.append(replace(statement, initial=initial))
                 case Assign(target=target):
-                    value = self._expr(statement.value, conditions, values)
+                    value = self._expr(statement.value, reached, values)
                     if isinstance(target, Index):
-                        inner = tuple(self._expr(s, conditions, values) for s in target.subscripts)
+                        inner = tuple(self._expr(s, reached, values) for s in target.subscripts)
                         target = replace(target, subscripts=inner)
-                        found = self._reference(target, True, statement.atomic, conditions, values)
+                        found = self._reference(target, True, statement.atomic, reached, values)
                         assert isinstance(found, Name | Index)
                         target = found
                     else:
                         self.found.varying.add(target.identifier)
                     result.append(replace(statement, target=target, value=value))
                 case For():
-                    head, inside = self._header(statement, conditions, values)
+                    head, inside = self._header(statement, reached, values)
                     result.append(replace(head, body=self.plain(statement.body, inside, values)))
                 case If():
-                    test, then, otherwise = self._test(statement.condition, conditions, values)
+                    test, then, otherwise = self._test(statement.condition, reached, values)
                     first = self.plain(statement.then, then, values)
                     second = self.plain(statement.otherwise, otherwise, values)
                     result.append(replace(statement, condition=test, then=first, otherwise=second))
                 case While() | DoWhile():
-                    test = self._expr(statement.condition, None, values)
-                    result.append(
-                        replace(statement, condition=test, body=self.plain(statement.body, None, values))
-                    )
+                    test = self._expr(statement.condition, reached.perhaps, values)
+                    inner_body = self.plain(statement.body, reached.perhaps, values)
+                    result.append(replace(statement, condition=test, body=inner_body))
                 case Block():
-                    result.append(replace(statement, body=self.plain(statement.body, conditions, values)))
+                    result.append(replace(statement, body=self.plain(statement.body, reached, values)))
                 case Break() | Continue():
                     self.found.leaves = True
                     result.append(statement)
@@ -248,37 +264,33 @@ class _Walk:
         else:
             self.found.varying.add(statement.name)
 
-    def _header(self, loop: For, conditions: Conditions, values: dict[str, Expr]) -> tuple[For, Conditions]:
-        start, bound, step = (self._expr(e, conditions, values) for e in (loop.start, loop.bound, loop.step))
+    def _header(self, loop: For, reached: Reached, values: dict[str, Expr]) -> tuple[For, Reached]:
+        start, bound, step = (self._expr(e, reached, values) for e in (loop.start, loop.bound, loop.step))
         self.found.varying.add(loop.iterator)
         values.pop(loop.iterator, None)
-        inside = None
-        if conditions is not None and loop.type is not None:
-            inside = (*conditions, substitute(runs(loop), values))
+        inside = reached.perhaps if loop.type is None else reached.under(substitute(runs(loop), values))
         return replace(loop, start=start, bound=bound, step=step), inside
 
     def _test(
-        self, condition: Expr, conditions: Conditions, values: Mapping[str, Expr]
-    ) -> tuple[Expr, Conditions, Conditions]:
-        test = self._expr(condition, conditions, values)
-        if conditions is None:
-            return test, None, None
+        self, condition: Expr, reached: Reached, values: Mapping[str, Expr]
+    ) -> tuple[Expr, Reached, Reached]:
+        test = self._expr(condition, reached, values)
         full = substitute(condition, values)
-        return test, (*conditions, full), (*conditions, Unary("!", full))
+        return test, reached.under(full), reached.under(Unary("!", full))
 
-    def _expr(self, expr: Expr, conditions: Conditions, values: Mapping[str, Expr]) -> Expr:
+    def _expr(self, expr: Expr, reached: Reached, values: Mapping[str, Expr]) -> Expr:
         if any(conditional_parts(expr)):
-            conditions = None
+            reached = reached.perhaps
 
         def one(e: Expr) -> Expr:
             if not isinstance(e, Index):
                 return e
-            return self._reference(e, False, False, conditions, values)
+            return self._reference(e, False, False, reached, values)
 
         return map_expr(expr, one)
 
     def _reference(
-        self, index: Index, is_write: bool, atomic: bool, conditions: Conditions, values: Mapping[str, Expr]
+        self, index: Index, is_write: bool, atomic: bool, reached: Reached, values: Mapping[str, Expr]
     ) -> Expr:
         full = replace(index, subscripts=tuple(substitute(s, values) for s in index.subscripts))
-        return self.on_reference(index, full, is_write, atomic, conditions)
+        return self.on_reference(index, full, is_write, atomic, reached)

@@ -40,6 +40,16 @@ ONE_BAND = {
     "other elements": ("for (int k = 0; k < m; k++) t[i][k] += x[i];", False),
     "one of them": ("for (int k = 0; k < m; k++) t[i][0] += t[i][k];", False),
     "by data": ("for (int k = 0; k < m; k++) { int z = 0; while (z < k) { c[i] += 1; z = z + 1; } }", False),
+    "more often than where": ("for (int k = 0; k < m; k++) { if (i > 2) c[i] += k; c[i] = c[i] * 2; }", True),
+    "where and perhaps": (
+        "for (int k = 0; k < m; k++) if (i > 2) { c[i] += k; if (x[k] < 0) c[i] = 1; }",
+        True,
+    ),
+    "here or there": ("for (int k = 0; k < m; k++) if (i > 2) c[i] += k; else c[i] = c[i] * 2;", False),
+    "and by data": (
+        "for (int k = 0; k < m; k++) { c[i] += k; int z = 0; while (z < k) { c[i] += 1; z = z + 1; } }",
+        True,
+    ),
     "own array": ("float s[2]; s[0] = 0; for (int k = 0; k < n; k++) s[0] += x[k]; c[i] = s[0];", False),
 }
 """What a thread does at point ``i``, and whether something is held."""
@@ -91,6 +101,11 @@ def test_an_element_is_held_around_the_outermost_loop_of_one_band() -> None:
 def test_an_element_that_may_not_be_there_is_loaded_only_where_the_loop_runs() -> None:
     text = print_kernel(lower(Variant(nest_of(regions()["not there"][0], PARAMETERS)), "kernel"))
     assert text.index("if (0 < m)") < text.index("private_t = t[")
+
+
+def test_what_happens_under_one_condition_alone_does_not_decide_for_the_others() -> None:
+    text = print_kernel(lower(Variant(nest_of(regions()["more often than where"][0], PARAMETERS)), "kernel"))
+    assert text.index("float private_c = c[") < text.index("if (i > 2)") < text.rindex("= private_c;")
 
 
 def used(body: str) -> str:
