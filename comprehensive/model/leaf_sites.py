@@ -34,10 +34,10 @@ from comprehensive.codegen.kernel import (
     UniformFor,
     UniformIf,
 )
-from comprehensive.codegen.profile import Profile, number_name
+from comprehensive.codegen.profile import Profile
 from comprehensive.loops.access import assigned_names, names_read, substitute
 from comprehensive.loops.fold import fold
-from comprehensive.loops.integers import ONE, ZERO, Ring, add, multiply
+from comprehensive.loops.integers import ONE, ZERO, add, multiply
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.traverse import map_expr
 from comprehensive.loops.types import exact_product
@@ -67,8 +67,9 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.model.block import SLOW
+from comprehensive.model.leaf_numbers import Numbers
+from comprehensive.model.leaf_values import LOADED, Data, Value, data_of, depth_of, forget, integer_of
 
-TWO = IntLiteral(2)
 TURN_INSTRUCTIONS = 1
 """Of counting and comparing, a turn: loops are unrolled in part."""
 QUICK = frozenset(("fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "abs", "labs"))
@@ -77,17 +78,6 @@ LOOP_INSTRUCTIONS = 12
 """Of coming to a loop: where it begins and ends, addresses, how many turns are left of rounds."""
 MOST_UNROLLED = 16
 """Turns of a loop with a literal bound, up to which the compiler unrolls it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Data:
-    """A value that is not computed; ``depth`` instructions of its region wait for each other before it is there."""
-
-    depth: int = 0
-
-
-Value = Expr | Data
-LOADED = Data()
 
 
 @lru_cache(maxsize=1024)
@@ -111,15 +101,12 @@ class _Open:
 class _Walk:
     def __init__(self, kernel: Kernel, nest: Nest) -> None:
         self.kernel, self.nest = kernel, nest
-        self.ring = Ring()
-        self.numbers: list[Expr] = [ZERO, ONE]
-        self.known: dict[Expr, int] = {ZERO: 0, ONE: 1}
+        self.numbers = Numbers()
         self.contexts: list[Context] = [Context(-1, 1, is_loop=False, instructions=0, wide=0)]
         self.regions: list[Region] = []
         self.accesses: list[Access] = []
         self.loops: dict[int, tuple[str, int]] = {}
         """Of contexts that are loops: the name of its turn, and the context around."""
-        self.middles: dict[str, Expr] = {}
         self.types = {p.name: p.type for p in kernel.parameters if p.pointer}
         self.arrays = {p.name: place for place, p in enumerate(p for p in kernel.parameters if p.pointer)}
         self.shared: set[str] = set()
@@ -128,11 +115,11 @@ class _Walk:
         self.block = axis_extents(kernel.block, types)
         self.constants = self._constants()
         for axis, extent in zip(AXES, self.block, strict=True):
-            self.middles[f"threadIdx.{axis}"] = self._half(extent)
+            self.numbers.middles[f"threadIdx.{axis}"] = self.numbers.half(extent)
         grid = axis_extents([extent for _, extent in kernel.grid], types)
         for axis, extent in zip(AXES, grid, strict=True):
-            self.middles[f"blockIdx.{axis}"] = self._half(extent)
-        x, y, z = (self.number(extent) for extent in self.block)
+            self.numbers.middles[f"blockIdx.{axis}"] = self.numbers.half(extent)
+        x, y, z = (self.numbers.position(extent) for extent in self.block)
         self.extents = (x, y, z)
         self.region = self._opened(0)
         self.seen: dict[tuple[object, ...], int] = {}
@@ -161,37 +148,13 @@ class _Walk:
         )
         place = {number: position for position, number in enumerate(used)}
         return Profile(
-            tuple(self.numbers),
+            tuple(self.numbers.all),
             Sites(
                 tuple(self.contexts),
                 tuple(self.regions[number] for number in used),
                 tuple(replace(a, region=place[a.region]) for a in _together(self.accesses)),
             ),
         )
-
-    # --- numbers
-
-    def number(self, expr: Expr) -> int:
-        """The position of the number that an expression over scalars of the nest is."""
-        simple = fold(expr)
-        if simple not in self.known:
-            self.known[simple] = len(self.numbers)
-            self.numbers.append(simple)
-        return self.known[simple]
-
-    def _named(self, expr: Expr) -> Expr:
-        """The expression or, where it is not simple, the number that it is by name."""
-        simple = fold(expr)
-        if isinstance(simple, Name | IntLiteral):
-            return simple
-        return Name(number_name(self.number(simple)))
-
-    def _half(self, extent: Expr) -> Expr:
-        return self._named(Binary("/", extent, TWO))
-
-    def _middle(self, expr: Expr) -> Expr:
-        """The expression in the middle of the grid, the block and all loops."""
-        return substitute(expr, self.middles)
 
     # --- regions
 
@@ -208,7 +171,7 @@ class _Walk:
     def _end_region(self, context: int, environment: dict[str, Value], *, barrier: bool = False) -> None:
         self._closed(barrier=barrier)
         self.region = self._opened(context)
-        _forget(environment)
+        forget(environment)
 
     # --- statements
 
@@ -242,7 +205,7 @@ class _Walk:
                 case Declare():
                     assert statement.initial is not None
                     value = self._value(statement.initial, context, environment)
-                    environment[statement.name] = value if statement.type.is_integer else _data(value)
+                    environment[statement.name] = value if statement.type.is_integer else data_of(value)
                 case Assign():
                     self._assign(statement, context, environment)
                 case If():
@@ -297,11 +260,13 @@ class _Walk:
         if not otherwise or isinstance(held, Data):
             self.statements(then, context, environment)
             if otherwise:
-                self.statements(otherwise, self._context(context, self.number(ZERO)), dict(environment))
+                self.statements(
+                    otherwise, self._context(context, self.numbers.position(ZERO)), dict(environment)
+                )
             return
-        chosen = self._middle(_plain(held))
+        chosen = self.numbers.middle(integer_of(held))
         for body, holds in ((then, chosen), (otherwise, Unary("!", chosen))):
-            inside = self._context(context, self.number(Binary("!=", holds, ZERO)))
+            inside = self._context(context, self.numbers.position(Binary("!=", holds, ZERO)))
             self.statements(body, inside, dict(environment))
 
     def _context(self, parent: int, turns: int, *, is_loop: bool = False, instructions: int = 0) -> int:
@@ -312,7 +277,7 @@ class _Walk:
         self, header: For, body: Sequence[KernelStmt], context: int, environment: dict[str, Value]
     ) -> None:
         start, bound, step = (
-            _plain(self._index(e, environment)) for e in (header.start, header.bound, header.step)
+            integer_of(self._index(e, environment)) for e in (header.start, header.bound, header.step)
         )
         if isinstance(start, Name) and start.identifier.startswith("blockIdx."):
             # A block is one turn: the grid has as many as there are.
@@ -321,12 +286,14 @@ class _Walk:
             return
         first = {f"threadIdx.{axis}": ZERO for axis in AXES}
         turns = self._turns(
-            header.relation, self._middle(substitute(start, first)), self._middle(bound), step
+            header.relation, self.numbers.middle(substitute(start, first)), self.numbers.middle(bound), step
         )
-        inside = self._context(context, self.number(turns), is_loop=True, instructions=TURN_INSTRUCTIONS)
+        inside = self._context(
+            context, self.numbers.position(turns), is_loop=True, instructions=TURN_INSTRUCTIONS
+        )
         turn = f"{header.iterator}@{inside}"
         self.loops[inside] = (turn, context)
-        self.middles[turn] = self._half(turns)
+        self.numbers.middles[turn] = self.numbers.half(turns)
         within = dict(environment)
         self._unknown(header.body, within)
         for statement in body:
@@ -349,13 +316,13 @@ class _Walk:
         else:
             self._closed()
             self.region = self._opened(inside)
-            _forget(within)
+            forget(within)
             before = self.region.number
             self.statements(body, inside, within)
             # A loop with others in it, or with barriers, does not begin a turn before the last one ends.
             self._closed(is_round=self.region.number == before)
             self.region = self._opened(context)
-            _forget(environment)
+            forget(environment)
         self.extents = outer
         self._unknown(header.body, environment)
 
@@ -366,15 +333,15 @@ class _Walk:
         if relation in ("<=", ">="):
             apart = Binary("+", apart, ONE)
         if fold(size) == ONE:
-            return fold(self._simple(apart))
-        return Binary("/", self._simple(Binary("+", apart, Binary("-", size, ONE))), size)
+            return fold(self.numbers.simple(apart))
+        return Binary("/", self.numbers.simple(Binary("+", apart, Binary("-", size, ONE))), size)
 
     def _taking_part(self, start: Expr, bound: Expr, step: Expr) -> tuple[int, int, int]:
         """Where threads share turns: no more of them along that axis than there are turns for all."""
         found = list(self.extents)
         for axis, extent in zip(range(3), self.block, strict=True):
             if start == Name(f"threadIdx.{AXES[axis]}") and step == extent:
-                found[axis] = self.number(self._middle(bound))
+                found[axis] = self.numbers.position(self.numbers.middle(bound))
         return (found[0], found[1], found[2])
 
     def _unknown(self, body: Sequence[Stmt], environment: dict[str, Value]) -> None:
@@ -391,7 +358,7 @@ class _Walk:
             return LOADED
         integers = {name: value for name, value in environment.items() if not isinstance(value, Data)}
         found = substitute(substitute(_without_casts(expr), integers), self.constants)
-        return LOADED if _reads_data(found) else found
+        return LOADED if _readsdata(found) else found
 
     def _value(self, expr: Expr, context: int, environment: Mapping[str, Value]) -> Value:
         match expr:
@@ -426,18 +393,18 @@ class _Walk:
                     self._value(e, context, environment) for e in (expr.condition, expr.then, expr.otherwise)
                 ]
                 if any(isinstance(part, Data) for part in parts):
-                    return Data(max(map(_depth, parts)))
-                condition, then, otherwise = map(_plain, parts)
+                    return Data(max(map(depth_of, parts)))
+                condition, then, otherwise = map(integer_of, parts)
                 return Conditional(condition, then, otherwise)
             case Cast():
                 value = self._value(expr.operand, context, environment)
-                return value if expr.type.is_integer else _data(value)
+                return value if expr.type.is_integer else data_of(value)
             case Call(function=function, arguments=arguments):
                 values = [self._value(argument, context, environment) for argument in arguments]
                 if function in (LANES, LANES_WHERE, NEXT):
                     return LOADED
                 instructions = 1 if function in QUICK else SLOW
-                return self._after(max(map(_depth, values), default=0), instructions, context)
+                return self._after(max(map(depth_of, values), default=0), instructions, context)
 
     def _is_integer(self, name: str) -> bool:
         if "." in name:
@@ -447,8 +414,8 @@ class _Walk:
     def _computed(self, operator: str, left: Value, right: Value, *, fused: bool, context: int) -> Data:
         """Arithmetic on data: a product that is added is one instruction, which has been counted."""
         if fused:
-            return Data(max(_depth(left), _depth(right)))
-        return self._after(max(_depth(left), _depth(right)), SLOW if operator == "/" else 1, context)
+            return Data(max(depth_of(left), depth_of(right)))
+        return self._after(max(depth_of(left), depth_of(right)), SLOW if operator == "/" else 1, context)
 
     def _after(self, depth: int, instructions: int, context: int) -> Data:
         found = self.contexts[context]
@@ -478,10 +445,12 @@ class _Walk:
             threads, steps = (UNKNOWN,) * 3, tuple((c, 0) for c, _ in loops)
             grid, origin = (UNKNOWN,) * 3, 0
         else:
-            threads = self._three("threadIdx", subscript)
-            steps = tuple((c, self._distance(subscript, turn)) for c, turn in loops)
-            grid = (0, 0, 0) if is_shared else self._three("blockIdx", subscript)
-            origin = 0 if is_shared else self.number(self._simple(self._origin(subscript)))
+            threads = self.numbers.three("threadIdx", subscript)
+            steps = tuple((c, self.numbers.distance(subscript, turn)) for c, turn in loops)
+            grid = (0, 0, 0) if is_shared else self.numbers.three("blockIdx", subscript)
+            origin = (
+                0 if is_shared else self.numbers.position(self.numbers.simple(self.numbers.origin(subscript)))
+            )
         found = Access(
             context,
             self.region.number,
@@ -502,32 +471,6 @@ class _Walk:
         self.region.stores |= stores and not is_shared
         self.accesses.append(found)
 
-    def _three(self, base: str, subscript: Expr) -> tuple[int, int, int]:
-        x, y, z = (self._distance(subscript, f"{base}.{axis}") for axis in AXES)
-        return x, y, z
-
-    def _distance(self, subscript: Expr, name: str) -> int:
-        """Elements between neighbours along a thread, a turn or a block."""
-        polynomial = self.ring.read(subscript)
-        if name not in self.ring.names_in(polynomial):
-            return self.number(ZERO)
-        if polynomial.degree(name) == 1:
-            slope = polynomial.coefficient(name, 1)
-            rest = polynomial.coefficient(name, 0)
-            if name not in self.ring.names_in(rest):
-                return self.number(self._middle(self.ring.write(slope)))
-        here = self._middle(Name(name))
-        there = substitute(subscript, {name: add(here, ONE)})
-        return self.number(self._simple(self._middle(Binary("-", there, subscript))))
-
-    def _origin(self, subscript: Expr) -> Expr:
-        """Where the walk begins, as far as references of one walk differ: without thread, block and turns."""
-        names = {name: ZERO for name in names_read(subscript) if "." in name or "@" in name}
-        return substitute(subscript, names)
-
-    def _simple(self, expr: Expr) -> Expr:
-        return fold(self.ring.write(self.ring.read(expr)))
-
 
 def _together(accesses: Sequence[Access]) -> list[Access]:
     """Walks that differ in their origins alone as one, since they touch much the same."""
@@ -535,26 +478,6 @@ def _together(accesses: Sequence[Access]) -> list[Access]:
     for access in accesses:
         found.setdefault(replace(access, origins=()), []).extend(access.origins)
     return [replace(access, origins=tuple(origins)) for access, origins in found.items()]
-
-
-def _plain(value: Value) -> Expr:
-    """Of what the launch cannot know: nothing, 0."""
-    return ZERO if isinstance(value, Data) else value
-
-
-def _data(value: Value) -> Data:
-    return value if isinstance(value, Data) else LOADED
-
-
-def _depth(value: Value) -> int:
-    return value.depth if isinstance(value, Data) else 0
-
-
-def _forget(environment: dict[str, Value]) -> None:
-    """What was computed is there for the next region."""
-    for name, value in environment.items():
-        if isinstance(value, Data):
-            environment[name] = LOADED
 
 
 def _without_casts(expr: Expr) -> Expr:
@@ -569,7 +492,7 @@ def _without_casts(expr: Expr) -> Expr:
     )
 
 
-def _reads_data(expr: Expr) -> bool:
+def _readsdata(expr: Expr) -> bool:
     found: list[Expr] = []
     map_expr(expr, lambda e: (found.append(e), e)[1] if isinstance(e, Index | Call | FloatLiteral) else e)
     return bool(found)
