@@ -21,7 +21,8 @@ from comprehensive.codegen.leaf_view import leaf_costs
 from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.driver import Options, compile_file
 from comprehensive.loops.interpreter import scalar_values
-from comprehensive.machine.cost import SATURATED
+from comprehensive.loops.ir import Nest
+from comprehensive.machine.cost import SATURATED, Cost
 from comprehensive.machine.device import load_device
 from comprehensive.model.choice import leaf_candidate
 from comprehensive.model.defaults import defaults, left_out
@@ -112,8 +113,8 @@ def values_of(draw: st.DrawFn, region: RegionPlan) -> dict[str, int]:
     return {s.name: int(known[s.name]) for s in nest.scalars if s.type.is_integer}
 
 
-def cycles_of(cost: object) -> int:
-    return SATURATED if cost is None else cost.cycles  # type: ignore[attr-defined]
+def cycles_of(cost: Cost | None) -> int:
+    return SATURATED if cost is None else cost.cycles
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
@@ -152,9 +153,9 @@ def test_header_and_python_choose_the_same_parameters_and_they_can_be_launched(
     assert left_out(nest, chosen) == found.chosen.left_out
 
 
-def arguments_of(nest: object, values: Mapping[str, int]) -> dict[str, int]:
+def arguments_of(nest: Nest, values: Mapping[str, int]) -> dict[str, int]:
     """What callers pass of the values."""
-    return {s.name: values[s.name] for s in nest.scalars if s.value is None and s.name in values}  # type: ignore[attr-defined]
+    return {s.name: values[s.name] for s in nest.scalars if s.value is None and s.name in values}
 
 
 @pytest.mark.parametrize("n", [1, 7, 12, 64, 1000, 1024, 4093, 4095])
