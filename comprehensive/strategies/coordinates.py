@@ -57,8 +57,6 @@ from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.collapse import Digits, collapse
 from comprehensive.strategies.granularity import Granularity
 
-_MOST_COORDINATES = 3
-
 
 @dataclass(frozen=True, slots=True)
 class Points:
@@ -94,7 +92,7 @@ def points_of(nest: Nest) -> Points | NotApplicable:
 
 
 def _points(nest: Nest) -> Points:
-    if len(nest.thread_loops) != len(nest.grid) or len(nest.grid) > _MOST_COORDINATES:
+    if len(nest.thread_loops) != len(nest.grid):
         raise _NoPointsError("the grid and the block have different numbers of loops")
     cases = _cases(nest)
     bodies = [_inlined(body, _types(nest, body)) for _, body in cases]

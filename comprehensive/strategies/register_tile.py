@@ -45,6 +45,8 @@ from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.coordinates import points_of
 
 LINE_BYTES = 128
+MOST_WITHOUT_LOOP = 3
+"""Coordinates of a tile without a serial loop: those along which a grid and a block have extents."""
 
 
 def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
@@ -71,11 +73,10 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
         coordinates, alternatives, name("D"), name("S"), name("M"), conditions=seen.conditions
     )
     has_loop = any(serial_loop(alternative.body) is not None for alternative in tile.alternatives)
-    if has_loop:
-        tile = _with_batch(nest, tile)
-    elif turned_store(nest, tile) is None:
-        last = replace(coordinates[-1], shift=_shift(nest, tile))
-        tile = replace(tile, coordinates=(*coordinates[:-1], last))
+    tile = _with_batch(nest, tile, MOST_COORDINATES if has_loop else MOST_WITHOUT_LOOP)
+    if not has_loop and turned_store(nest, tile) is None:
+        *others, last = tile.coordinates
+        tile = replace(tile, coordinates=(*others, replace(last, shift=_shift(nest, tile))))
     coordinates = tile.coordinates
     constants = (*tile.sizes, tile.depth, tile.stages) if has_loop else tile.sizes
     blocks = [name(f"i{number}") for number in range(len(coordinates))]
@@ -115,13 +116,13 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
     return Applied(Variant(cut, tile=tile), f"tiles of {sizes} points, in registers")
 
 
-def _with_batch(nest: Nest, tile: RegisterTile) -> RegisterTile:
-    """The tile with as few of its outermost coordinates in a batch as its serial loop asks for.
+def _with_batch(nest: Nest, tile: RegisterTile, most: int) -> RegisterTile:
+    """The tile with its outermost coordinates in a batch: all but ``most``, and as few more as its serial loop asks for.
 
     Along a coordinate of the batch every block has one value; so nothing is shared along it, and any subscript may
     read it.  Where no number of them helps, the tile is as large as its operands allow, and says why there is none.
     """
-    least = max(0, len(tile.coordinates) - MOST_COORDINATES)
+    least = max(0, len(tile.coordinates) - most)
     tried = [_batched(tile, number) for number in range(least, len(tile.coordinates))]
     return next((each for each in tried if tile_obstacle(nest, each) is None), tried[0])
 

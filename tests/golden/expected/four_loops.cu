@@ -162,6 +162,89 @@ extern "C" __global__ void permute_leaf2(
   }
 }
 
+template <int T1, int T2, int T3, int U1, int U2, int U3, int M>
+__global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) permute_tile(
+    const float *__restrict__ x,
+    float *__restrict__ y,
+    long x_stride0,
+    long x_stride1,
+    long x_stride2,
+    long y_stride0,
+    long y_stride1,
+    long y_stride2,
+    int y1_limit,
+    int y2_limit,
+    int y3_limit)
+{
+  const int tiles = (y1_limit + (T1 * U1 - 1)) / (T1 * U1)
+      * ((y2_limit + (T2 * U2 - 1)) / (T2 * U2)) * ((y3_limit + (T3 * U3 - 1)) / (T3 * U3));
+  const int block = blockIdx.x % tiles;
+  const int y0 = blockIdx.x / tiles;
+  const int t0 = threadIdx.z;
+  const int t1 = threadIdx.y;
+  const int blocks1 = (y2_limit + (T2 * U2 - 1)) / (T2 * U2);
+  const int t2 = threadIdx.x;
+  const int blocks2 = (y3_limit + (T3 * U3 - 1)) / (T3 * U3);
+  const int i2 = block % blocks2;
+  const int i1 = block / blocks2 % blocks1;
+  const int i0 = block / blocks2 / blocks1;
+  const int o0 = i0 * (T1 * U1);
+  const int o1 = i1 * (T2 * U2);
+  const int o2 = i2 * (T3 * U3);
+  if (o0 + T1 * U1 <= y1_limit && o1 + T2 * U2 <= y2_limit && o2 + T3 * U3 <= y3_limit) {
+    {
+      float value[U1][U2][U3];
+      #pragma unroll
+      for (int r0 = 0; r0 < U1; r0++) {
+        const int y1 = o0 + (t0 * U1 + r0);
+        #pragma unroll
+        for (int r1 = 0; r1 < U2; r1++) {
+          const int y2 = o1 + (t1 * U2 + r1);
+          #pragma unroll
+          for (int r2 = 0; r2 < U3; r2++) {
+            const int y3 = o2 + (r2 * T3 + t2);
+#line 9 "four_loops.mf"
+            value[r0][r1][r2] = x[y0 * x_stride0 + y1 * x_stride1 + y2 * x_stride2 + y3];
+          }
+        }
+      }
+#line "four_loops.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U1; r0++) {
+        const int y1 = o0 + (t0 * U1 + r0);
+        #pragma unroll
+        for (int r1 = 0; r1 < U2; r1++) {
+          const int y2 = o1 + (t1 * U2 + r1);
+          #pragma unroll
+          for (int r2 = 0; r2 < U3; r2++) {
+            const int y3 = o2 + (r2 * T3 + t2);
+#line 9 "four_loops.mf"
+            y[y1 * y_stride0 + y3 * y_stride1 + y0 * y_stride2 + y2] = value[r0][r1][r2];
+          }
+        }
+      }
+    }
+#line "four_loops.cu"
+  } else {
+    for (int r0 = 0; r0 < U1; r0++) {
+      const int y1 = o0 + (t0 * U1 + r0);
+      if (y1 < y1_limit)
+        for (int r1 = 0; r1 < U2; r1++) {
+          const int y2 = o1 + (t1 * U2 + r1);
+          if (y2 < y2_limit)
+            for (int r2 = 0; r2 < U3; r2++) {
+              const int y3 = o2 + (r2 * T3 + t2);
+              if (y3 < y3_limit)
+#line 9 "four_loops.mf"
+                y[y1 * y_stride0 + y3 * y_stride1 + y0 * y_stride2 + y2] =
+                    x[y0 * x_stride0 + y1 * x_stride1 + y2 * x_stride2 + y3];
+            }
+        }
+    }
+#line "four_loops.cu"
+  }
+}
+
 <library/launch.cu>
 
 // ---- permute
@@ -282,10 +365,41 @@ int permute_leaf2_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, 
   return cf_launch(cf_state, cf_leaf, permute_leaf2, cf_once, cf_sizes, cf_arguments);
 }
 
+template <int T1, int T2, int T3, int U1, int U2, int U3, int M>
+int permute_tile_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int a, int b, int c, int d)
+{
+  static cf_kernel_state cf_once;
+  long cf_given_x_stride0; // b * c * d
+  if (!cf_store(cf_mul(cf_mul(b, c), d), cf_given_x_stride0)) return cf_too_large(cf_state, "cf_given_x_stride0");
+  long cf_given_x_stride1; // c * d
+  if (!cf_store(cf_mul(c, d), cf_given_x_stride1)) return cf_too_large(cf_state, "cf_given_x_stride1");
+  long cf_given_x_stride2; // d
+  if (!cf_store(d, cf_given_x_stride2)) return cf_too_large(cf_state, "cf_given_x_stride2");
+  long cf_given_y_stride0; // d * a * c
+  if (!cf_store(cf_mul(cf_mul(d, a), c), cf_given_y_stride0)) return cf_too_large(cf_state, "cf_given_y_stride0");
+  long cf_given_y_stride1; // a * c
+  if (!cf_store(cf_mul(a, c), cf_given_y_stride1)) return cf_too_large(cf_state, "cf_given_y_stride1");
+  long cf_given_y_stride2; // c
+  if (!cf_store(c, cf_given_y_stride2)) return cf_too_large(cf_state, "cf_given_y_stride2");
+  int cf_given_y1_limit; // b
+  if (!cf_store(cf_limit(b), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  int cf_given_y2_limit; // (c + 1 - 1) / 1 * 1
+  if (!cf_store(cf_limit(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1)), cf_given_y2_limit)) return cf_too_large(cf_state, "cf_given_y2_limit");
+  int cf_given_y3_limit; // d
+  if (!cf_store(cf_limit(d), cf_given_y3_limit)) return cf_too_large(cf_state, "cf_given_y3_limit");
+  const cf_shape cf_sizes = {
+    { cf_mul(cf_mul(cf_mul(cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1), cf_div(cf_add(b, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1), cf_sub(cf_mul(T2, U2), 1)), cf_mul(T2, U2))), cf_div(cf_add(d, cf_sub(cf_mul(T3, U3), 1)), cf_mul(T3, U3))), 1, 1 }, // blocks, one after the other
+    { T3, T2, T1 },
+    0, // 0 words of shared memory
+  };
+  void *cf_arguments[] = { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1, &cf_given_y_stride2, &cf_given_y1_limit, &cf_given_y2_limit, &cf_given_y3_limit, nullptr };
+  return cf_launch(cf_state, cf_leaf, permute_tile<T1, T2, T3, U1, U2, U3, M>, cf_once, cf_sizes, cf_arguments);
+}
+
 int permute_run(cf_call &cf_state, const float *x, float *y, int a, int b, int c, int d, int B0, int B1)
 {
   cf_choice cf_chosen;
-  permute_params cf_params = { B0, B1, };
+  permute_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(a, 1), 1), 1))) return CF_OK; // (a + 1 - 1) / 1
   if (cf_is_empty(cf_div(cf_sub(cf_add(b, B0), 1), B0))) return CF_OK; // (b + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(c, 1), 1), 1))) return CF_OK; // (c + 1 - 1) / 1
@@ -310,10 +424,22 @@ int permute_run(cf_call &cf_state, const float *x, float *y, int a, int b, int c
     cf_last.tile.cost = CF_SATURATED;
     if (permute_select(cf_state.machine, a, b, c, d, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = permute_leaf_cost(cf_chosen.leaf, cf_state.machine, a, b, c, d, &cf_params, CF_SATURATED);
+    cf_last.tile = permute_tile(cf_state.machine, a, b, c, d, 1, 1, cf_state.tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
+    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 2 + cf_tile.number, "", 0, 0);
+  switch (cf_tile.number) {
+  case 1:
+    return permute_tile_run<1, 4, 32, 2, 2, 2, 8>(cf_state, cf_chosen.leaf, x, y, a, b, c, d);
+  case 2:
+    return permute_tile_run<1, 4, 32, 1, 1, 1, 8>(cf_state, cf_chosen.leaf, x, y, a, b, c, d);
+  default:
+    if (cf_state.tile > 0 && cf_state.tile <= 2)
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+  }
   const int cf_status = permute_select(cf_state.machine, a, b, c, d, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
@@ -378,6 +504,9 @@ int permute_call(bool cf_launches, const cf_machine *machine, int a, int b, int 
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "c >= 0", 0, c);
   if (!(d >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "d >= 0", 0, d);
+  if (!(!params || cf_chosen.tile <= 2))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen.tile, 2);
+  cf_state.tile = cf_chosen.tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed(cf_launches, cf_state.stream);
 #endif
@@ -388,9 +517,9 @@ int permute_call(bool cf_launches, const cf_machine *machine, int a, int b, int 
   }
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
-    char cf_sizes[320] = "", cf_parameters[192] = "";
+    char cf_sizes[320] = "", cf_parameters[256] = "";
     std::snprintf(cf_sizes, sizeof cf_sizes, "a=%lld b=%lld c=%lld d=%lld", static_cast<long long>(a), static_cast<long long>(b), static_cast<long long>(c), static_cast<long long>(d));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld", static_cast<long long>(cf_chosen.B0), static_cast<long long>(cf_chosen.B1));
+    std::snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", static_cast<long long>(cf_chosen.B0), static_cast<long long>(cf_chosen.B1), static_cast<long long>(cf_chosen.tile));
     cf_observed.write(cf_state.device.number, "permute", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
 #endif

@@ -21,6 +21,11 @@ struct CUstream_st; /* cudaStream_t is a pointer to it */
 typedef struct permute_params {
   int B0;
   int B1;
+  /* 0: the kernel of the leaf, with blocks as the parameters say; -1: in every region the leaf or the tile, whatever is
+     expected to be faster; k: the k-th tile, or the best one of a region that has fewer than another one; more than any has is refused.
+     Tiles compute the same. Time tiles, which do several sweeps of a loop in a launch, come last; what they leave
+     of a loop is done by register tiles. */
+  int tile;
 } permute_params;
 
 /* The variant for a machine, sizes and program parameters: CF_OK and its leaf, or why there is none.
@@ -88,6 +93,8 @@ static inline const char *permute_explain(int leaf)
   case 0: return "36 <= R_B, B0*B1 <= Z_B, B0*B1 <= T_B";
   case 1: return "32 <= R_B, R_B < 36, B0*B1 <= Z_B, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; cse-1: no subexpression occurs twice; register-pressure-1: every definition stands before its first use; register-pressure-2: 1-2: cheap index scalars computed at their uses; register-pressure-3: 1-3: at most 32 registers, by spilling";
   case 2: return "24 <= R_B, Z_B < B0*B1, B0*B1 <= T_B; granularity: 3a: a thread has no serial loop and no repeated statements; no-caching: 4b: not cached: y";
+  case 3: return "U1*U2*U3 + 4*U1 + 4*U2 + 4*U3 + 40 <= R_B, T1*T2*T3 <= T_B; register tile: T1 = 1, T2 = 4, T3 = 32, U1 = 2, U2 = 2, U3 = 2, M = 8";
+  case 4: return "U1*U2*U3 + 4*U1 + 4*U2 + 4*U3 + 40 <= R_B, T1*T2*T3 <= T_B; register tile: T1 = 1, T2 = 4, T3 = 32, U1 = 1, U2 = 1, U3 = 1, M = 8";
   default: return "there is no such leaf";
   }
 }
@@ -224,6 +231,61 @@ static inline cf_count permute_left_out(const cf_machine *machine, int a, int b,
   return 0;
 }
 
+/* Cycles that a launch of a tile takes, about: to compare it with others. CF_SATURATED where it does not fit.
+    */
+static inline cf_count permute_tile_cost(int cf_number, const cf_machine *machine, int a, int b, int c, int d, int cf_together, int cf_sweeps)
+{
+  static const cf_tile_work cf_works[] = {
+    { { 168, 0, 1048, 6400, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 72, 0, 300, 2688, 4, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 64, 0, 0 }, /* T1 = 1, T2 = 4, T3 = 32, U1 = 2, U2 = 2, U3 = 2, M = 8 */
+    { { 24, 0, 132, 1536, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 18, 0, 75, 1056, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T1 = 1, T2 = 4, T3 = 32, U1 = 1, U2 = 1, U3 = 1, M = 8 */
+  };
+  const long long cf_limit0 = b; /* b */
+  const long long cf_limit1 = cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1); /* (c + 1 - 1) / 1 * 1 */
+  const long long cf_limit2 = d; /* d */
+  const long long cf_limit3 = cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1); /* (a + 1 - 1) / 1 * 1 */
+  cf_extent cf_launch = { 0, 1, 0, 0 };
+  const cf_tile_work *cf_work_of = cf_works;
+  (void)cf_sweeps;
+  (void)cf_together;
+  switch (cf_number) {
+  case 1: /* T1 = 1, T2 = 4, T3 = 32, U1 = 2, U2 = 2, U3 = 2, M = 8 */
+    if (!(128 <= cf_amount(machine->threads_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 0;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 2), cf_times(cf_tiles(cf_limit1, 0, 8), cf_times(cf_tiles(cf_limit2, 0, 64), cf_number_of(cf_limit3))));
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))))));
+    cf_launch.is_cut = cf_limit0 % 2 != 0 || cf_limit1 % 8 != 0 || cf_limit2 % 64 != 0;
+    break;
+  case 2: /* T1 = 1, T2 = 4, T3 = 32, U1 = 1, U2 = 1, U3 = 1, M = 8 */
+    if (!(128 <= cf_amount(machine->threads_per_block) && 53 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_limit(cf_limit2) != CF_UNDEFINED && cf_limit(cf_limit3) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += 1;
+    cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 1), cf_times(cf_tiles(cf_limit1, 0, 4), cf_times(cf_tiles(cf_limit2, 0, 32), cf_number_of(cf_limit3))));
+    cf_launch.steps = 0;
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))))), cf_times(4, cf_times(cf_number_of(cf_limit0), cf_times(cf_number_of(cf_limit1), cf_times(cf_number_of(cf_limit2), cf_number_of(cf_limit3))))));
+    cf_launch.is_cut = cf_limit1 % 4 != 0 || cf_limit2 % 32 != 0;
+    break;
+  default:
+    return CF_SATURATED;
+  }
+  return cf_cost(machine, cf_work_of, &cf_launch);
+}
+
+/* What to launch: the tile that is expected to be the fastest, or the wanted one where that is above 0; with the number of
+   sweeps that the launch does, of as many as are left. Number 0 is the leaf, which costs `cf_leaf` where it may be taken:
+   where no tile is better, and where none fits. */
+static inline cf_tiling permute_tile(const cf_machine *machine, int a, int b, int c, int d, int cf_together, long long cf_left, int cf_wanted, cf_count cf_leaf)
+{
+  const cf_tiling cf_none = { 0, 1, CF_SATURATED };
+  cf_tiling cf_best = cf_none;
+  int cf_number;
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 2; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 2 || cf_wanted == cf_number)
+      cf_consider(&cf_best, cf_number, 1, permute_tile_cost(cf_number, machine, a, b, c, d, cf_together, 1));
+  if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
+  (void)cf_left;
+  return cf_best;
+}
+
 
 /* Points that the parameters leave out, in all regions that are looked at. */
 static inline cf_count permute_leaves_out(const cf_machine *machine, int a, int b, int c, int d, const permute_params *params)
@@ -256,6 +318,9 @@ static inline int permute_expected(const cf_machine *machine, int a, int b, int 
     if (cf_status != CF_OK) return cf_status;
     cf_least_cycles = permute_leaf_cost(cf_chosen.leaf, machine, a, b, c, d, params, cf_bound);
     *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
+    if (cf_tiles[0] == 0)
+      cf_tiles[0] = permute_tile(machine, a, b, c, d, 4, 1, -1, CF_SATURATED).cost;
+    cf_least_cycles = cf_least(cf_least_cycles, cf_tiles[0]);
     *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
   }
   return cf_status;
@@ -270,6 +335,7 @@ static inline int permute_value(int cf_which, int cf_exponent, const cf_machine 
   int cf_value, cf_best = 0;
   cf_tried.B0 = 1;
   cf_tried.B1 = 1;
+  cf_tried.tile = -1;
   for (cf_value = cf_begin; cf_value < cf_end; cf_value++) {
     if (cf_best && !cf_fills_better(cf_value, cf_best)) continue;
     switch (cf_which) {
@@ -298,6 +364,7 @@ static inline int permute_defaults(const cf_machine *machine, int a, int b, int 
   int cf_status, cf_number, cf_which, cf_exponent, cf_first;
   params->B0 = 1;
   params->B1 = 1;
+  params->tile = -1;
   cf_first = permute_expected(machine, a, b, c, d, params, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
   cf_fewest = cf_first == CF_OK ? permute_leaves_out(machine, a, b, c, d, params) : CF_SATURATED;
   cf_fastest = cf_first == CF_OK ? cf_cycles : CF_SATURATED;
