@@ -47,8 +47,8 @@ class LeafTables:
         """Registers of a thread, as C over the variable that has the number of the leaf."""
         each = dict(self.leaves)
         usual = max(sorted(set(each.values())), key=list(each.values()).count)
-        others = (f"{number} == {leaf} ? {count} : " for leaf, count in each.items() if count != usual)
-        return f"{''.join(others)}{usual}"
+        others = (f"{number} == {leaf} ? {count}u : " for leaf, count in each.items() if count != usual)
+        return f"{''.join(others)}{usual}u"
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,7 @@ static inline cf_count blur5x5_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n17 = 5;
     const long long cf_n18 = cf_add(cf_mul(2, w), 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18 };
-    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 31, cf_number_of(cf_add(cf_mul(B0, B1), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), 16)))) };
+    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 31u, cf_number_of(cf_add(cf_mul(B0, B1), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), 16)))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -187,7 +187,7 @@ static inline cf_count blur5x5_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n10 = cf_mul(B0, w);
     const long long cf_n11 = cf_add(cf_mul(2, w), 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11 };
-    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 29, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 29u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

@@ -154,7 +154,7 @@ static inline cf_count cube_leaf_cost(int leaf, const cf_machine *machine, int n
     const long long cf_n13 = cf_mul(B1, n);
     const long long cf_n14 = cf_mul(cf_mul(B0, n), n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B2), 1), B2), cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0) }, { B2, B1, B0 }, 22, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B2), 1), B2), cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0) }, { B2, B1, B0 }, 22u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

@@ -130,7 +130,7 @@ static inline cf_count turns_leaf_cost(int leaf, const cf_machine *machine, int 
     const long long cf_n6 = cf_div(cf_div(cf_mul(2, B), B), 2);
     const long long cf_n7 = cf_add(B, 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 30, cf_number_of(cf_add(B, 1)) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 30u, cf_number_of(cf_add(B, 1)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -147,7 +147,7 @@ static inline cf_count turns_leaf_cost(int leaf, const cf_machine *machine, int 
     const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(n, B), 1), B), 2);
     const long long cf_n4 = B;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 30, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 30u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

@@ -123,7 +123,7 @@ static inline cf_count mixed_leaf_cost(int leaf, const cf_machine *machine, int 
     const long long cf_n3 = cf_div(cf_div(cf_sub(cf_add(n, B), 1), B), 2);
     const long long cf_n4 = B;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 19, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 19u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

@@ -139,7 +139,7 @@ static inline cf_count downward_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n7 = 8;
     const long long cf_n8 = -1;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 28, cf_number_of(8) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 28u, cf_number_of(8) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -160,7 +160,7 @@ static inline cf_count downward_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n6 = -1;
     const long long cf_n7 = 7;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 28, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 28u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

@@ -131,7 +131,7 @@ static inline cf_count smooth_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n12 = 3;
     const long long cf_n13 = cf_add(w, 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32), cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8), 1 }, { 32, 8, 1 }, 32, cf_number_of(340) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32), cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8), 1 }, { 32, 8, 1 }, 32u, cf_number_of(340) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -153,7 +153,7 @@ static inline cf_count smooth_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n8 = cf_mul(8, w);
     const long long cf_n9 = cf_add(w, 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32), cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8), 1 }, { 32, 8, 1 }, 31, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32), cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8), 1 }, { 32, 8, 1 }, 31u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

@@ -182,7 +182,7 @@ static inline cf_count permute_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n23 = cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d)), cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), c)), cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
     const long long cf_n24 = cf_add(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(d, B1), 1), B1), cf_div(cf_sub(cf_add(c, 1), 1), 1), cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)) }, { B1, 1, cf_mul(1, B0) }, leaf == 0 ? 36 : 32, cf_number_of(cf_mul(B0, B1)) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(d, B1), 1), B1), cf_div(cf_sub(cf_add(c, 1), 1), 1), cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)) }, { B1, 1, cf_mul(1, B0) }, leaf == 0 ? 36u : 32u, cf_number_of(cf_mul(B0, B1)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2: {
@@ -211,7 +211,7 @@ static inline cf_count permute_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n16 = cf_sub(cf_add(cf_sub(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d)), cf_mul(cf_div(cf_add(cf_n6, 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)), c)), cf_mul(cf_div(cf_n6, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c));
     const long long cf_n17 = cf_add(cf_add(cf_add(cf_mul(cf_mul(cf_mul(cf_mul(cf_mod(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), B0), a), c), d), cf_mul(cf_mul(cf_mul(cf_mod(0, B0), a), c), d)), cf_mul(cf_div(0, cf_div(cf_sub(cf_add(b, B0), 1), B0)), c)), cf_mul(cf_div(0, B0), c));
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(d, B1), 1), B1), cf_div(cf_sub(cf_add(c, 1), 1), 1), cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)) }, { B1, 1, cf_mul(1, B0) }, 24, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(d, B1), 1), B1), cf_div(cf_sub(cf_add(c, 1), 1), 1), cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_div(cf_sub(cf_add(b, B0), 1), B0)) }, { B1, 1, cf_mul(1, B0) }, 24u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

@@ -193,7 +193,7 @@ static inline cf_count heat3d_1_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n26 = cf_add(cf_add(cf_add(cf_mul(cf_mul(B0, B1), B2), cf_mul(cf_mul(2, B0), B1)), cf_mul(cf_mul(2, B0), B2)), cf_mul(4, B0));
     const long long cf_n27 = cf_add(cf_add(cf_mul(n, n), n), 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24, cf_n25, cf_n26, cf_n27 };
-    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 0 ? 34 : 32, cf_number_of(cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8)))))))) };
+    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 0 ? 34u : 32u, cf_number_of(cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8)))))))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2:
@@ -227,7 +227,7 @@ static inline cf_count heat3d_1_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n20 = cf_add(cf_mul(n, n), n);
     const long long cf_n21 = cf_add(cf_add(cf_mul(n, n), n), 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21 };
-    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 2 ? 37 : 32, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 2 ? 37u : 32u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -480,7 +480,7 @@ static inline cf_count heat3d_2_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n26 = cf_add(cf_add(cf_add(cf_mul(cf_mul(B0, B1), B2), cf_mul(cf_mul(2, B0), B1)), cf_mul(cf_mul(2, B0), B2)), cf_mul(4, B0));
     const long long cf_n27 = cf_add(cf_add(cf_mul(n, n), n), 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23, cf_n24, cf_n25, cf_n26, cf_n27 };
-    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 0 ? 34 : 32, cf_number_of(cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8)))))))) };
+    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 0 ? 34u : 32u, cf_number_of(cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8)))))))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2:
@@ -514,7 +514,7 @@ static inline cf_count heat3d_2_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n20 = cf_add(cf_mul(n, n), n);
     const long long cf_n21 = cf_add(cf_add(cf_mul(n, n), n), 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21 };
-    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 2 ? 37 : 32, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { dim2, dim1, dim0 }, { B2, B1, B0 }, leaf == 2 ? 37u : 32u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

@@ -149,7 +149,7 @@ static inline cf_count scaled_rows_1_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n8 = cf_mul(B0, m);
     const long long cf_n9 = cf_div(m, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 30, cf_number_of(cf_mul(B0, m)) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 30u, cf_number_of(cf_mul(B0, m)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -172,7 +172,7 @@ static inline cf_count scaled_rows_1_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n6 = cf_div(m, 2);
     const long long cf_n7 = cf_mul(B0, m);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 31, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 31u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -380,7 +380,7 @@ static inline cf_count scaled_rows_2_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n13 = cf_mul(B0, m);
     const long long cf_n14 = cf_mul(B0, B1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 22, cf_number_of(cf_mul(B0, B1)) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 22u, cf_number_of(cf_mul(B0, B1)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -403,7 +403,7 @@ static inline cf_count scaled_rows_2_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n8 = m;
     const long long cf_n9 = cf_mul(B0, m);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 17, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 17u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -591,7 +591,7 @@ static inline cf_count scaled_rows_3_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n7 = m;
     const long long cf_n8 = cf_mul(B0, m);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 28, cf_number_of(B0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 28u, cf_number_of(B0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -609,7 +609,7 @@ static inline cf_count scaled_rows_3_leaf_cost(int leaf, const cf_machine *machi
     const long long cf_n5 = m;
     const long long cf_n6 = cf_mul(B0, m);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 12, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 12u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

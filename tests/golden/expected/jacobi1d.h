@@ -185,7 +185,7 @@ static inline cf_count jacobi1d_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n16 = cf_ne(cf_not(cf_mod(t, 2)), 0);
     const long long cf_n17 = cf_add(N, 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17 };
-    const cf_leaf_shape cf_shape_of = { { dim, 1, 1 }, { B, 1, 1 }, 28, cf_number_of(cf_add(cf_mul(2, cf_mul(B, s)), 2)) };
+    const cf_leaf_shape cf_shape_of = { { dim, 1, 1 }, { B, 1, 1 }, 28u, cf_number_of(cf_add(cf_mul(2, cf_mul(B, s)), 2)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1:
@@ -222,7 +222,7 @@ static inline cf_count jacobi1d_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n12 = cf_ne(cf_not(cf_mod(t, 2)), 0);
     const long long cf_n13 = cf_add(N, 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13 };
-    const cf_leaf_shape cf_shape_of = { { cf_mul(dim, s), 1, 1 }, { B, 1, 1 }, 14, cf_number_of(cf_add(cf_mul(2, B), 2)) };
+    const cf_leaf_shape cf_shape_of = { { cf_mul(dim, s), 1, 1 }, { B, 1, 1 }, 14u, cf_number_of(cf_add(cf_mul(2, B), 2)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 3: {
@@ -246,7 +246,7 @@ static inline cf_count jacobi1d_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n9 = cf_ne(cf_not(cf_mod(t, 2)), 0);
     const long long cf_n10 = 2;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10 };
-    const cf_leaf_shape cf_shape_of = { { cf_mul(dim, s), 1, 1 }, { B, 1, 1 }, 17, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_mul(dim, s), 1, 1 }, { B, 1, 1 }, 17u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

@@ -165,7 +165,7 @@ static inline cf_count jacobi2d_1_leaf_cost(int leaf, const cf_machine *machine,
     const long long cf_n16 = cf_add(cf_mul(B0, B1), cf_mul(2, B0));
     const long long cf_n17 = cf_add(n, 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17 };
-    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 24, cf_number_of(cf_add(cf_mul(B0, B1), cf_add(cf_mul(2, B0), cf_add(cf_mul(2, B1), 4)))) };
+    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 24u, cf_number_of(cf_add(cf_mul(B0, B1), cf_add(cf_mul(2, B0), cf_add(cf_mul(2, B1), 4)))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -189,7 +189,7 @@ static inline cf_count jacobi2d_1_leaf_cost(int leaf, const cf_machine *machine,
     const long long cf_n11 = cf_add(cf_mul(2, n), 1);
     const long long cf_n12 = cf_add(n, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12 };
-    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 22, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 22u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -438,7 +438,7 @@ static inline cf_count jacobi2d_2_leaf_cost(int leaf, const cf_machine *machine,
     const long long cf_n16 = cf_add(cf_mul(B0, B1), cf_mul(2, B0));
     const long long cf_n17 = cf_add(n, 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17 };
-    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 24, cf_number_of(cf_add(cf_mul(B0, B1), cf_add(cf_mul(2, B0), cf_add(cf_mul(2, B1), 4)))) };
+    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 24u, cf_number_of(cf_add(cf_mul(B0, B1), cf_add(cf_mul(2, B0), cf_add(cf_mul(2, B1), 4)))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -462,7 +462,7 @@ static inline cf_count jacobi2d_2_leaf_cost(int leaf, const cf_machine *machine,
     const long long cf_n11 = cf_add(cf_mul(2, n), 1);
     const long long cf_n12 = cf_add(n, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12 };
-    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 22, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 22u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

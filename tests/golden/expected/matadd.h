@@ -146,7 +146,7 @@ static inline cf_count matadd_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n9 = cf_mul(B0, N);
     const long long cf_n10 = cf_div(N, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10 };
-    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 29, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 29u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -169,7 +169,7 @@ static inline cf_count matadd_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n9 = cf_sub(cf_add(cf_sub(cf_mul(cf_div(N, 2), cf_mod(cf_add(cf_n4, 1), 2)), cf_mul(cf_div(N, 2), cf_mod(cf_n4, 2))), cf_mul(cf_div(cf_add(cf_n4, 1), 2), B1)), cf_mul(cf_div(cf_n4, 2), B1));
     const long long cf_n10 = cf_mul(B0, N);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10 };
-    const cf_leaf_shape cf_shape_of = { { cf_mul(dim1, 2), dim0, 1 }, { B1, B0, 1 }, 19, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_mul(dim1, 2), dim0, 1 }, { B1, B0, 1 }, 19u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

@@ -206,7 +206,7 @@ static inline cf_count matmul_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n22 = s;
     const long long cf_n23 = cf_div(s, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23 };
-    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { ub1, B0, 1 }, 33, cf_number_of(cf_add(cf_mul(B0, cf_mul(s, ub1)), cf_mul(B0, B0))) };
+    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { ub1, B0, 1 }, 33u, cf_number_of(cf_add(cf_mul(B0, cf_mul(s, ub1)), cf_mul(B0, B0))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -248,7 +248,7 @@ static inline cf_count matmul_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n22 = s;
     const long long cf_n23 = cf_div(s, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21, cf_n22, cf_n23 };
-    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { ub1, B0, 1 }, 32, cf_number_of(cf_add(cf_mul(B0, cf_mul(s, ub1)), cf_mul(B0, B0))) };
+    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { ub1, B0, 1 }, 32u, cf_number_of(cf_add(cf_mul(B0, cf_mul(s, ub1)), cf_mul(B0, B0))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2:
@@ -287,7 +287,7 @@ static inline cf_count matmul_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n18 = cf_div(cf_div(cf_sub(cf_mul(2, ub1), 1), ub1), 2);
     const long long cf_n19 = cf_mul(B0, ub1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19 };
-    const cf_leaf_shape cf_shape_of = { { cf_mul(dim1, s), dim0, 1 }, { ub1, B0, 1 }, leaf == 2 ? 34 : 32, cf_number_of(cf_add(cf_mul(B0, B0), cf_mul(B0, ub1))) };
+    const cf_leaf_shape cf_shape_of = { { cf_mul(dim1, s), dim0, 1 }, { ub1, B0, 1 }, leaf == 2 ? 34u : 32u, cf_number_of(cf_add(cf_mul(B0, B0), cf_mul(B0, ub1))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 4: {
@@ -313,7 +313,7 @@ static inline cf_count matmul_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n10 = cf_div(n, B0);
     const long long cf_n11 = cf_div(cf_div(n, B0), 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11 };
-    const cf_leaf_shape cf_shape_of = { { cf_mul(dim1, s), dim0, 1 }, { ub1, B0, 1 }, 32, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_mul(dim1, s), dim0, 1 }, { ub1, B0, 1 }, 32u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

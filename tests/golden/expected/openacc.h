@@ -122,7 +122,7 @@ static inline cf_count openacc_1_leaf_cost(int leaf, const cf_machine *machine, 
     const long long cf_n5 = cf_sub(cf_mul(m, t), m);
     const long long cf_n6 = cf_mul(m, t);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 14, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 14u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -286,7 +286,7 @@ static inline cf_count openacc_2_leaf_cost(int leaf, const cf_machine *machine, 
     const long long cf_n6 = cf_neg(B0);
     const long long cf_n7 = cf_sub(n, 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 9, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 9u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

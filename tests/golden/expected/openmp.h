@@ -182,7 +182,7 @@ static inline cf_count openmp_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n20 = cf_mul(B0, B1);
     const long long cf_n21 = cf_div(n, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19, cf_n20, cf_n21 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 0 ? 34 : 32, cf_number_of(cf_add(cf_mul(2, cf_mul(B0, n)), cf_mul(2, cf_mul(B1, n)))) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 0 ? 34u : 32u, cf_number_of(cf_add(cf_mul(2, cf_mul(B0, n)), cf_mul(2, cf_mul(B1, n)))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2:
@@ -211,7 +211,7 @@ static inline cf_count openmp_leaf_cost(int leaf, const cf_machine *machine, int
     const long long cf_n11 = cf_div(n, 2);
     const long long cf_n12 = cf_mul(B0, n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 2 ? 34 : 32, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 2 ? 34u : 32u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

@@ -165,7 +165,7 @@ static inline cf_count pairs_leaf_cost(int leaf, const cf_machine *machine, int 
     const long long cf_n18 = n;
     const long long cf_n19 = cf_mul(B0, n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 0 ? 31 : 30, cf_number_of(cf_add(cf_mul(B0, m), cf_mul(B1, m))) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 0 ? 31u : 30u, cf_number_of(cf_add(cf_mul(B0, m), cf_mul(B1, m))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2: {
@@ -192,7 +192,7 @@ static inline cf_count pairs_leaf_cost(int leaf, const cf_machine *machine, int 
     const long long cf_n12 = n;
     const long long cf_n13 = cf_mul(B0, n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 30, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 30u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

@@ -143,7 +143,7 @@ static inline cf_count pointers_leaf_cost(int leaf, const cf_machine *machine, i
     const long long cf_n8 = n;
     const long long cf_n9 = cf_mul(B0, n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(m, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 0 ? 14 : 12, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(m, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 0 ? 14u : 12u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

@@ -152,7 +152,7 @@ static inline cf_count reassociated_leaf_cost(int leaf, const cf_machine *machin
     const long long cf_n8 = cf_mul(B, n);
     const long long cf_n9 = cf_div(n, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B), 1), B), 1, 1 }, { B, 1, 1 }, leaf == 0 ? 29 : 28, cf_number_of(cf_add(cf_mul(B, n), n)) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B), 1), B), 1, 1 }, { B, 1, 1 }, leaf == 0 ? 29u : 28u, cf_number_of(cf_add(cf_mul(B, n), n)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2: {
@@ -173,7 +173,7 @@ static inline cf_count reassociated_leaf_cost(int leaf, const cf_machine *machin
     const long long cf_n6 = cf_div(n, 2);
     const long long cf_n7 = cf_mul(B, n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B), 1), B), 1, 1 }, { B, 1, 1 }, 28, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(m, B), 1), B), 1, 1 }, { B, 1, 1 }, 28u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

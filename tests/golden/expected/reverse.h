@@ -145,7 +145,7 @@ static inline cf_count reverse_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n10 = cf_neg(cf_mul(B, s));
     const long long cf_n11 = cf_sub(n, 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11 };
-    const cf_leaf_shape cf_shape_of = { { dim, 1, 1 }, { B, 1, 1 }, 28, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { dim, 1, 1 }, { B, 1, 1 }, 28u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -164,7 +164,7 @@ static inline cf_count reverse_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n6 = cf_neg(B);
     const long long cf_n7 = cf_sub(n, 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
-    const cf_leaf_shape cf_shape_of = { { cf_mul(dim, s), 1, 1 }, { B, 1, 1 }, 12, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_mul(dim, s), 1, 1 }, { B, 1, 1 }, 12u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

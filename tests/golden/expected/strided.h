@@ -150,7 +150,7 @@ static inline cf_count strided_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n6 = cf_div(s, 2);
     const long long cf_n7 = cf_mul(B, s);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
-    const cf_leaf_shape cf_shape_of = { { dim, 1, 1 }, { B, 1, 1 }, 29, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { dim, 1, 1 }, { B, 1, 1 }, 29u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1:
@@ -167,7 +167,7 @@ static inline cf_count strided_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n3 = cf_div(cf_mul(dim, s), 2);
     const long long cf_n4 = B;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4 };
-    const cf_leaf_shape cf_shape_of = { { cf_mul(dim, s), 1, 1 }, { B, 1, 1 }, leaf == 1 ? 14 : 12, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_mul(dim, s), 1, 1 }, { B, 1, 1 }, leaf == 1 ? 14u : 12u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

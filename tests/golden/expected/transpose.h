@@ -189,7 +189,7 @@ static inline cf_count transpose_leaf_cost(int leaf, const cf_machine *machine, 
     const long long cf_n18 = cf_mul(B0, B0);
     const long long cf_n19 = cf_mul(cf_mul(B1, N), s);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19 };
-    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 31, cf_number_of(cf_mul(B0, cf_mul(B1, s))) };
+    const cf_leaf_shape cf_shape_of = { { dim1, dim0, 1 }, { B1, B0, 1 }, 31u, cf_number_of(cf_mul(B0, cf_mul(B1, s))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1:
@@ -220,7 +220,7 @@ static inline cf_count transpose_leaf_cost(int leaf, const cf_machine *machine, 
     const long long cf_n14 = cf_mul(B0, B0);
     const long long cf_n15 = cf_mul(B1, N);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15 };
-    const cf_leaf_shape cf_shape_of = { { cf_mul(dim1, s), dim0, 1 }, { B1, B0, 1 }, 22, cf_number_of(cf_mul(B0, B1)) };
+    const cf_leaf_shape cf_shape_of = { { cf_mul(dim1, s), dim0, 1 }, { B1, B0, 1 }, 22u, cf_number_of(cf_mul(B0, B1)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 3: {
@@ -242,7 +242,7 @@ static inline cf_count transpose_leaf_cost(int leaf, const cf_machine *machine, 
     const long long cf_n9 = cf_mul(B0, N);
     const long long cf_n10 = cf_mul(B1, N);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10 };
-    const cf_leaf_shape cf_shape_of = { { cf_mul(dim1, s), dim0, 1 }, { B1, B0, 1 }, 14, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_mul(dim1, s), dim0, 1 }, { B1, B0, 1 }, 14u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
