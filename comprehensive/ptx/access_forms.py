@@ -48,7 +48,7 @@ class _File(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class AccessForms:
-    """Of one base opcode: the memories that it may name, and those that single words go with."""
+    """The memories that accesses with one base opcode may name, and those that single words go with."""
 
     spaces: frozenset[str]
     words: Mapping[str, frozenset[str]]
@@ -62,7 +62,7 @@ def _file() -> _File:
 
 @cache
 def access_forms() -> Mapping[str, AccessForms]:
-    """By base opcode."""
+    """Return the forms of accesses by base opcode, as ``specs/ptx/access_forms.toml`` lists them."""
     return {
         name: AccessForms(
             frozenset(row["spaces"].split()),
@@ -74,7 +74,7 @@ def access_forms() -> Mapping[str, AccessForms]:
 
 
 def register_types(flow: Flow) -> dict[str, str]:
-    """Of the registers of a function whose name is that of one register only."""
+    """Return the types of a function's registers by name, without names that several registers share."""
     inner = {register.name for register in flow.registers if register.scope != 0}
     return {register.name: register.type for register in flow.registers if register.name not in inner}
 

@@ -36,8 +36,10 @@ def assembled(ptxas: Tool) -> Check:
 
 
 def cubin_of(ptxas: Tool, module: Module) -> Compiled:
-    """For the architecture that the module names, or the next one that ptxas has. SourceRejectedError where ptxas
-    rejects it."""
+    """Compile for the architecture that the module names, or the next later one that ptxas has.
+
+    SourceRejectedError where ptxas rejects the module.
+    """
     with tempfile.TemporaryDirectory() as directory:
         source = Path(directory) / "module.ptx"
         source.write_bytes(print_module(module).encode("utf-8", "surrogateescape"))

@@ -103,7 +103,10 @@ class Flow:
 
 
 def roles_of(instruction: Instruction) -> tuple[Role, ...]:
-    """Of its operands; of a call it matters whether there is a list of results."""
+    """Return the roles of an instruction's operands.
+
+    For a call it matters whether there is a list of results.
+    """
     code, operands = instruction.opcode, instruction.operands
     if code.base != "call":
         return code.roles(len(operands))
@@ -111,7 +114,10 @@ def roles_of(instruction: Instruction) -> tuple[Role, ...]:
 
 
 def role_of(name: str, role: Role) -> Role:
-    """Of a register in an operand: where only a part is written (``v.x``), the other parts stay, and all is read."""
+    """Return the role of a register within an operand.
+
+    Where only a part is written (``v.x``), the other parts stay, so that all of it is read.
+    """
     return Role.DEF_USE if role is Role.DEF and "." in name else role
 
 

@@ -72,7 +72,7 @@ def verified(stage: Stage) -> None:
 
 
 def pass_error(code: str, stage: Stage, what: str) -> CompileError:
-    """That a pass is at fault."""
+    """Return the error which says that a pass is at fault."""
     name = stage.ptx_pass.name
     help = f"this is a bug of the pass: leave '{name}' out, and report it with the input"
     return CompileError((Diagnostic(Severity.ERROR, code, f"'{name}' {what}", None, help=help),))

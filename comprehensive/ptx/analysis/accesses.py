@@ -43,7 +43,7 @@ class Access:
 
 
 def accesses_of(affine: Affine, spaces: Spaces) -> Mapping[int, Access]:
-    """By step, in order.
+    """Return what each step that reads, writes or orders memory does to it, by step, in order.
 
     >>> accesses_of(affine, spaces)[7].bytes    # doctest: +SKIP
     16

@@ -49,11 +49,11 @@ class Affine:
     trips: Mapping[int, Trips]
 
     def bounds(self, form: Form) -> tuple[int, int]:
-        """Of the sum as an integer, before it wraps."""
+        """Return the least and the greatest value of the sum as an integer, before it wraps."""
         return bounds(self.symbols, form)
 
     def show(self, form: Form) -> str:
-        """For people."""
+        """Return the form as text for people, such as ``a + 4*s(%tid.x) + 8``."""
         parts = [(coefficient, self.name(symbol)) for symbol, coefficient in form.terms]
         shown = [name if c == 1 else f"{c}*{name}" for c, name in parts]
         if form.constant or not shown:
@@ -61,7 +61,7 @@ class Affine:
         return " + ".join(shown)
 
     def name(self, symbol: int) -> str:
-        """Of a symbol, for people."""
+        """Return the name that is shown to people for a symbol."""
         found = self.symbols[symbol]
         match found.kind, found.key:
             case "product", numbers:
@@ -90,7 +90,9 @@ class Affine:
 
 
 def affine_of(ssa: Ssa, operand_values: Sequence[Sequence[int]], loops: Loops, tree: Tree) -> Affine:
-    """In two passes where there are loops: the first finds counters, the second puts them in.
+    """Return the values and addresses of a function as sums.
+
+    Where there are loops, a first pass finds their counters, and a second one puts them in.
 
     >>> affine.show(affine_of(ssa, operand_values, loops, tree).addresses[7])    # doctest: +SKIP
     'a + 4*s(%tid.x) + 8'

@@ -39,7 +39,7 @@ _MOST_BITS_OF_NUMBER = 32
 
 
 class Relation(Enum):
-    """Which executions of two accesses are compared."""
+    """The executions of two accesses that are compared."""
 
     SAME_VISIT = "same visit"
     ANY_VISIT = "any visit"
@@ -57,7 +57,7 @@ class Alias:
     assume_noalias: bool = False
 
     def may_alias(self, one: Access, other: Access, relation: Relation = Relation.SAME_VISIT) -> bool:
-        """Of two reads whether they may read the same.
+        """Return whether the two may touch a common byte; for two reads, whether they may read the same.
 
         >>> alias.may_alias(accesses[7], accesses[9])    # doctest: +SKIP
         False

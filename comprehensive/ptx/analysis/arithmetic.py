@@ -117,7 +117,7 @@ class Arithmetic:
         return single(bits, self.symbols.number(Symbol("value", (value,), low, most, loops, value)))
 
     def operand(self, index: int, place: int, bits: int) -> Form | None:
-        """Of an operand that is read as so many bits."""
+        """Return the form of an operand that is read as so many bits; None where it is not known."""
         value = self._operand_values[index][place]
         if value != NONE:
             found = self.forms[value]
@@ -148,7 +148,7 @@ class Arithmetic:
         return None if found is None else add(found, constant(found.bits, operand.offset))
 
     def only_address(self, index: int) -> Form | None:
-        """Of the only address among the operands of a step; None where there are several, or none."""
+        """Return the form of a step's only address; None where there are several, or none."""
         found: Form | None = None
         for place, operand in enumerate(self._ssa.cfg.flow.steps[index].instruction.operands):
             if isinstance(operand, Address):
@@ -183,7 +183,7 @@ class Arithmetic:
         return single(bits, self.symbols.number(Symbol("special", (name,), low, high)))
 
     def number_bounds(self, one: Form, signed: bool) -> tuple[int, int]:
-        """Of the number that it is, as signed or unsigned, where the facts hold."""
+        """Return the bounds of the form as a signed or unsigned number, where the facts hold."""
         low, high = self.bounds_anywhere(one, signed)
         known = self.facts.bounds(one, signed)
         # Facts that exclude each other stand where nobody comes.
@@ -192,7 +192,10 @@ class Arithmetic:
         )
 
     def bounds_anywhere(self, one: Form, signed: bool) -> tuple[int, int]:
-        """Of the number that it is, without what branches say: those of a symbol, which may be met elsewhere."""
+        """Return the bounds of the form as a signed or unsigned number, without what branches say.
+
+        They hold for its symbols wherever these are met.
+        """
         least, most = limits(one.bits, signed)
         if one.is_constant:
             number = one.constant if signed else one.constant % (1 << one.bits)
@@ -282,7 +285,10 @@ class Arithmetic:
         return self.symbols.number(Symbol("product", key, min(corners), max(corners), a.loops | b.loops))
 
     def _load(self, index: int, code: Opcode) -> None:
-        """Of a kernel's parameter the parameter, else bounds by the type."""
+        """Give the values that a load defines their forms.
+
+        A kernel's parameter is a symbol of its own; other values are bounded by the type.
+        """
         step = self._ssa.cfg.flow.steps[index]
         type_ = code.types[-1] if code.types else "b64"
         bits = 8 * bytes_of(type_)
@@ -344,7 +350,7 @@ class Arithmetic:
         return single(bits, self.symbols.number(Symbol("operation", tuple(key), low, high, loops, value)))
 
     def symbol_bounds(self, one: Form) -> tuple[int, int]:
-        """Of the sum as an integer, before it wraps."""
+        """Return the least and the greatest value of the sum as an integer, before it wraps."""
         return self.symbols.bounds(one)
 
     def window(self, memory: str) -> int:

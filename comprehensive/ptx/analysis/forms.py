@@ -36,12 +36,12 @@ class Form(NamedTuple):
 
     @property
     def varying(self) -> Form:
-        """Without the constant."""
+        """Return the form without its constant."""
         return Form(self.bits, self.terms, 0)
 
 
 def wrapped(value: int, bits: int) -> int:
-    """As a signed number of so many bits."""
+    """Return the value as a signed number of so many bits."""
     half = 1 << (bits - 1)
     return ((value + half) & ((1 << bits) - 1)) - half
 
@@ -60,7 +60,7 @@ def form(bits: int, terms: Mapping[int, int], value: int = 0) -> Form:
 
 
 def add(one: Form, other: Form) -> Form:
-    """Both of the same number of bits."""
+    """Return the sum of two forms of the same number of bits."""
     bits = one.bits
     value = one.constant + other.constant
     if not other.terms:

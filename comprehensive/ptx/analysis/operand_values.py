@@ -14,7 +14,9 @@ from comprehensive.ptx.opcodes import Role
 
 
 def operand_values_of(ssa: Ssa) -> tuple[tuple[int, ...], ...]:
-    """Of what is both read and defined the value that is read.
+    """Return the value in each operand of each step.
+
+    An operand that is both read and defined has the value that is read.
 
     >>> operand_values_of(ssa)[0]    # doctest: +SKIP
     (7, -1)

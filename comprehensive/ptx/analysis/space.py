@@ -70,7 +70,7 @@ class Space(Enum):
         return other if self is Space.ZERO else Space.ANY
 
     def plus(self, other: Space) -> Space:
-        """Of the sum of two values."""
+        """Return the memory into which the sum of two values points."""
         if Space.NONE in (self, other):
             return Space.NONE
         if self.is_number and other.is_number:
@@ -80,7 +80,7 @@ class Space(Enum):
         return other if self.is_number else Space.ANY
 
     def minus(self, other: Space) -> Space:
-        """Of the difference of two values."""
+        """Return the memory into which the difference of two values points."""
         if other.is_number or Space.NONE in (self, other):
             return self.plus(other)
         return Space.DISTANCE if self is other and self.is_one else Space.ANY

@@ -97,7 +97,8 @@ def space_of_result(instruction: Instruction, spaces: Sequence[Space], address_b
 
 
 def space_named(name: str | None) -> Space | None:
-    """Of ``shared::cluster`` SHARED; None for what is no memory of an access."""
+    """Return the memory that a modifier names: SHARED for ``shared::cluster``, None for what no access names.
+    """
     return None if name is None else _BY_NAME.get(name.split("::")[0])
 
 

@@ -39,8 +39,11 @@ class Spaces:
 
 
 def variable_spaces(flow: Flow, of_module: Mapping[str, str] = MappingProxyType({})) -> Mapping[str, Space]:
-    """Of the variables and parameters of a function, and of the module's: directives such as ``.global`` by symbol.
-    A name that is declared twice in different memories is ANY."""
+    """Return the memories of a function's variables and parameters, and of those of the module, by name.
+
+    ``of_module`` has directives such as ``.global`` by symbol. A name that is declared twice in different
+    memories is ANY.
+    """
     found = {name: space_named(kind.removeprefix(".")) or Space.ANY for name, kind in of_module.items()}
     function = flow.function
     for parameter in (*function.parameters, *function.returns):

@@ -77,7 +77,10 @@ class Ssa:
 
     @cached_property
     def readers(self) -> tuple[tuple[int, ...], ...]:
-        """Of every value the steps that read it, guards and what stays included; phis are not steps."""
+        """Return for every value the steps that read it.
+
+        Guards and values that stay count as read; phis are not steps.
+        """
         found: list[list[int]] = [[] for _ in self.values]
         for step in range(len(self.uses)):
             for value in dict.fromkeys(self.inputs(step)):
@@ -129,7 +132,7 @@ _NAME = re.compile(r"(?<![.\w%$])[A-Za-z_$%][\w$]*")
 def _phi_registers(
     cfg: Cfg, frontiers: Sequence[Sequence[int]], liveness: Liveness, fixed: frozenset[int]
 ) -> list[list[int]]:
-    """Of every block the registers that need a phi."""
+    """Return for every block the registers that need a phi."""
     found: list[list[int]] = [[] for _ in cfg.blocks]
     wanted = 0
     for number in cfg.order:

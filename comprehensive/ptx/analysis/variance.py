@@ -81,7 +81,7 @@ class Variance:
     steps: tuple[Level, ...]
 
     def is_uniform(self, value: int) -> bool:
-        """In the threads of a warp."""
+        """Return whether the value is the same in all threads of a warp."""
         return self.values[value] <= Level.WARP
 
 
@@ -178,7 +178,7 @@ class _Levels:
         return code.accepts(len(operands)) and not operands[-1].names
 
     def _own_level(self, number: int) -> Level:
-        """Without what the operands say."""
+        """Return the level that the instruction of a step gives its results, whatever its operands are."""
         step = self._ssa.cfg.flow.steps[number]
         code = step.instruction.opcode
         if code.base in _LANES or not code.is_known or code.is_volatile or code.reads_carry:
@@ -213,7 +213,7 @@ class _Levels:
             self._groups_of.setdefault(fork, []).append(group)
 
     def _group(self) -> None:
-        """Of every block that branches the values that vary as its condition does, by control."""
+        """Group under every branch the values that vary, by control, as its condition does."""
         ssa = self._ssa
         forks = {b.number for b in ssa.cfg.blocks if b.is_fork}
         if self._loops.irregular:

@@ -116,7 +116,10 @@ def _expanded(arguments: Sequence[str], depth: int = 0) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    """As ptxas splits: at white space, but for double quotes and backslashes; no comments, no single quotes."""
+    """Split text as ptxas does: at white space outside double quotes, with backslashes as escapes.
+
+    Comments and single quotes mean nothing.
+    """
     lexer = shlex.shlex(text, posix=True)
     lexer.quotes, lexer.commenters, lexer.whitespace_split = '"', "", True
     return list(lexer)

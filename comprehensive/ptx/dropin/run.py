@@ -56,7 +56,7 @@ class _Answer:
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
-    """Of the wrapper: ptxas, the passes, and the arguments of ptxas."""
+    """Run the wrapper: the arguments are ptxas, the pipeline of passes, and the arguments of ptxas."""
     ptxas, pipeline, *rest = arguments
     run(ptxas, rest, pipeline)
 
@@ -127,7 +127,7 @@ def _assemble_rewritten(ptxas: str, call: Assembly, pipeline: str, rewrite: Rewr
 
 
 def _rewritten_texts(paths: Sequence[str], pipeline: str, rewrite: Rewrite | None) -> dict[str, str]:
-    """By the path of the original; only those that differ from it."""
+    """Return the texts that the passes change, by the path of the original."""
     texts: dict[str, str] = {}
     for path in paths:
         with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:

@@ -128,7 +128,7 @@ def _of_floats(name: str, type_: str, opcode: Opcode) -> Computation:
 
 
 def _wide(binding: Binding, name: str, to: Operand, address: Operand, given: list[Operand]) -> Action:
-    """Of 128 bits: exch and cas."""
+    """Return the action of a 128-bit atomic, ``exch`` or ``cas``."""
     if name not in ("exch", "cas"):
         raise Unsupported(f"'{binding.step.instruction.opcode.text}'")
     target = None if isinstance(to, Name) and to.text == SINK else binding.wide(to)

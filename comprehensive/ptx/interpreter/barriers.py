@@ -34,7 +34,7 @@ class _Waiting:
 
 @dataclass
 class _Barrier:
-    """By block: how many have come, how many must, and how many have said yes."""
+    """The state of one barrier in each block: how many threads have come, must come, and have said yes."""
 
     arrived: Array
     expected: Array
@@ -47,7 +47,7 @@ def _new_barrier(blocks: int) -> _Barrier:
 
 
 class Barriers:
-    """Those of all blocks of a batch."""
+    """The barriers of all blocks of a batch."""
 
     def __init__(self, machine: Machine, scheduler: Scheduler) -> None:
         self._machine = machine

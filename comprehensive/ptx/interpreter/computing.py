@@ -176,7 +176,7 @@ def _move_vector(binding: Binding, to: Operand, source: Operand, type_: str) -> 
 
 
 def _copies(*values: Array) -> tuple[Array, ...]:
-    """Of what may lie in a register that is written before it is read."""
+    """Return copies of values that may lie in a register that is written before they are used."""
     return tuple(value.copy() for value in values)
 
 

@@ -29,7 +29,8 @@ class _Pending:
 
 
 class Copies:
-    """Those of a batch that have begun and have not been waited for; ``groups`` counts the commits of each thread."""
+    """Copies of a batch that have begun and are not waited for; ``groups`` counts the commits of each thread.
+    """
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -50,7 +51,10 @@ class Copies:
         self._groups[lanes.at] += 1
 
     def wait(self, lanes: Lanes, open_groups: int | None) -> None:
-        """Until at most that many of the last groups are open; None for all copies, committed or not."""
+        """Complete copies of these lanes until at most so many of the last groups are open.
+
+        None completes all copies, committed or not.
+        """
         waits = np.zeros(self._machine.shape.lanes, np.bool_)
         waits[lanes.at] = True
         left: list[_Pending] = []

@@ -65,7 +65,10 @@ def _modified(
     type_: str,
     flushed: Callable[[Array, Sequence[Array]], Array] | None = None,
 ) -> Callable[..., Array]:
-    """With what ``.ftz``, ``.sat``, ``.relu`` say; ``flushed`` is what flushes results, if that needs the sources."""
+    """Return the function with the modifiers ``.ftz``, ``.sat`` and ``.relu`` of the opcode applied.
+
+    ``flushed`` is what flushes results, if that needs the sources.
+    """
     flush, saturate, rectify = has(opcode, "ftz"), has(opcode, "sat"), has(opcode, "relu")
     call = callable_of(function)
     if not (flush or saturate or rectify):

@@ -286,7 +286,7 @@ def flushed_result(result: Array, base: str, type_: str, mode: str, sources: Seq
 
 
 def saturated(x: Array, type_: str) -> Array:
-    """To [0, 1]; NaN becomes 0 (``.sat``)."""
+    """Clamp numbers to [0, 1]; NaN becomes 0 (``.sat``)."""
     if type_ == "bf16":
         wide = (x.astype(np.uint32) << np.uint32(16)).view(np.float32)
         return (saturated(wide, "f32").view(np.uint32) >> np.uint32(16)).astype(np.uint16)
@@ -353,5 +353,5 @@ def opposite(x: Array, type_: str) -> Array:
 
 
 def fix_mode(x: Array, mode: str) -> Array:
-    """To a whole number: rni, rzi, rmi, rpi."""
+    """Round to whole numbers as the mode says: rni, rzi, rmi or rpi."""
     return {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}[mode](x)

@@ -40,7 +40,7 @@ def _word(type_: str) -> str:
 
 
 def _saturating(function: np.ufunc) -> Callable[..., Array]:
-    """Of 32-bit signed numbers, in 64 bits."""
+    """Return the function on signed 32-bit numbers, computed in 64 bits and clamped to 32."""
 
     def clamped(*sources: Array) -> Array:
         exact = function(*(source.astype(np.int64) for source in sources))

@@ -21,7 +21,7 @@ def unsigned(a: Array) -> Array:
 
 
 def _doubled(a: Array) -> Array:
-    """In the dtype of twice the width."""
+    """Return the numbers in the dtype of twice the width."""
     return a.astype(f"{a.dtype.kind}{2 * a.dtype.itemsize}")
 
 
@@ -48,7 +48,10 @@ def _multiply_high64(a: Array, b: Array) -> Array:
 
 
 def multiply_24(a: Array, b: Array, high: bool) -> Array:
-    """Of the lower 24 bits, sign-extended for signed types; the lower 32 bits of 48, or the upper ones."""
+    """Multiply the lower 24 bits, sign-extended for signed types.
+
+    The result is the lower 32 bits of the 48, or with ``high`` the upper 32.
+    """
     eight = a.dtype.type(8)
     product = _doubled((a << eight) >> eight) * _doubled((b << eight) >> eight)
     return (product >> (16 if high else 0)).astype(a.dtype)
@@ -61,7 +64,7 @@ def divide(a: Array, b: Array) -> Array:
 
 
 def remainder(a: Array, b: Array) -> Array:
-    """With the sign of the dividend; by zero all bits set."""
+    """Return the remainder, which has the sign of the dividend; where the divisor is 0, all bits are set."""
     _, rest = _quotient_and_rest(a, b)
     return rest
 
@@ -164,14 +167,17 @@ def insert_field(a: Array, b: Array, position: Array, length: Array) -> Array:
 
 
 def _place_and_size(bits: int, position: Array, length: Array) -> tuple[Array, Array]:
-    """Of 32 bits the hardware has the instruction and takes 8 bits of both; of 64 bits ptxas makes shifts of it."""
+    """Return position and length of a bit field as the hardware reads them.
+
+    Its instruction, for 32 bits, takes 8 bits of both; ptxas makes shifts of one for 64 bits, which take all.
+    """
     if bits == 64:
         return position.astype(np.int64), length.astype(np.int64)
     return (position & np.uint32(0xFF)).astype(np.int64), (length & np.uint32(0xFF)).astype(np.int64)
 
 
 def _ones(count: Array) -> Array:
-    """That many lower bits set, 0 to 64."""
+    """Return words whose lowest ``count`` bits are set, 0 to 64 of them."""
     shift = np.minimum(count, 63).astype(np.uint64)
     return np.where(count > 63, np.uint64(0xFFFFFFFFFFFFFFFF), (np.uint64(1) << shift) - np.uint64(1))
 

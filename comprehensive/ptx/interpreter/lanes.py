@@ -38,7 +38,7 @@ class Lanes:
         return self._index
 
     def where(self, mask: Array) -> Lanes:
-        """Those of them for which a mask over them is true."""
+        """Return the lanes for which a mask over them is true."""
         return lanes_of(self.index[mask])
 
 

@@ -28,7 +28,7 @@ class Shape:
 
     @property
     def threads(self) -> int:
-        """Of a block."""
+        """The number of threads in a block."""
         return self.block[0] * self.block[1] * self.block[2]
 
     @property
@@ -38,7 +38,7 @@ class Shape:
 
     @property
     def blocks(self) -> int:
-        """Of the grid."""
+        """The number of blocks in the grid."""
         return self.grid[0] * self.grid[1] * self.grid[2]
 
     @property
@@ -103,7 +103,7 @@ class Machine:
         return f"thread {place} of block {block}"
 
     def warp_masks(self, lanes: Lanes) -> Array:
-        """For each warp of the batch which of its lanes are among these, as bits."""
+        """Return for each warp of the batch which of its lanes are among these, as bits."""
         return self.over_warps(np.bitwise_or, np.uint32(1) << self.lane_in_warp[lanes.at], lanes)
 
     def over_warps(self, function: np.ufunc, values: Array, lanes: Lanes) -> Array:

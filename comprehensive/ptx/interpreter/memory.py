@@ -113,7 +113,7 @@ class Space:
         return min(self.slots.values(), key=distance, default=None)
 
     def places(self, addresses: Array, width: int, lanes: Lanes, *, writes: bool) -> Array:
-        """Where the accesses of ``width`` bytes are in the array of bytes. Fault: CF1014, CF1015."""
+        """Return where accesses of ``width`` bytes are in the array of all bytes. Fault: CF1014, CF1015."""
         low, high = int(addresses.min()), int(addresses.max())
         found = self.slots.get(low >> self.slot_bits)
         if found is None or low < found.start or high + width > found.end or (writes and not found.writable):
@@ -219,7 +219,7 @@ class Memory:
         """Whatever these lanes have written other threads see from now on, as they do anyway."""
 
     def publish_at(self, width: int, where: Array, lanes: Lanes) -> None:
-        """As :meth:`publish`, for what each lane has written there."""
+        """Do as :meth:`publish`, for what each lane has written at ``where``."""
 
     def poison(self) -> None:
         """Shared and local memory as nobody has written it."""
@@ -244,7 +244,7 @@ class Memory:
         self.bytes[place : place + len(contents)] = np.frombuffer(contents, np.uint8)
 
     def place(self, allocation: Allocation) -> int:
-        """Of its first byte, among all bytes; nothing of what lanes or blocks have of their own."""
+        """Return the place among all bytes of the first byte of an allocation that all threads share."""
         return self.spaces[allocation.space].slots[allocation.start >> _SLOT_BITS[allocation.space]].place
 
     def contents(self, allocation: Allocation) -> bytes:
@@ -252,7 +252,7 @@ class Memory:
         return self.bytes[place : place + allocation.size].tobytes()
 
     def generic(self, addresses: Array, width: int, lanes: Lanes, *, writes: bool) -> Array:
-        """Where accesses by generic addresses are. Fault: CF1014, CF1015."""
+        """Return where accesses by generic addresses are in the array of all bytes. Fault: CF1014, CF1015."""
         windows = addresses >> np.uint64(WINDOW_BITS)
         first = int(windows[0])
         space = SPACE_OF_WINDOW.get(first, "global")
@@ -266,7 +266,7 @@ class Memory:
         return places
 
     def places(self, space: str | None, addresses: Array, width: int, lanes: Lanes, *, writes: bool) -> Array:
-        """Where accesses by addresses of a space are; None is generic."""
+        """Return where accesses by a space's addresses are in the array of bytes; None is generic."""
         if space is None:
             return self.generic(addresses, width, lanes, writes=writes)
         return self.spaces[space].places(addresses, width, lanes, writes=writes)

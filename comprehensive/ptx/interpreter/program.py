@@ -277,7 +277,7 @@ def _variables_of_body(
     copies: int,
     initial: list[tuple[Allocation, bytes]],
 ) -> dict[int, Mapping[str, Allocation]]:
-    """By the position of an instruction the variables that it sees."""
+    """Return the variables that each instruction sees, by its position, and allocate them."""
     scopes: list[dict[str, Allocation]] = [dict(parameters)]
     found: dict[int, Mapping[str, Allocation]] = {}
     for position, statement in enumerate(function.body):

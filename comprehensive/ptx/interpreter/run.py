@@ -227,7 +227,7 @@ class _Execution:
         self.thread_instructions += count * lanes.count
 
     def _met(self, place: Place, lanes: Lanes, part: Part) -> Lanes:
-        """Those of the lanes whose warp is there as far as the instruction names it; the others wait."""
+        """Return the lanes of warps whose lanes named by the instruction are all there; the others wait."""
         waiting = self._meeting.pop(place, None)
         if waiting is not None:
             lanes = merged((waiting, lanes))

@@ -78,7 +78,7 @@ class Scheduler:
         queue.add(place, lanes, self.turn)
 
     def rest(self, position: int, lanes: Lanes) -> None:
-        """As :meth:`go`, but others should go first."""
+        """Enter lanes as :meth:`go` does, but let others go first."""
         if lanes.count:
             self._resting.append(((*self.stack, position), lanes))
 

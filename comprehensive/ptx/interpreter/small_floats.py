@@ -36,7 +36,7 @@ _TABLES = {type_: _table(type_) for type_ in _MANTISSA}
 
 
 def decode(codes: Array, type_: str) -> Array:
-    """To doubles."""
+    """Return codes of an 8-bit format as doubles."""
     values = _TABLES[type_][codes & 0x7F]
     return np.where(codes & 0x80 != 0, -values, values)
 

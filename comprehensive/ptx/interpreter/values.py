@@ -37,7 +37,7 @@ def unary(function: Unary) -> Computation:
 
 
 def callable_of(function: Computation) -> Callable[..., Any]:
-    """To be called with as many sources as there are."""
+    """Return the function typed so that it can be called with as many sources as there are."""
     return cast("Callable[..., Any]", function)
 
 

@@ -64,7 +64,7 @@ def declared(space: str, text: str) -> tuple[Declared, ...]:
 
 
 def _parts(text: str) -> list[str]:
-    """At commas outside braces and brackets."""
+    """Split text at commas outside braces, brackets and parentheses; empty parts are left out."""
     parts, depth, begin = list[str](), 0, 0
     for place, character in enumerate(text):
         depth += (character in "{([") - (character in "})]")

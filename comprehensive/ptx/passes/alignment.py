@@ -36,7 +36,7 @@ class Alignment:
         self._variables = _variable_alignments(function, module)
 
     def of(self, form: Form) -> int:
-        """At most :data:`MOST`."""
+        """Return the power of two of which the form is proved to be a multiple, at most :data:`MOST`."""
         found = _of_number(form.constant)
         for symbol, coefficient in form.terms:
             found = min(found, self._of_symbol(symbol) * _of_number(coefficient))

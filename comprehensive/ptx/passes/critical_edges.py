@@ -54,7 +54,10 @@ class Split:
         return self.original.blocks[target].start - 1
 
     def write(self, contents: Mapping[int, Sequence[Statement]], edits: Edits, fresh: Fresh) -> None:
-        """Behind all other changes: a block stands behind what comes to the end of the one before it."""
+        """Write the contents of new blocks into the text, behind all other changes.
+
+        A block stands behind what comes to the end of the one before it.
+        """
         by_target: dict[int, list[int]] = defaultdict(list)
         for number in sorted(contents):
             source, target = self.edges[number]
@@ -75,7 +78,7 @@ class Split:
 
 
 def split_critical_edges(cfg: Cfg) -> Split:
-    """Of blocks that can be reached.
+    """Return the graph with a block on every critical edge between blocks that can be reached.
 
     >>> split_critical_edges(cfg).edges    # doctest: +SKIP
     {4: (0, 3)}

@@ -80,7 +80,7 @@ def expressions_of(cfg: Cfg, may_write: MayWrite) -> Expressions:
 
 
 def scope_depths(body: Sequence[Statement]) -> list[int]:
-    """Of every statement in how many scopes within the function's it stands."""
+    """Return for every statement in how many scopes within the function's it stands."""
     depth = 0
     depths: list[int] = []
     for statement in body:

@@ -175,7 +175,10 @@ class _Rewriting:
     def _without_dead(
         self, edits: Edits, body: Sequence[Statement]
     ) -> tuple[Sequence[Statement], frozenset[int]]:
-        """Without conversions, and what computed addresses, that nobody reads any more; which steps they are."""
+        """Return the body without conversions that nobody reads, and the steps that are gone.
+
+        What computed only the addresses of these conversions goes, too.
+        """
         flow = flow_of(self._flow.function.with_body(body))
         positions = edits.positions()
         declared = len(body) - len(positions)
@@ -209,7 +212,10 @@ class _Rewriting:
         return self._analyses.loops.innermost[self._analyses.cfg.block_of[step]]
 
     def _is_narrow(self, number: int) -> bool:
-        """As where it was meant for shared memory, and the space was left out."""
+        """Return whether an address is narrower than addresses are.
+
+        Then shared memory may have been meant, and the space left out.
+        """
         step = self._flow.steps[number]
         bases = {name for o in step.instruction.operands if isinstance(o, Address) for name in o.names}
         registers = (self._flow.registers[register] for register in step.uses)
@@ -258,7 +264,10 @@ class _Rewriting:
 
 
 def _unread(flow: Flow, steps: Iterable[int]) -> frozenset[int]:
-    """Those that no other step reads: what was dead before stays, and so does what it reads."""
+    """Return those of the steps that no other step reads.
+
+    What was dead before stays, and so does what it reads.
+    """
     found = set(steps)
     while True:
         read = {r for n, step in enumerate(flow.steps) if n not in found for r in step.reads}

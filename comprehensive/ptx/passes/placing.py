@@ -89,7 +89,7 @@ class Placer:
         return _Made(block, edge=edge, is_behind=block == edge[0])
 
     def _that_reach(self, made: Sequence[_Made], saved: Sequence[int]) -> list[_Made]:
-        """Those whose value is taken somewhere."""
+        """Return the computations whose value reaches a step that takes it."""
         by_block: dict[int, list[_Made]] = {}
         for one in made:
             by_block.setdefault(one.block, []).append(one)
@@ -113,7 +113,7 @@ class Placer:
         return [one for one in made if one in found]
 
     def _place(self, one: _Made) -> int:
-        """To be compared with the numbers of steps of the same block."""
+        """Return a number to be compared with the numbers of steps of the same block."""
         if one.step is not None:
             return one.step
         return len(self._steps) if one.is_behind else -1

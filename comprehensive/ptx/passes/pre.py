@@ -138,7 +138,7 @@ class _OutOfLoop:
 
 @dataclass
 class _Result:
-    """Of all rounds."""
+    """What all rounds have made of a function."""
 
     body: Sequence[Statement] | None = None
     applied: list[Remark] = field(default_factory=list[Remark])
@@ -353,7 +353,10 @@ class _Plan:
         return self._depths[self._position(edge)] == 0
 
     def _position(self, edge: Edge) -> int:
-        """Of the statement beside which is placed what an edge gets; the block must not be empty."""
+        """Return the position of the statement beside which the computations of an edge are placed.
+
+        The block must not be empty.
+        """
         block = self._placer.block_at(edge)
         if block.number in self._split.edges:
             step = self._split.before(block.number)
@@ -452,7 +455,7 @@ class _Plan:
 
 
 def _cost(instruction: Instruction) -> float:
-    """Beside an addition."""
+    """Return what an instruction costs in relation to an addition."""
     base, types = instruction.opcode.base, instruction.opcode.text.split(".")
     if base in _WORTH:
         return _WORTH[base]

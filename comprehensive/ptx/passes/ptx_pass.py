@@ -94,7 +94,7 @@ class PtxPass(ABC):
 
     @property
     def spelled(self) -> str:
-        """As a pipeline names it: with the options that differ from their defaults."""
+        """The pass as a pipeline names it: with the options that differ from their defaults."""
         given = [
             f"{f.name}={_text(getattr(self, f.name))}"
             for f in fields(self)

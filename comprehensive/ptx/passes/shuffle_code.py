@@ -34,7 +34,7 @@ class Part(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """Of numbers with sign or without."""
+    """A sum of numbers that are all signed or all unsigned."""
 
     signed: bool
     parts: tuple[Part, ...]
@@ -64,7 +64,7 @@ def data_of(instruction: Instruction) -> tuple[Name, ...]:
 
 
 def bits_of(analyses: Analyses, register: Name) -> int:
-    """Of one of the function's own registers as it is declared; 0 for what is none, or of another width than these."""
+    """Return the declared bits, 16, 32 or 64, of one of the function's own registers; 0 for any other."""
     number = analyses.flow.names.get(register.text)
     type_ = "pred" if number is None else analyses.flow.registers[number].type
     bits = 0 if type_ == "pred" else 8 * bytes_of(type_)
@@ -81,7 +81,7 @@ def is_line_of_warps(analyses: Analyses) -> bool:
 
 
 class ShuffleCode:
-    """Of one function; ``edits`` are of what it does in any case."""
+    """Writes shuffles into one function; ``edits`` are the changes that it makes in any case."""
 
     def __init__(self, analyses: Analyses) -> None:
         self.analyses = analyses
@@ -171,7 +171,7 @@ class ShuffleCode:
         register: Callable[[int], Name],
         found: list[Statement],
     ) -> None:
-        """In 64 bits."""
+        """Add the parts to ``begin`` in 64 bits, and leave the sum in ``total``."""
         sign, bits = "s" if key.signed else "u", self._width(key.parts[0])
         found.append(made("mov.b64", total, number(begin)))
         for part in key.parts:
@@ -190,7 +190,7 @@ class ShuffleCode:
         return data_of(self.analyses.flow.steps[step].instruction)
 
     def bits(self, register: Name) -> int:
-        """As declared: 16, 32 or 64."""
+        """Return the bits of a register as declared: 16, 32 or 64."""
         return bits_of(self.analyses, register)
 
 

@@ -62,7 +62,7 @@ class Architecture:
 
 @cache
 def architectures() -> Mapping[int, Architecture]:
-    """By number of the target: 90 is ``sm_90``."""
+    """Return the architectures by number of the target: 90 is ``sm_90``."""
     rows: list[dict[str, Any]] = tomllib.loads(
         (spec_directory() / "ptx" / "shuffle_costs.toml").read_text(encoding="utf-8")
     )["architecture"]
@@ -222,7 +222,7 @@ class _Estimate:
         return words * a_word + len(ring.edges) * (costs.cycles_edge + 2 * costs.cycles_issue)
 
     def _bytes(self, access: Access) -> int:
-        """That a thread moves from or to memory, whose neighbours move what lies next to it."""
+        """Return the bytes that an access moves for a thread whose neighbours access what lies next to it."""
         assert access.address is not None
         return max(access.bytes, min(abs(self._lanes.slope(access.address)), _LINE))
 

@@ -124,7 +124,8 @@ class _Row:
         return last
 
     def load_sources(self) -> None:
-        """Before the row is tested, so that the loads are under way meanwhile."""
+        """Load the sources of the rings before the row is tested, so that the loads are under way meanwhile.
+        """
         code, cuts = self._code, self._cuts()
         for source in dict.fromkeys(ring.source for ring in self._rings):
             if not comes_later(code.analyses, source, self._first) or (cuts and source >= cuts[0]):
@@ -156,7 +157,8 @@ class _Row:
         self._test()
 
     def twice(self, with_shuffles: Edits) -> list[Statement]:
-        """With the rings, and as it was for warps that cannot; piece by piece."""
+        """Return the row twice, piece by piece: with the rings, and as it was for warps that cannot use them.
+        """
         found = [*self._opening]
         cuts = [self.begin, *map(self._code.edits.position, self._cuts()), self.end]
         for begin, end in pairwise(cuts):
@@ -186,7 +188,7 @@ class _Row:
         return found
 
     def _words(self, ring: Ring) -> int:
-        """That a thread loads."""
+        """Return the 32-bit words that a thread loads for a ring."""
         elements = sum(edge.width for edge in ring.edges) + len(self._code.data(ring.source))
         return -(-elements * ring.size // 4)
 
@@ -237,7 +239,10 @@ class _Row:
         return registers
 
     def _compute(self, step: int) -> None:
-        """Into a register of its own, before the row; what it is made of has been."""
+        """Compute a step into a register of its own before the row.
+
+        What its operands are made of has been computed there already.
+        """
         if step not in self._computed:
             instruction = self._flow.steps[step].instruction
             rest = tuple(self._renamed(step, each) for each in instruction.operands[1:])
@@ -246,7 +251,7 @@ class _Row:
             self._opening.append(Instruction(instruction.opcode, (register, *rest)))
 
     def _renamed(self, step: int, operand: Operand) -> Operand:
-        """With the registers that have been computed before the row."""
+        """Return the operand with the registers that have been computed before the row."""
         values = self._code.analyses.ssa.values
         uses = zip(self._flow.steps[step].uses, self._code.analyses.ssa.uses[step], strict=True)
         names = {
@@ -342,7 +347,10 @@ class _Row:
 
 
 def _first_high(edge: Edge) -> int:
-    """From which lane on lanes do not load what lies behind: the middle one if it may be, the same for many edges."""
+    """Return the first of the lanes that do not load what lies behind.
+
+    It is the middle one if it may be, so that it is the same for many edges.
+    """
     assert edge.before is not None
     assert edge.behind is not None
     return min(max(LANES // 2, edge.behind.lanes), LANES - edge.before.lanes)

@@ -90,7 +90,7 @@ class Rings(NamedTuple):
 def rings_of(
     analyses: Analyses, neighbours: Neighbours, indices: Indices, shuffles: Sequence[Shuffle]
 ) -> Rings:
-    """Those that the loads can be in, of as many of them as can be."""
+    """Return rings for as many of the loads as possible, and why others are in none."""
     rows = rows_of(analyses)
     why_not: dict[int, str] = {}
     groups: dict[tuple[int, int, str], list[Shuffle]] = defaultdict(list)
@@ -151,7 +151,10 @@ def chain(analyses: Analyses, steps: Iterable[int], begin: int) -> tuple[int, ..
 
 
 def rows_of(analyses: Analyses) -> Mapping[int, int]:
-    """Of each step the row of instructions that it stands in: all lanes that come to one of them come to all."""
+    """Return for each step the row of instructions that it stands in.
+
+    All lanes that come to one instruction of a row come to all of it.
+    """
     body, steps = analyses.flow.function.body, analyses.flow.steps
     depths = scope_depths(body)
     named = [isinstance(s, Label) or (isinstance(s, Directive) and s.label is not None) for s in body]
@@ -171,8 +174,10 @@ def rows_of(analyses: Analyses) -> Mapping[int, int]:
 
 
 def _begins(analyses: Analyses, rows: Mapping[int, int]) -> Mapping[int, int]:
-    """Of each row its first load: what is computed of loaded values must not stand before a branch, where it would
-    keep later loads waiting."""
+    """Return the first load of each row.
+
+    What is computed of loaded values must not stand before a branch, where it would keep later loads waiting.
+    """
     found: dict[int, int] = {}
     for step, access in analyses.accesses.items():
         if access.reads and access.space not in (Space.PARAM, Space.CONST):
@@ -263,7 +268,10 @@ def _span(shuffles: Sequence[Shuffle]) -> int:
 
 
 def _edges(shuffles: Sequence[Shuffle], size: int, count: int) -> Iterator[Edge]:
-    """As few loads as can be, of nothing that the program does not load."""
+    """Yield as few loads as possible that have all elements needed at the ends of a warp.
+
+    They load nothing that the program does not load.
+    """
     depths: tuple[dict[int, int], dict[int, int]] = ({}, {})
     for shuffle in shuffles:
         by = shuffle.neighbour.lanes

@@ -44,7 +44,7 @@ class Twin:
 
 
 class SpecificAddresses:
-    """Of one function; nothing is changed before :meth:`place`."""
+    """Addresses in one memory for one function; nothing is changed before :meth:`place`."""
 
     def __init__(self, analyses: Analyses) -> None:
         self._ssa = analyses.ssa

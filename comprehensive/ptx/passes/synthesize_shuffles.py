@@ -161,7 +161,7 @@ class _Search:
 
     @cached_property
     def emulation(self) -> Emulation:
-        """Only where there is a load that could be replaced."""
+        """The emulation of the function, made only where there is a load that could be replaced."""
         return emulate(self._analyses)
 
     @cached_property

@@ -137,7 +137,7 @@ class _Vector:
 
     @property
     def place(self) -> _Access:
-        """Where the one access stands: the address of that one is known there."""
+        """The access in whose place the vector access stands, since its address is known there."""
         at = self.first if self.accesses[0].is_load else self.last
         return next(access for access in self.accesses if access.step == at)
 

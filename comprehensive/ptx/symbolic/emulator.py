@@ -116,7 +116,7 @@ _Known = tuple[Form, bool, int, int]
 
 
 class _State(NamedTuple):
-    """With what a block was entered; ``forms`` are those of its live values."""
+    """What is known where a block is entered; ``forms`` are those of its live values."""
 
     forms: tuple[Form | None, ...]
     loads: frozenset[Earlier]
@@ -457,7 +457,8 @@ def _is_plain(access: Access) -> bool:
 
 
 def _live_values(analyses: Analyses) -> list[frozenset[int]]:
-    """Of every block the values that are read in it or behind it and not defined there, its phis included."""
+    """Return the values of each block that are read in it or behind it and not defined there, phis included.
+    """
     ssa, cfg = analyses.ssa, analyses.cfg
     found: list[set[int]] = [set() for _ in cfg.blocks]
     reads: dict[int, set[int]] = defaultdict(set)

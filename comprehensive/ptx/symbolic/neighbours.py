@@ -35,7 +35,7 @@ _MOST_WRITERS = 100
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """Of the vector that a step loads; 0 of a load of one element."""
+    """An element of the vector that a step loads; the index is 0 where it loads one element."""
 
     step: int
     index: int
@@ -84,7 +84,9 @@ class Neighbours:
         return tuple(each for each in found if each is not None)
 
     def apart(self, step: int, other: int, by: int) -> Distance | None:
-        """From the address of another load of the same block, ``by`` lanes further, to that of ``step``, in all flows.
+        """Return the distance from the address of another load, ``by`` lanes further, to that of ``step``.
+
+        Both are in one block, and the distance is the same in all flows.
 
         None where it is no number. The forms of what must not wrap are of the lane that is at ``step``.
         """
@@ -134,7 +136,7 @@ class Neighbours:
     def _guesses(
         self, step: int, sighting: Sighting, may_be: Callable[[int], bool]
     ) -> Iterator[tuple[int, tuple[Element, ...]]]:
-        """By what addresses would be if nothing wrapped: the latest source of each element."""
+        """Yield the latest source of each element, by what addresses would be if nothing wrapped."""
         lanes = self.emulation.lanes
         address = sighting.address
         assert address is not None
@@ -164,7 +166,7 @@ class Neighbours:
     def _drawn(
         self, step: int, sighting: Sighting, address: Form, may_be: Callable[[int], bool]
     ) -> Iterator[tuple[int, tuple[Element, ...]]]:
-        """By numbers that are drawn for all that is not known."""
+        """Yield sources of the element by trying random numbers for everything that is not known."""
         for earlier in reversed(sighting.earlier):
             if may_be(earlier.step) and self._fits(earlier.step, step) and self.shape(earlier.step)[1] == 1:
                 by = self._solver.nearest(earlier.address, address, 0, self.most)
@@ -245,7 +247,7 @@ class Neighbours:
 
     @cached_property
     def _writers(self) -> Mapping[Form | None, Sequence[int]]:
-        """By what their addresses have in common: one of these."""
+        """Return the steps that write, by what their addresses have in common: one of these."""
         alike: dict[object, tuple[Form | None, list[int]]] = {}
         for number, access in self.emulation.analyses.accesses.items():
             if access.writes:

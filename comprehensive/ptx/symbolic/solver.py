@@ -34,7 +34,7 @@ _DRAWN_LANES = (0, 13, 18, _LANES - 1)
 
 @dataclass
 class Solver:
-    """At most ``queries``; then nothing is proved any more."""
+    """Proves that terms are equal with z3, by at most ``queries`` queries; behind these nothing is proved."""
 
     arithmetic: Arithmetic
     lanes: Lanes
@@ -75,7 +75,10 @@ class Solver:
         wraps: Iterable[Wrap] = (),
         facts: Facts | None = None,
     ) -> bool | None:
-        """Where ``wraps`` do not wrap and ``facts`` hold in both lanes."""
+        """Return whether ``bytes_`` lie between two addresses where no wrap happens and facts hold.
+
+        ``wraps`` are what does not wrap, ``facts`` hold in both lanes. None where it is not decided.
+        """
         if self.queries <= 0:
             return None
         self.queries -= 1
@@ -230,7 +233,7 @@ class _Terms:
                 return self._variable(number, far)
 
     def _is_same(self, number: int) -> bool:
-        """In all lanes."""
+        """Return whether a symbol has the same value in all lanes."""
         return self.lanes.of_symbol(number, 1, 64) == single(64, number)
 
     def _variable(self, number: int, far: bool) -> Any:
@@ -245,7 +248,7 @@ class _Terms:
         return found
 
     def _operation(self, text: str, operands: Iterable[Hashable], far: bool) -> Any:
-        """As an unsigned number, which symbols of operations are."""
+        """Return the result of an operation as an unsigned number; None where there is no rule."""
         code = opcode(text)
         rule = _rules(self.z3, code.types[0][0] == "s").get(code.base)
         bits = int(code.types[0][1:]) if code.types[0][1:].isdigit() else 0
@@ -276,7 +279,7 @@ def _loaded() -> Any:
 
 
 def _rules(z3: Any, signed: bool) -> Mapping[str, Callable[[Any, Any], Any]]:
-    """Of two bit-vectors of one width."""
+    """Return the operations on two bit-vectors of one width that stand for opcodes, by base opcode."""
     vector = z3.BitVecRef
     return {
         "div": vector.__truediv__ if signed else z3.UDiv,
