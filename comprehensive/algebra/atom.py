@@ -121,7 +121,10 @@ class Atom:
         return self._sides(isolate)[2]
 
     def format(self, order: Sequence[str] = (), isolate: Sequence[str] = ()) -> str:
-        """As in the paper: `Z_B < 2*s*B + 2`, the terms with a symbol of `isolate` alone on one side.
+        """Return the atom as the paper writes it: `Z_B < 2*s*B + 2`.
+
+        The terms with a symbol of `isolate` stand alone on one side. Where these terms have both signs, or
+        there are none, each side gets the terms of one sign.
 
         Where these terms have both signs, or there are none, each side gets the terms of one sign.
         `order` is that of `Polynomial.format`.

@@ -216,7 +216,7 @@ def _descend(
 
 
 def _prefix(level: _Level, trend: int, columns: Sequence[Column], size: int) -> Column:
-    """For each partial point how many of the first values satisfy the falling tests, or fail a rising one."""
+    """Return for each partial point how many first values satisfy the falling tests, or fail a rising one."""
     import numpy as np
 
     place, last = len(columns), len(level.axis.values) - 1

@@ -115,7 +115,7 @@ def originals(atoms: Iterable[Atom]) -> tuple[Fact, ...]:
 
 
 def least(facts: Iterable[Fact]) -> Bounds:
-    """For each symbol the largest constant that a fact in it alone puts below it."""
+    """Return for each symbol the largest constant that a fact in it alone puts below it, with that fact."""
     facts = tuple(facts)
     known = {fact.atom: fact for fact in reversed(facts)}
     return {name: (value, known[atom]) for name, (value, atom) in lower_bounds(known).items()}

@@ -123,7 +123,7 @@ def _add(
 
 @lru_cache(maxsize=1 << 16)
 def _sides(fact: Fact) -> tuple[tuple[str, tuple[Bound, ...], tuple[Bound, ...]], ...]:
-    """For each symbol the bounds from below and from above that the fact is."""
+    """Return for each symbol the bounds from below and from above that the fact gives it."""
     found = ((name, bracket([fact], name, {})) for name in fact.atom.symbols)
     return tuple((name, seen.below, seen.above) for name, seen in found if seen.below or seen.above)
 

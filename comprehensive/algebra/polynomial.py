@@ -306,7 +306,10 @@ class Polynomial:
         return Polynomial.from_terms, (self.terms(),)
 
     def format(self, order: Sequence[str] = ()) -> str:
-        """As in the paper, `2*s*B + 2`: the symbols of `order` first in each product, the rest sorted."""
+        """Return the polynomial as the paper writes it, `2*s*B + 2`.
+
+        In each product the symbols of `order` stand first, the rest sorted.
+        """
         return format_terms(self.terms(), order)
 
     def __str__(self) -> str:

@@ -127,5 +127,5 @@ class _Lines:
 
 
 def _ratio(normal: Polynomial, raw: Polynomial) -> Fraction:
-    """By what the raw polynomial was multiplied to get its normal form."""
+    """Return the factor by which the raw polynomial was multiplied to get its normal form."""
     return normal.terms()[0].coefficient / raw.terms()[0].coefficient if raw else Fraction(1)

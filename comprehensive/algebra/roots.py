@@ -47,7 +47,7 @@ class Algebraic:
         return number
 
     def format(self, symbol: str = "x") -> str:
-        """As in `root 1 of x^2 - 2`, counted from 0."""
+        """Return the number as text, such as `root 1 of x^2 - 2`; roots are counted from 0."""
         terms = tuple(
             Term(Fraction(c), ((symbol, power),) if power else ())
             for power, c in enumerate(self.coefficients)

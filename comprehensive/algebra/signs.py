@@ -63,7 +63,7 @@ def split_linear(polynomial: Polynomial, name: str) -> Split | None:
 
 
 def lower_bounds(atoms: Iterable[Atom]) -> dict[str, tuple[Fraction, Atom]]:
-    """For each symbol the largest constant that an atom in it alone puts below it, with that atom."""
+    """Return for each symbol the largest constant that an atom in it alone puts below it, with that atom."""
     bounds: dict[str, tuple[Fraction, Atom]] = {}
     for atom in atoms:
         value = constant_bound(atom)
@@ -107,7 +107,7 @@ def proves(atom: Atom, bounds: Mapping[str, tuple[Fraction, object]]) -> bool:
 
 
 def expanded_terms(polynomial: Polynomial, shifted: Container[str]) -> int:
-    """At most so many terms has the polynomial once these symbols are shifted."""
+    """Return a bound on the number of terms that the polynomial has once these symbols are shifted."""
     return sum(
         prod(power + 1 for name, power in term.powers if name in shifted) for term in polynomial.terms()
     )
