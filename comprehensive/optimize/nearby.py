@@ -63,7 +63,7 @@ class _Search:
         return _Search(atoms, parameters, quotients, tops)
 
     def climbed(self, given: Mapping[str, Scalar]) -> dict[str, Scalar] | None:
-        """From the parameters given, by moves each of which leaves fewer atoms violated."""
+        """Return a point reached by moves that each leave fewer atoms violated; None where none does."""
         parameters = dict(given)
         point = self._completed(parameters)
         missed = self._missed(self.atoms, point)
@@ -83,7 +83,10 @@ class _Search:
     def _moves(
         self, parameters: Mapping[str, Scalar], missed: Sequence[Atom]
     ) -> Iterator[tuple[int, dict[str, Scalar], dict[str, Scalar]]]:
-        """With one value moved, where at least one of the missed atoms holds, numbered."""
+        """Yield the moves of one value after which at least one more of the missed atoms holds.
+
+        Each has its number, its parameters and their point.
+        """
         moves = ((name, value) for name in self.parameters for value in _VALUES)
         for number, (name, value) in enumerate(moves):
             moved: dict[str, Scalar] = {**parameters, name: value}

@@ -33,7 +33,7 @@ from comprehensive.poly.model import Constraint, Level
 
 
 class Place(Enum):
-    """Where a loop stands."""
+    """The kinds of loops by where they stand."""
 
     GRID = "grid"
     STEP = "serial loop around a band"
@@ -103,7 +103,7 @@ class Facts:
 
 
 def fixed_places(level: Level) -> frozenset[Place]:
-    """Which loops stand still while a footprint is taken."""
+    """Return the kinds of loops that stand still while a footprint of this level is taken."""
     match level:
         case Level.GRID:
             return frozenset((Place.GRID,))
@@ -128,7 +128,7 @@ def references(nest: Nest) -> tuple[Reference, ...]:
 
 @remembered
 def band_references(nest: Nest) -> tuple[Reference, ...]:
-    """As :func:`references`, for what is asked of a band that runs: conditions around it hold then.
+    """Return the references as :func:`references` does, but for a band that runs: conditions around it hold.
 
     Serial loops around the bands keep their iterators and do not count from 0.
     """
@@ -144,7 +144,7 @@ def band_references(nest: Nest) -> tuple[Reference, ...]:
 
 
 def _conditions_around(body: tuple[BlockStmt, ...], depth: int) -> list[int]:
-    """For each band, how many conditions stand around it."""
+    """Return for each band how many conditions stand around it."""
     found: list[int] = []
     for statement in body:
         match statement:

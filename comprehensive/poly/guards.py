@@ -118,7 +118,7 @@ def full_tile(nest: Nest, band: int) -> Condition | None:
 
 
 def _kept(nest: Nest, test: _Test, extra: tuple[Constraint, ...]) -> list[bool]:
-    """For each conjunct of the condition whether it must be tested."""
+    """Return for each conjunct of the condition whether it must be tested."""
     scope = scope_of(nest)
     axes = test.place.axes
     values = {a.iterator: a.value for a in axes}

@@ -271,7 +271,7 @@ class _Reader:
         return value
 
     def _inside(self) -> _Reader:
-        """For the parts of an operation whose value matters beyond the lowest 64 bits."""
+        """Return the reader for the parts of an operation whose value matters beyond the lowest 64 bits."""
         return _Reader(self._scope, self._iterators) if self._is_place else self
 
     def _name(self, expr: Name) -> Polynomial:

@@ -31,7 +31,7 @@ def parallel_loops(nest: Nest) -> tuple[tuple[str, Legality], ...]:
 
 @lru_cache(maxsize=128)
 def verdicts(nest: Nest) -> tuple[tuple[int | None, str, Legality], ...]:
-    """As :func:`parallel_loops`, each with its band, or None for the grid."""
+    """Return the verdicts of :func:`parallel_loops`, each with the number of its band, or None for the grid."""
     found = witnesses(nest)
     result: list[tuple[int | None, str, Legality]] = []
     for number, loop in enumerate(nest.grid):

@@ -21,7 +21,7 @@ from comprehensive.diagnostics import GENERATED, Span
 
 
 class Level(Enum):
-    """Which iterators are fixed when a footprint is taken (design: recipe of symbolic tiles, step 2)."""
+    """The levels of a footprint: which iterators are fixed when it is taken."""
 
     GRID = "one thread block, all its serial loops"
     BLOCK = "one thread block, one step of the serial loops around the band"

@@ -59,7 +59,7 @@ class Touched:
 
 @remembered
 def touched(nest: Nest) -> Mapping[str, Touched]:
-    """For every array of which the declaration does not give all extents."""
+    """Return the elements touched of every array of which the declaration does not give all extents."""
     found: dict[str, tuple[list[Reached], list[Reached], list[str]]] = {
         a.name: ([], [], []) for a in nest.arrays if a.dims is None or a.dims[0] is None
     }
@@ -170,7 +170,10 @@ class _Search:
         return finished
 
     def _tidy(self, given: tuple[Constraint, ...]) -> tuple[Constraint, ...] | None:
-        """Without what always holds; None where something never does."""
+        """Drop constraints that always hold or follow from another one.
+
+        None where one never holds, or two of them exclude each other.
+        """
         kept: list[Constraint] = []
         for constraint in dict.fromkeys(given):
             polynomial = constraint.polynomial
@@ -196,7 +199,7 @@ class _Search:
         return tuple(kept)
 
     def _without_implied(self, given: tuple[Constraint, ...]) -> tuple[Constraint, ...]:
-        """Without conditions on quotients that follow from the others: mostly that a grid has a block."""
+        """Drop conditions on quotients that follow from the others: mostly that a grid has a block."""
         kept = list(given)
         for constraint in given:
             quotients = quotient_symbols(constraint.polynomial.symbols, self._scope)
