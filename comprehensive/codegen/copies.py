@@ -60,7 +60,7 @@ def flat_index(subscripts: Sequence[Expr], strides: Sequence[Expr]) -> Expr:
 
 
 def shared_index(placed: PlacedTile, position: Sequence[Expr], order: Sequence[str]) -> Expr:
-    """Where the element at ``position`` of the box lies behind the tile's pointer: row by row."""
+    """Return where the element at ``position`` of the box lies behind the tile's pointer: row by row."""
     result: Expr = IntLiteral(0)
     for offset, extent in zip(position, placed.tile.extent, strict=True):
         result = plus(times(result, expression(extent, order)) if result != IntLiteral(0) else result, offset)

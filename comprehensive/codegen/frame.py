@@ -46,7 +46,7 @@ GROUP = 8
 
 
 class BlockOrder(Enum):
-    """Which tiles blocks with neighbouring numbers have."""
+    """The orders in which blocks with neighbouring numbers take tiles."""
 
     ROWS = "rows"
     """Side by side along the last coordinate."""
@@ -123,7 +123,7 @@ class Frame:
         return Name(list(self.limits)[number])
 
     def inside(self) -> tuple[Expr, ...]:
-        """That a point is inside of the limits, for each coordinate."""
+        """The conditions that a point is inside of the limits, one for each coordinate."""
         return tuple(
             c.inside(Name(c.name), self.limit(number)) for number, c in enumerate(self.tile.coordinates)
         )

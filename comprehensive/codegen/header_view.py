@@ -272,7 +272,10 @@ def _tuned_sizes(plan: FunctionPlan, host: Interface) -> tuple[Argument, ...]:
 
 
 def coarse_exponents(parameters: int) -> tuple[int, ...]:
-    """Of the powers of two that each program parameter is tried with first: some dozens of candidates in all."""
+    """Return the exponents of the powers of two with which each program parameter is tried first.
+
+    They give some dozens of candidates in all.
+    """
     if parameters <= 1:
         return tuple(range(LARGEST_EXPONENT + 1))
     if parameters > MOST_TRIED:

@@ -133,14 +133,17 @@ class Jam:
         return inner
 
     def _back_and_forth(self, number: int) -> Stmt:
-        """Which point of a row a turn is for."""
+        """Return the statement that names the point of a row which a turn is for.
+
+        Odd rows are gone through backwards.
+        """
         turn, row = self.frame.name("turn"), self.frame.name(f"r{number - 1}")
         last = Binary("-", Name(self.frame.tile.coordinates[number].each), ONE)
         is_odd = Binary("==", Binary("%", row, IntLiteral(2)), ONE)
         return constant(self.frame.names[f"r{number}"], Conditional(is_odd, Binary("-", last, turn), turn))
 
     def indices(self) -> tuple[Expr, ...]:
-        """Which of the thread's points, along each coordinate."""
+        """The indices of the thread's point along each coordinate."""
         return tuple(self.frame.name(f"r{number}") for number in range(len(self.places)))
 
     def shape(self) -> tuple[Expr, ...]:

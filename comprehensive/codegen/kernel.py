@@ -30,7 +30,7 @@ VECTOR = 4
 
 
 class Source(Enum):
-    """Where the host takes the value of a kernel parameter from."""
+    """The sources from which the host takes the value of a kernel parameter."""
 
     ARRAY = "array"
     """The device pointer of the array ``of``."""
@@ -292,6 +292,6 @@ class Kernel:
 
     @property
     def uses_shared_memory(self) -> bool:
-        """Also where a loop without steps leaves a tile without elements."""
+        """Whether the kernel has tiles, also where a loop without steps leaves one without elements."""
         tiles = any(isinstance(statement, SharedTile) for statement in self.body)
         return tiles or self.shared_words != Polynomial.constant(0)

@@ -25,7 +25,7 @@ LANE = "threadIdx.x"
 
 
 class Varies(IntEnum):
-    """Between which threads of a block a value may differ."""
+    """The threads of a block between which a value may differ."""
 
     NOWHERE = 0
     ACROSS = 1
@@ -85,7 +85,7 @@ class LaneValues:
         return {**scope, name: self._binding(type, Varies.NOWHERE, value)}, symbol
 
     def varies(self, expr: Expr, scope: Scope) -> Varies:
-        """Between which threads the value may differ; memory may hold anything."""
+        """Return between which threads the value may differ; memory may hold anything."""
         if any(isinstance(e, Index) for e in subexpressions(expr)):
             return Varies.ALONG
         found = (scope[name].varies if name in scope else Varies.ALONG for name in names_read(expr))

@@ -41,7 +41,7 @@ def marched(frame: Frame, windows: Windows, point: tuple[Stmt, ...]) -> KernelSt
 
 @dataclass(frozen=True, slots=True)
 class Marched(Vectored):
-    """With statements in steps."""
+    """Points in vectors that march down the rows together, their statements in steps."""
 
     def at_once(self) -> tuple[KernelStmt, ...]:
         """The vector in all rows of the thread."""

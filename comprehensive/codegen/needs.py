@@ -49,7 +49,10 @@ class _UnknownError(Exception):
 
 
 def needs(function: Function, nests: Sequence[Nest]) -> Mapping[str, Needs]:
-    """For every pointer whose declaration does not give all extents; of an open first extent rows count."""
+    """Return what a call surely touches behind every pointer whose declaration does not give all extents.
+
+    Where the first extent is open, rows are counted.
+    """
     parameters = function.parameters
     known = frozenset(p.name for p in parameters if not p.is_data and p.type.is_integer)
     found: dict[str, tuple[list[NeedsCase], list[NeedsCase], list[str]]] = {
@@ -105,7 +108,7 @@ class _Reader:
         return NeedsCase(print_expr(value), tuple(dict.fromkeys(map(print_expr, (*bounds, *conditions)))))
 
     def _turns(self) -> Iterator[Expr]:
-        """That every loop around the region turns at least once."""
+        """Yield the conditions that every loop around the region turns at least once."""
         for loop in self._region.loops:
             yield Binary(loop.relation, loop.start, loop.bound)
 
@@ -133,7 +136,7 @@ def _condition(constraint: Constraint) -> Expr:
 
 
 def as_document(found: Needs | None) -> dict[str, object] | None:
-    """As the manifest has it."""
+    """Return the needs as the manifest has them; None where there are none."""
     if found is None:
         return None
 

@@ -91,7 +91,7 @@ class PieceLayout:
         return (*multiples, Binary(">=", Name(tile.stages), IntLiteral(2)))
 
     def alignments(self) -> tuple[Alignment, ...]:
-        """For copies of 16 bytes: that rows of pieces begin at multiples of them."""
+        """The alignments that copies of 16 bytes ask for: rows of pieces begin at multiples of them."""
         columns = ((name, piece.columns.rest) for name, piece in self.pieces.items())
         return tuple(Alignment(name, () if rest == ZERO else (rest,)) for name, rest in columns)
 
@@ -239,13 +239,13 @@ class PieceLayout:
         )
 
     def _slot(self, name: str, slot: Expr) -> Expr:
-        """Where a piece of an array begins in shared memory."""
+        """Return where the piece of an array in a slot begins in shared memory, as a pointer."""
         return plus(self.frame.name(f"shared_{name}"), times(slot, self._text(self._elements(name))))
 
     # --- what a point reads
 
     def begins(self, slot: Expr) -> tuple[Stmt, ...]:
-        """Where the pieces in a slot begin, as offsets into the shared memory of their arrays."""
+        """Return statements that say where pieces in a slot begin, as offsets into their arrays' memory."""
         return tuple(
             constant(self.frame.names[f"piece_{name}"], times(slot, self._text(self._elements(name))))
             for name in self.pieces

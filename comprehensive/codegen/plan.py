@@ -88,7 +88,7 @@ class TilePlan:
         return "register tile" if self.sweeps is None else "time tile"
 
     def sizes(self, instance: Instance) -> dict[str, int]:
-        """By the names of the constants."""
+        """Return the sizes of an instance by the names of the kernel's constants."""
         return dict(zip(self.kernel.constants, instance.sizes, strict=True))
 
 
@@ -125,12 +125,12 @@ class RegionPlan:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """Of the leaves, and of the instances of the kernels over tiles."""
+        """The numbers of the leaves, and then of the instances of the kernels over tiles."""
         tiles = sum(len(plan.instances) for plan in self.tilings)
         return (*(leaf.index for leaf in self.leaves), *range(len(self.leaves), len(self.leaves) + tiles))
 
     def tile_of(self, number: int) -> int:
-        """Which tile a number is, as callers ask for it: from 1 on; 0 for a leaf."""
+        """Return the tile that a number is, as callers ask for it: from 1 on; 0 for a leaf."""
         return max(0, number + 1 - len(self.leaves))
 
     def kind_of(self, number: int) -> str:
@@ -147,7 +147,7 @@ class RegionPlan:
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
-        """Of the leaves in order, some more than once, then those over tiles."""
+        """The kernels of the leaves in order, some of them more than once, then those over tiles."""
         return (*(leaf.kernel for leaf in self.leaves), *(plan.kernel for plan in self.tilings))
 
 

@@ -171,12 +171,12 @@ class Reassociated:
         return (Binary("==", halves, ZERO), Binary("==", Name(c.each), ONE))
 
     def alignments(self) -> tuple[Alignment, ...]:
-        """For reads of 16 bytes: that rows begin at multiples of them."""
+        """The alignments that reads of 16 bytes ask for: rows begin at multiples of them."""
         rests = ((name, self.pieces[name].columns.rest) for name in self._vectors)
         return tuple(Alignment(name, () if rest == ZERO else (rest,)) for name, rest in rests)
 
     def threads(self) -> Expr:
-        """Of a block."""
+        """The number of threads in a block."""
         (c,) = self.frame.tile.coordinates
         return product([Name(c.threads), self._lanes])
 
@@ -203,7 +203,7 @@ class Reassociated:
     # --- the kernel
 
     def body(self) -> tuple[KernelStmt, ...]:
-        """After the places of blocks and threads."""
+        """Return the statements of the kernel behind those that place blocks and threads."""
         frame = self.frame
         (c,) = frame.tile.coordinates
         steps = frame.name("steps")

@@ -246,7 +246,10 @@ class _Rewriter:
         return reads
 
     def _places(self, statement: Stmt, scope: Scope) -> dict[Polynomial, Index]:
-        """Where a statement reads in any case, neighbours in the order along x; arrays are told apart."""
+        """Return the places where a statement reads in any case, those of neighbours along x in order.
+
+        Each has one of its references.
+        """
         found: dict[Polynomial, Index] = {}
         for index in _reads_in_any_case(statement):
             place = self._place(index, scope)
@@ -365,7 +368,7 @@ def _of(reads: Mapping[Polynomial, _Read], place: Polynomial, array: str) -> boo
 
 
 def _carried_by(place: Polynomial, stride: Polynomial, carried: _Carried) -> int:
-    """Which neighbour has read the element a step before; 0 is none."""
+    """Return the neighbour that has read the element a step before, 1 or -1; 0 where none has."""
     if place.degree(carried.symbol) != 1:
         return 0
     moved = place.coefficient(carried.symbol, 1) * carried.step

@@ -530,7 +530,7 @@ def _computed(
 
 
 def _three(extents: Sequence[Expr], types: Mapping[str, ScalarType]) -> tuple[Extent, ...]:
-    """Along x, y and z from the extents of loops, outermost first."""
+    """Return the extents along x, y and z from those of loops, outermost first."""
     return tuple(
         Extent("1", "") if extent == IntLiteral(1) else _extent(extent, types)
         for extent in axis_extents(extents, types)

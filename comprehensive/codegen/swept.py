@@ -169,7 +169,7 @@ class _Chain:
         return tuple(declared)
 
     def _whole(self) -> list[Expr]:
-        """That all points of the thread are in the range."""
+        """Return the conditions that all points of the thread are in the range."""
         frame = self.frame
         last = len(self.sweeps.halo) - 1
         conditions: list[Expr] = []
@@ -212,7 +212,7 @@ class _Chain:
         return UniformIf(disjunction(over), (Plain(jam.at_points((outside,), unrolled=False)),))
 
     def _inside(self, distance: tuple[int, ...]) -> list[Expr]:
-        """That the point which reads this one at a distance is inside of the limits."""
+        """Return the conditions that the point which reads this one at a distance is inside of the limits."""
         conditions: list[Expr] = []
         for n, (c, away) in enumerate(zip(self.frame.tile.coordinates, distance, strict=True)):
             point: Expr = Name(c.name)

@@ -51,7 +51,7 @@ class InstanceCost:
 
 @dataclass(frozen=True, slots=True)
 class TileCosts:
-    """Of all tiles of a region, register tiles first."""
+    """What the header computes the costs of all tiles of a region from, register tiles first."""
 
     parameters: str
     arguments: str
@@ -115,7 +115,7 @@ _ELEMENTS = """cf_together: how many elements an access takes, 4 where data and 
 
 
 def most_sweeps(plan: TilePlan, instance: Instance) -> int:
-    """Of a launch."""
+    """Return the most sweeps that one launch of an instance does."""
     return 1 if plan.sweeps is None else plan.sizes(instance)[plan.sweeps.most]
 
 

@@ -142,12 +142,12 @@ class Vectored:
         return Binary("+", self.frame.name(f"o{number}"), self.frame.rows_side_by_side()[number])
 
     def _end_of_rows(self, number: int) -> Expr:
-        """Of the thread, from where the tile begins on."""
+        """Return where the thread's rows end, counted from where the tile begins."""
         each = Name(self.frame.tile.coordinates[number].each)
         return Binary("+", Binary("*", self.frame.name(f"t{number}"), each), each)
 
     def _coordinate(self) -> Stmt:
-        """Where a point of the vector is."""
+        """Return the statement which says where a point of the vector is."""
         return constant(self.frame.tile.coordinates[-1].name, plus(self._first, self.frame.name("point")))
 
     def _is_inside(self, point: int) -> Expr:
@@ -165,7 +165,7 @@ class Vectored:
         return conjunction([*self._is_behind(Binary("+", self._first, IntLiteral(VECTOR - 1))), begin])
 
     def _is_behind(self, point: Expr) -> list[Expr]:
-        """That a point does not come before the first one there is, where it could."""
+        """Return the condition that a point does not come before the first one, if it could."""
         return [Binary("<=", ZERO, point)] if self.frame.tile.coordinates[-1].shift else []
 
     # --- statements
@@ -213,7 +213,7 @@ class Vectored:
         return tuple(Declare(self._type(s.array), self._value(s.array), self.shape()) for s in self.stores())
 
     def shape(self) -> tuple[Expr, ...]:
-        """Of the values of all rows."""
+        """Return the extents of the array that holds the values of all rows."""
         return (*(Name(c.each) for c in self.frame.tile.coordinates[:-1]), FOUR)
 
     def registers(self, windows: Sequence[Window]) -> tuple[Stmt, ...]:
@@ -274,7 +274,7 @@ class Vectored:
         return moved
 
     def place(self, point: Expr) -> tuple[Expr, ...]:
-        """Where the value of a point of the vector is kept."""
+        """Return the subscripts under which the value of a point of the vector is kept."""
         return (*(self.frame.name(f"r{number}") for number in range(self.last)), point)
 
     def _value(self, array: str) -> str:

@@ -69,7 +69,10 @@ class Windows:
 
 
 def windows_of(nest: Nest, tile: RegisterTile) -> tuple[Windows, ...]:
-    """For each alternative of a tile; none unless all have them, and points share what they read."""
+    """Return the windows of each alternative of a tile.
+
+    There are none unless all alternatives have them and points share what they read.
+    """
     if turned_store(nest, tile) is not None:
         return ()
     found: list[Windows] = []
@@ -83,7 +86,7 @@ def windows_of(nest: Nest, tile: RegisterTile) -> tuple[Windows, ...]:
 
 
 def alignments_of(found: Sequence[Windows]) -> tuple[Alignment, ...]:
-    """Of all alternatives together."""
+    """Return the alignments that all alternatives together ask for."""
     multiples: dict[str, dict[Expr, None]] = {}
     for windows in found:
         for alignment in windows.alignments:
@@ -162,7 +165,10 @@ class _Rows:
                 self._align(row)
 
     def steps(self, windows: Sequence[Window], places: Mapping[Index, tuple[int, int]]) -> Steps:
-        """Of points that march down the rows, which the coordinate before the last one numbers."""
+        """Return the steps of points that march down rows, which the coordinate before the last numbers.
+
+        There are none where points have no such rows.
+        """
         if not self._others or not windows:
             return ()
         along = self._others[-1]
@@ -221,7 +227,7 @@ class _Rows:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Of an array: the subscripts before the last one, and the last one without coordinate and constant."""
+    """A row of an array: the subscripts before the last, and the last without coordinate and constant."""
 
     array: str
     outer: tuple[Polynomial, ...]
