@@ -108,7 +108,7 @@ def block_work(
 
 
 class Walk:
-    """Where control flow is, and what integers are there."""
+    """A walk through a kernel for one block: which threads are active, and what integers they have."""
 
     def __init__(
         self, kernel: Kernel, values: Mapping[str, Value], shape: Sequence[int], number: Sequence[int]
@@ -462,7 +462,7 @@ class Walk:
         self.tally.put(bytes_, together, size, times, copies=True)
 
     def _fetched(self, feed: Feed, times: float) -> None:
-        """Into registers, to be put into shared memory later."""
+        """Count the loads that bring a piece into registers, which are stored to shared memory later."""
         size = feed.type.size_bytes
         self.tally.piece(self._piece_bytes(feed), self._number(feed.columns) * size, VECTOR, size, times)
 
@@ -494,7 +494,7 @@ def _depth(value: Value) -> int:
 
 
 def _weights(turns: int, *, every: bool) -> list[float]:
-    """For how many turns each stands that is gone through."""
+    """Return for each turn that is gone through how many turns it stands for."""
     others = turns - FIRST_TURNS
     if every or others <= PERIOD:
         return [1] * turns

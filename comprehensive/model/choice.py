@@ -112,7 +112,7 @@ def chosen(found: Sequence[Candidate], *, sweeps_left: int) -> Candidate | None:
 
 
 def sweeps_left(region: RegionPlan, values: Mapping[str, int]) -> int:
-    """Of the loop of the host around the region, at its first turn."""
+    """Return how many sweeps the host's loop around the region has left at its first turn."""
     if region.time is None or region.time.sweeps is None:
         return 1
     return max(1, wide_value(region.time.nest, region.time.sweeps.left, values))

@@ -132,7 +132,7 @@ class _Search:
             yield tuple(a + e for a, e in zip(at, found, strict=True)) if is_near else found
 
     def _value(self, name: str, exponent: int) -> int:
-        """In the place of a power of two; 0 where there is none that leaves nothing out."""
+        """Return a value in the place of a power of two; 0 where every value there leaves points out."""
         ones = dict.fromkeys(self.names, 1)
         begin, best = 1 << exponent, 0
         for value in range(begin, min(2 * begin, (1 << LARGEST_EXPONENT) + 1)):
@@ -171,7 +171,7 @@ class _Search:
         return Tried(dict(point), left, total, of_leaves, tuple(leaves))
 
     def _tile(self, region: RegionPlan, values: Mapping[str, int]) -> int:
-        """Of the best register tile, at the first parameters that are looked at."""
+        """Return the cycles of the region's best register tile at the first parameters that are looked at."""
         if region.name not in self.tiles:
             known = {**dict.fromkeys((s.name for t in region.tilings for s in t.nest.scalars), 0), **values}
             found = tile_candidates(region, self.machine, known, together=ALIGNED, sweeps_left=1)

@@ -370,7 +370,10 @@ class _Walk:
         return Binary("/", self._simple(Binary("+", apart, Binary("-", size, ONE))), size)
 
     def _taking_part(self, start: Expr, bound: Expr, step: Expr) -> tuple[int, int, int]:
-        """Where threads share turns: no more of them along that axis than there are turns for all."""
+        """Return the threads that take part along each axis, where threads share turns.
+
+        Along their axis there are no more than there are turns for all.
+        """
         found = list(self.extents)
         for axis, extent in zip(range(3), self.block, strict=True):
             if start == Name(f"threadIdx.{AXES[axis]}") and step == extent:
@@ -521,7 +524,10 @@ class _Walk:
         return self.number(self._simple(self._middle(Binary("-", there, subscript))))
 
     def _origin(self, subscript: Expr) -> Expr:
-        """Where the walk begins, as far as references of one walk differ: without thread, block and turns."""
+        """Return the part of a subscript where its walk begins, without thread, block and turns.
+
+        In it references of one walk may differ.
+        """
         names = {name: ZERO for name in names_read(subscript) if "." in name or "@" in name}
         return substitute(subscript, names)
 
@@ -538,7 +544,7 @@ def _together(accesses: Sequence[Access]) -> list[Access]:
 
 
 def _plain(value: Value) -> Expr:
-    """Of what the launch cannot know: nothing, 0."""
+    """Return the value as an expression; 0 for data, which the launch cannot know."""
     return ZERO if isinstance(value, Data) else value
 
 
@@ -558,7 +564,7 @@ def _forget(environment: dict[str, Value]) -> None:
 
 
 def _without_casts(expr: Expr) -> Expr:
-    """Of integers: what is computed in 64 bits needs none."""
+    """Drop casts to integer types: what is computed in 64 bits needs none."""
     return map_expr(
         expr,
         lambda e: (

@@ -87,7 +87,10 @@ class _Tile:
         return block_work(self.kernel, values, self._shape(), (self._number_of(values, cut=cut),), together)
 
     def _values(self, steps: int, *, cut: bool) -> dict[str, Any]:
-        """Of constants and parameters: three tiles along each coordinate, the last one whole or cut."""
+        """Return values of constants and parameters.
+
+        There are three tiles along each coordinate, the last one whole or cut.
+        """
         values: dict[str, Any] = dict(self.sizes)
         for p in self.kernel.parameters:
             match p.source:
@@ -116,7 +119,10 @@ class _Tile:
         return depth * self.sizes[self.tile.stages] * 4 if self.tile.reassociated else depth
 
     def _number_of(self, values: Mapping[str, Any], *, cut: bool) -> int:
-        """Of the block whose tile is the second one along each coordinate, or the last."""
+        """Return the number of the block in the middle of the grid, or with ``cut`` of the last one.
+
+        The tile of the one in the middle is the second along each coordinate.
+        """
         wanted = 2 if cut else 1
         origins = [size_of(c.origin(IntLiteral(wanted)), self.sizes) for c in self.tile.coordinates]
         places = next(s for s in self.kernel.body if isinstance(s, Plain))

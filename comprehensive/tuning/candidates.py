@@ -79,7 +79,7 @@ def candidates(
     domains: Mapping[str, Sequence[int]],
     device: Device,
 ) -> tuple[Candidate, ...]:
-    """In the order of the plain rule, without caps.
+    """Return the candidates in the order of the plain rule, without caps on registers.
 
     Where the caller's ``domains`` name every program parameter, all of them are there, whether a leaf admits them or
     not: the launcher says why it refuses.
@@ -105,7 +105,7 @@ def _candidate(host: Interface, sizes: Mapping[str, int], point: Mapping[str, in
 
 
 def tile_of(plan: FunctionPlan, candidate: Candidate) -> int:
-    """Which tile a candidate asks for; 0 for the leaf."""
+    """Return the number of the tile that a candidate asks for; 0 for the leaf."""
     return dict(candidate.parameters).get(interface(plan).tile or "", 0)
 
 
@@ -168,7 +168,11 @@ def _innermost(region: RegionPlan, values: Mapping[str, int]) -> int:
 def values_at(
     plan: FunctionPlan, sizes: Mapping[str, int], point: Mapping[str, int]
 ) -> dict[str, int | float]:
-    """Of all scalars; what only host code knows counts as 0, and no condition of a block speaks of other numbers."""
+    """Return the values of all scalars.
+
+    What only host code knows counts as 0: no condition of a block speaks of it. Numbers that are no integers
+    are 1.
+    """
     numbers = {p.name: 1.0 for p in plan.function.parameters if not p.is_data and not p.type.is_integer}
     host = {s.name: 0 for region in plan.regions for s in region.nest.scalars if s.role.value == "host"}
     return {**host, **numbers, **sizes, **point}

@@ -78,7 +78,7 @@ class Case:
         return Tuned(self._session.subject, name, sizes, results, self._measured)
 
     def _problem_at(self, sizes: Mapping[str, int], point: Mapping[str, int] | None = None) -> Problem:
-        """With the baseline, or with other program parameters."""
+        """Return the file of the problem at these sizes, with the baseline or with other program parameters."""
         # Several values of a parameter are to be chosen from; a single one says what the program is to mean.
         fixed = {name: values for name, values in self._choices.domains.items() if len(values) == 1}
         tried = points(self._plan, fixed) if point is None else [point]
@@ -134,7 +134,7 @@ class Case:
         return self._expected
 
     def _compiled(self, missing: Iterable[Candidate]) -> list[tuple[Candidate, Library]]:
-        """Those whose library there is; what becomes of the others is recorded."""
+        """Return the candidates whose library could be compiled, and record what becomes of the others."""
         caps = tuple(dict.fromkeys(candidate.register_cap for candidate in missing))
         self._tell(f"compiling {len(caps)} librar{'y' if len(caps) == 1 else 'ies'}")
         libraries = self._session.libraries(caps)

@@ -10,7 +10,7 @@ from comprehensive.tuning.candidates import Order
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """In seconds: of a candidate's runs, of its data, and of the serial C at one size."""
+    """Limits in seconds: for a candidate's runs, for its data, and for the serial C at one size."""
 
     candidate_s: float = 60.0
     prepare_s: float = 900.0

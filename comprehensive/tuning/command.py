@@ -123,7 +123,7 @@ def run(compilation: Compilation, options: Options, asked: Asked, tell: Callable
 
 
 def _winners(store: Store, source: str, tuned: Sequence[Tuned]) -> tuple[Winner, ...]:
-    """Of all sizes and devices that the store knows for the code that was tuned now."""
+    """Return the winners for all sizes and devices that the store knows for the code that was tuned now."""
     found: dict[tuple[Any, ...], Winner] = {}
     for tool, options in dict.fromkeys((t.subject.tool, t.subject.options) for t in tuned):
         for winner in winners(store, source, tool=tool, options=options):

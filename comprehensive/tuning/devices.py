@@ -37,7 +37,7 @@ class Target:
 
     @property
     def arch(self) -> str:
-        """As nvcc takes it: ``sm_90``."""
+        """The architecture as nvcc takes it, such as ``sm_90``."""
         return "sm_" + self.compute_capability.replace(".", "")
 
     @property
@@ -48,7 +48,7 @@ class Target:
 
 
 def find_devices(text: str) -> tuple[Target, ...]:
-    """Of ``gpu`` (all that are visible), ``gpu:0,1``, ``cpu`` or ``cpu:2``.
+    """Return the devices of ``gpu`` (all that are visible), ``gpu:0,1``, ``cpu`` or ``cpu:2``, by kind.
 
     CommandLineError (CF0901) for anything else and for a number that no device has, ToolError without a device.
     """

@@ -60,7 +60,7 @@ def expected(
     library: Path,
     limit_s: float,
 ) -> Expected | Unknown:
-    """At the sizes, or at smaller ones: ``scaled`` names those that are halved.
+    """Compute what is right at the sizes, or at smaller ones: ``scaled`` names those that are halved.
 
     ``problem_at`` writes the file of the problem at given sizes, ``library`` is the serial C.  Raises CommandLineError
     where there is no problem at the sizes.
@@ -128,7 +128,7 @@ def _computed(problem: Path, library: Path, limit_s: float) -> str | None:
 
 
 def reference_of(problem: Path) -> Path:
-    """Where the results of a problem are."""
+    """Return the path of the file with the serial results of a problem."""
     return problem.with_name(problem.name.replace(".problem.json", ".reference"))
 
 
