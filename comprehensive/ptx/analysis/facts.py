@@ -20,8 +20,7 @@ def limits(bits: int, signed: bool) -> tuple[int, int]:
 
 
 class Facts:
-    """Bounds of numbers that forms are, read as signed or as unsigned, which are forgotten in reverse order.
-    """
+    """Bounds of numbers that forms are, read as signed or as unsigned, which are forgotten in reverse order."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, tuple[tuple[int, int], ...], bool], list[tuple[int, int, int]]] = {}

@@ -140,8 +140,7 @@ def _mask(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
 
 
 def _disjoint(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
-    """Return the sum of two numbers without a common bit, of which it is ``or`` and ``xor``; None for others.
-    """
+    """Return the sum of two numbers without a common bit, of which it is ``or`` and ``xor``; None for others."""
     found = self.both(index, bits) if _width(code) == bits else None
     if found is None:
         return None

@@ -97,8 +97,7 @@ def space_of_result(instruction: Instruction, spaces: Sequence[Space], address_b
 
 
 def space_named(name: str | None) -> Space | None:
-    """Return the memory that a modifier names: SHARED for ``shared::cluster``, None for what no access names.
-    """
+    """Return the memory that a modifier names: SHARED for ``shared::cluster``, None for what no access names."""
     return None if name is None else _BY_NAME.get(name.split("::")[0])
 
 

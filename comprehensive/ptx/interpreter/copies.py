@@ -29,8 +29,7 @@ class _Pending:
 
 
 class Copies:
-    """Copies of a batch that have begun and are not waited for; ``groups`` counts the commits of each thread.
-    """
+    """Copies of a batch that have begun and are not waited for; ``groups`` counts the commits of each thread."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine

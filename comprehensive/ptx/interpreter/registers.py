@@ -53,8 +53,7 @@ class RegisterFile:
         return found
 
     def view(self, number: int, type_: str, place: int = 0) -> Array:
-        """Return a register as an array to read as this type; of a wider register these are the lower bits.
-        """
+        """Return a register as an array to read as this type; of a wider register these are the lower bits."""
         array = self.array(number, place)
         dtype = DTYPES[type_]
         self._see(number, array, dtype)

@@ -124,8 +124,7 @@ class _Row:
         return last
 
     def load_sources(self) -> None:
-        """Load the sources of the rings before the row is tested, so that the loads are under way meanwhile.
-        """
+        """Load the sources of the rings before the row is tested, so that the loads are under way meanwhile."""
         code, cuts = self._code, self._cuts()
         for source in dict.fromkeys(ring.source for ring in self._rings):
             if not comes_later(code.analyses, source, self._first) or (cuts and source >= cuts[0]):
@@ -157,8 +156,7 @@ class _Row:
         self._test()
 
     def twice(self, with_shuffles: Edits) -> list[Statement]:
-        """Return the row twice, piece by piece: with the rings, and as it was for warps that cannot use them.
-        """
+        """Return the row twice, piece by piece: with the rings, and as it was for warps that cannot use them."""
         found = [*self._opening]
         cuts = [self.begin, *map(self._code.edits.position, self._cuts()), self.end]
         for begin, end in pairwise(cuts):

@@ -457,8 +457,7 @@ def _is_plain(access: Access) -> bool:
 
 
 def _live_values(analyses: Analyses) -> list[frozenset[int]]:
-    """Return the values of each block that are read in it or behind it and not defined there, phis included.
-    """
+    """Return the values of each block that are read in it or behind it and not defined there, phis included."""
     ssa, cfg = analyses.ssa, analyses.cfg
     found: list[set[int]] = [set() for _ in cfg.blocks]
     reads: dict[int, set[int]] = defaultdict(set)
