@@ -29,7 +29,7 @@ class Arithmetic(Protocol):
     def ceiling(self, above: Value, below: Value) -> Value: ...
 
     def blocks(self, *limits: Limit) -> Value:
-        """As many as fit within all limits, at most 32."""
+        """Return as many blocks as fit within all limits, at most 32."""
         ...
 
 

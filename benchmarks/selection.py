@@ -215,7 +215,7 @@ def _build(command: Sequence[str], folder: Path) -> None:
 
 
 def _medians(program: Path, runs: int) -> list[float]:
-    """Of each number that the program prints."""
+    """Return the median of each number that the program prints."""
     printed = [
         subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
         for _ in range(runs)

@@ -189,7 +189,7 @@ def _atoms(step: _Step) -> tuple[Atom, ...]:
 
 
 def _blocks(count: int, sample: int) -> list[int]:
-    """About `sample` of so many numbers, in blocks without gaps that are spread evenly."""
+    """Return about `sample` of so many numbers, in blocks without gaps that are spread evenly."""
     if count <= sample:
         return list(range(count))
     return [block * count // BLOCKS + i for block in range(BLOCKS) for i in range(sample // BLOCKS)]

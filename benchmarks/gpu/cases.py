@@ -53,7 +53,7 @@ class Case:
         return "TFLOP/s" if self.kind in ("matmul", "fma") else "GB/s"
 
     def rate(self, milliseconds: float) -> float:
-        """In TFLOP/s for products, else in GB/s."""
+        """Return the rate in TFLOP/s for products, else in GB/s."""
         if self.measured_in == "TFLOP/s":
             return self.operations / milliseconds / 1e9
         return self.traffic / milliseconds / 1e6

@@ -42,7 +42,7 @@ class Attempt:
 
 
 class DeviceLostError(Exception):
-    """After this error nothing more runs in the process."""
+    """An error after which nothing more runs in the process."""
 
 
 def in_a_row(run: clock.Run) -> tuple[float, ...]:

@@ -121,7 +121,7 @@ class Device:
         self.check("cuCtxSynchronize")
 
     def milliseconds(self, work: Callable[[], None]) -> float:
-        """Between two events around what ``work`` puts into the default stream."""
+        """Return the time between two events around what ``work`` puts into the default stream."""
         events = ctypes.c_void_p(), ctypes.c_void_p()
         for event in events:
             self.check("cuEventCreate", ctypes.byref(event), 0)

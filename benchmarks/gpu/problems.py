@@ -143,7 +143,10 @@ def _make_line(case: Case, device: str) -> Arrays:
 
 
 def _reset_line(arrays: Arrays) -> None:
-    """Both halves have the same ends; sweeps read them and leave them alone."""
+    """Set the lower half to the start and the upper one to poison within the same ends.
+
+    Sweeps read the ends and leave them alone.
+    """
     start, lower, upper = arrays["start"], *halves(arrays["a"])
     lower.copy_(start)
     upper.copy_(start)
@@ -156,7 +159,7 @@ def halves(line: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def grids(problem: Problem) -> tuple[Tensor, Tensor]:
-    """Those between which sweeps go to and fro; the first one holds what the first sweep reads."""
+    """Return the grids between which sweeps go to and fro; the first one holds what the first sweep reads."""
     if problem.case.kind == "jacobi1d":
         return halves(problem.arrays["a"])
     return problem.arrays["a"], problem.arrays["b"]
@@ -197,7 +200,7 @@ def inner(grid: Tensor, border: int = 1) -> Tensor:
 
 
 def _reset_pair(arrays: Arrays) -> None:
-    """Both grids have the same border."""
+    """Set both grids to the start, with the inner points of ``b`` not a number; their borders are the same."""
     for name in ("a", "b"):
         arrays[name].copy_(arrays["start"])
     inner(arrays["b"]).fill_(float("nan"))

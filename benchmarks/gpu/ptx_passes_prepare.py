@@ -217,7 +217,7 @@ def written_files(source: str, texts: Mapping[str, str], output: Path) -> dict[s
 
 
 def launch(each: Run) -> dict[str, Any]:
-    """As the other machine reads it."""
+    """Return a launch as the other machine reads it."""
     return {
         "kernel": each.kernel,
         "grid": each.grid,

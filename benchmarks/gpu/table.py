@@ -47,7 +47,7 @@ class Results:
         return None if None in floors else max(floor for floor in floors if floor is not None)
 
     def share(self, case: Case, outcome: Outcome) -> float | None:
-        """Of the ceiling."""
+        """Return the share of the ceiling that an outcome reaches; None where there is no ceiling."""
         floor = self.floor(case)
         return None if floor is None else floor / outcome.median
 

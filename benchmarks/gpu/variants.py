@@ -73,7 +73,7 @@ class Measured:
         return statistics.median(self.milliseconds[name])
 
     def speedup(self, name: str) -> float:
-        """Over the unchanged PTX."""
+        """Return the speed-up over the unchanged PTX."""
         return self.ms(UNCHANGED) / self.ms(name)
 
     def is_same(self, name: str, other: str = UNCHANGED) -> bool:
@@ -97,7 +97,7 @@ def assembled(ptxas: Tool, ptx: Path, arch: str) -> tuple[bytes, dict[str, Assem
 
 
 def bytes_of(argument: Mapping[str, Any]) -> int:
-    """Of an array."""
+    """Return the number of bytes of an array."""
     return int(argument["count"]) * _SIZES[str(argument["type"]).strip("iufb")]
 
 
@@ -174,7 +174,7 @@ class Bench:
         return self._modules[cubin]
 
     def _timed(self, works: Mapping[str, Callable[[], None]], runs: int) -> dict[str, list[float]]:
-        """In turns, each turn with another first one."""
+        """Return milliseconds of a launch by name, run in turns of which each has another first one."""
         for work in works.values():
             work()
         first = next(iter(works.values()))
@@ -214,7 +214,7 @@ class Bench:
     def _fill(
         self, kernel: str, arrays: Sequence[Mapping[str, Any]], pointers: Sequence[ctypes.c_uint64]
     ) -> None:
-        """As the arguments begin; floats between -4 and 4, of other types every bit."""
+        """Fill arrays as they begin: floats between -4 and 4, any bits for other types, and marks in outputs."""
         for position, (array, pointer) in enumerate(zip(arrays, pointers, strict=True)):
             size = bytes_of(array)
             if array["direction"] == "out":
@@ -324,7 +324,7 @@ Cubins: TypeAlias = Mapping[str, "Future[tuple[bytes, dict[str, Assembled]]]"]
 
 
 def _all_assembled(launches: Iterable[Mapping[str, Any]], directory: Path, ptxas: Tool, arch: str) -> Cubins:
-    """By file, on all processors, and done."""
+    """Assemble all variants on all processors, wait for that, and return the results by file."""
     names = dict.fromkeys(file for launch in launches for file in launch["ptx"].values())
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         files = {name: pool.submit(assembled, ptxas, directory / name, arch) for name in names}
@@ -353,7 +353,7 @@ def _progress(row: Measured) -> str:
 
 
 def speeds(found: Found) -> list[str]:
-    """Of a report: the rate of a copy, a table of times and speed-ups, and how far apart equal code is."""
+    """Return the parts of a report on the rate of a copy, on times and speed-ups, and on equal code's noise."""
     timed = [row for row in found.rows if row.milliseconds]
     columns = [name for name in found.variants if name != UNCHANGED]
     head = ("kernel", "unchanged, ms", "arrays, GB/s", "of a copy", *columns)
@@ -366,7 +366,7 @@ def speeds(found: Found) -> list[str]:
 
 
 def pipelines(found: Found) -> str:
-    """Of a report: what each variant is."""
+    """Return the part of a report that says what each variant is."""
     return "\n".join(
         f"- {name}: `{text}`" if text else f"- {name}: no pass" for name, text in found.variants.items()
     )

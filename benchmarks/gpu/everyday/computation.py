@@ -112,5 +112,5 @@ class Computation:
 
 
 def label(size: Size) -> str:
-    """As in ``m=2048 n=512``."""
+    """Return the name of a size, such as ``m=2048 n=512``."""
     return " ".join(f"{name}={value}" for name, value in size.items())

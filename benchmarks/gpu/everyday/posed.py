@@ -24,7 +24,10 @@ POISON_BYTE = 165
 def posed(
     computation: Computation, size: Size, case: str, ours: Launch | str, device: str = "cuda"
 ) -> Problem:
-    """With the result of the reference; ``ours`` says how a kernel computes it, or why none does."""
+    """Return the problem of a computation at a size, with the result of the reference.
+
+    ``ours`` says how a kernel computes it, or why none does.
+    """
     torch.manual_seed(1)
     arrays = computation.arrays(**size)
     starts = {name: _begun(each, device) for name, each in arrays.items() if each.role != Role.WRITTEN}

@@ -83,7 +83,7 @@ class Ceilings:
 def rows(
     tasks: Iterable[Task], outcomes: Mapping[tuple[str, str], Outcome], ceilings: Ceilings | None
 ) -> list[Row]:
-    """Those of which ours has an outcome; outcomes are by task and peer."""
+    """Return rows for the tasks of which ours has an outcome; outcomes are by task and peer."""
     return [
         Row(
             task,
