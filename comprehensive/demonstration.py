@@ -71,7 +71,7 @@ def conclusion(states: Sequence[State]) -> str:
 
 
 def ending(source: Path, output: Path, compilation: Compilation) -> tuple[str, ...]:
-    """Where everything is, how it is called, and two commands to try next."""
+    """Return lines on where everything is and how it is called, with two commands to try next."""
     plan = compilation.plan
     function = interface(plan.functions[0])
     arguments = ", ".join([*(argument.name for argument in function.arguments), "NULL", "NULL"])

@@ -303,7 +303,7 @@ def tile_plan(name: str, tile: Tree[Variant] | NotApplicable, first: int) -> Til
 
 
 def registers_of(tree: Tree[Variant], leaf: Leaf[Variant]) -> int:
-    """Those of a thread, where they are counted as a number."""
+    """Return the registers of a thread of a leaf, where they are counted as a number; else a usual number."""
     for counter in tree.counters:
         value = counter.evaluate(leaf.fragment).value
         if counter.limit == "R_B" and isinstance(value, Polynomial) and value.is_constant:

@@ -292,7 +292,7 @@ def _parameters(symbols: Sequence[str], quotients: Sequence[Quotient]) -> tuple[
 
 
 def to_text(regions: tuple[RegionExplanation, ...]) -> str:
-    """For a terminal: the case that runs first, then why the others do not."""
+    """Return text for a terminal: the case that runs first, then why the others do not."""
     lines: list[str] = []
     for region in regions:
         values = ", ".join(f"{k} = {v}" for k, v in region.values.items()) or "no parameter given"

@@ -234,7 +234,7 @@ def _integers(nest: Nest) -> tuple[str, ...]:
 
 
 def loops_text(found: tuple[LeafLoops, ...]) -> str:
-    """In the notation of C, a heading each."""
+    """Return the loops in the notation of C, with a heading for each region."""
     return "\n".join(
         _heading(each.region, each.leaf, each.conditions, each.values)
         + as_loops(each.description, _body(each.checks))

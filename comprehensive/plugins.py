@@ -66,7 +66,7 @@ def plug_in(point: EntryPoint, what: str, given: Mapping[str, object]) -> Any:
 
 
 def accepted(maker: Callable[..., object], given: Mapping[str, object]) -> dict[str, object]:
-    """Those of the given values for which a class or function has a parameter of that name."""
+    """Return the values for which a class or function has a parameter of that name."""
     parameters = inspect.signature(maker).parameters
     return {name: value for name, value in given.items() if name in parameters}
 

@@ -61,6 +61,6 @@ class Extents:
 
 
 def _value(text: str, arguments: Mapping[str, int | float], types: Mapping[str, ScalarType]) -> int:
-    """Of an expression; mostly it is an argument."""
+    """Return the value of an expression, which mostly is the name of an argument."""
     found = arguments.get(text)
     return int(c_value(expression(text), arguments, types) if found is None else found)

@@ -104,7 +104,7 @@ class GeneratedFunction:
 
     @property
     def signature(self) -> str:
-        """As in C, program parameters last."""
+        """The signature as in C, program parameters last."""
         arguments = ", ".join(a.declaration for a in self._arguments)
         program = ", ".join(self._parameters)
         return f"{self.__name__}({arguments}{', *, ' if program else ''}{program})"
@@ -221,7 +221,10 @@ class GeneratedFunction:
         return parameters
 
     def _scalars(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """As C values. TypeError for no number, OverflowError for one that its type does not hold."""
+        """Return the scalars as C values, by name.
+
+        TypeError for what is no number, OverflowError for one that its type does not hold.
+        """
         found: dict[str, Any] = {}
         for argument in self._arguments:
             if not argument.pointer:
@@ -344,7 +347,10 @@ def _bytes(argument: Argument, view: View) -> int:
 
 
 def _scalar(argument: Argument, value: Any) -> Any:
-    """As C has it. TypeError for no number, OverflowError for one that its type does not hold."""
+    """Return a number as its C value.
+
+    TypeError for what is no number, OverflowError for one that its type does not hold.
+    """
     wanted = argument.type.value
     if isinstance(value, str | bytes):
         raise TypeError(f"{argument.name} must be a number ({wanted}), not {value!r}")

@@ -47,7 +47,7 @@ class Needs:
 
     @staticmethod
     def read(document: Mapping[str, Any] | None) -> Needs:
-        """From the manifest. KeyError and ValueError where it is damaged."""
+        """Read the needs of a pointer from the manifest. KeyError and ValueError where it is damaged."""
         if document is None:
             return Needs()
         return Needs(_cases(document["elements"]), _cases(document["first"]))
@@ -85,7 +85,7 @@ def _cases(found: Sequence[Mapping[str, Any]]) -> tuple[NeedsCase, ...]:
 
 
 def _evaluated(expr: Expr, arguments: Mapping[str, int]) -> int:
-    """With Python's integers. ValueError for what the manifest never has."""
+    """Return the value with Python's integers. ValueError for expressions that the manifest never has."""
     match expr:
         case IntLiteral():
             return expr.value

@@ -97,7 +97,7 @@ def _demand_same(samples: Samples, target: Target) -> None:
 
 
 def main(words: list[str]) -> int:
-    """Without the command line of the tool, which needs more than the standard library."""
+    """Run the command with the standard library alone, without the command line of the tool."""
     try:
         found = calibrate(
             words[0] if words else "gpu",

@@ -15,7 +15,7 @@ from comprehensive.optimize.protocols import Counter
 
 
 def given_limits(limits: Iterable[str]) -> tuple[str, ...]:
-    """Those of the limits that no device has, sorted, each once."""
+    """Return the limits that no device has, sorted, each once: a user gives them a value."""
     return tuple(sorted({limit for limit in limits if limit not in MACHINE_PARAMETERS}))
 
 

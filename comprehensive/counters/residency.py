@@ -62,7 +62,7 @@ class Residency:
 
     @staticmethod
     def of(variant: Variant, limit: Limit, registers: Counter[Variant]) -> Residency:
-        """Of the blocks of the kernel of a variant. Only the numbers that the limit needs are counted."""
+        """Return the residency of the kernel of a variant. Only the numbers that the limit needs are counted."""
         threads, nothing = Threads().evaluate(variant), Evaluation(Polynomial(0), "exact")
         each = registers.evaluate(variant) if limit is Limit.REGISTERS else nothing
         words = SharedWords().evaluate(variant) if limit is Limit.SHARED_MEMORY else nothing

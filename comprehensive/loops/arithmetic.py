@@ -199,7 +199,7 @@ def _ceil(x: float) -> float:
 
 
 def _round(x: float) -> float:
-    """To the nearest integer, halves away from zero."""
+    """Round to the nearest integer, halves away from zero."""
     if not math.isfinite(x):
         return x
     whole = math.trunc(x)

@@ -248,7 +248,10 @@ class Coordinate:
         return Binary("/", Binary("+", limit, more), self.step)
 
     def inside(self, value: Expr, limit: Expr) -> Expr:
-        """That a value of the coordinate, of a tile without lead, is inside of the limits."""
+        """Return the condition that a value of the coordinate is inside of the limits.
+
+        The tile has no lead.
+        """
         below = Binary("<", value, limit)
         return Binary("&&", Binary("<=", IntLiteral(0), value), below) if self.shift else below
 

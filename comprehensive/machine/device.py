@@ -113,7 +113,7 @@ class Device:
         return {"O_W": max(1, lanes * 1000 // max(1, words)), "F_SM": max(1, in_flight)}
 
     def _known_speeds(self) -> Mapping[str, int]:
-        """Those that the file does not give are 1."""
+        """The speeds by name; those that the file does not give are 1."""
         count = {} if self.multiprocessors is None else {"multiprocessors": self.multiprocessors}
         known = {**self.speeds, **count}
         return {name: known.get(name, 1) for name in SPEEDS}

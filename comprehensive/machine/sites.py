@@ -120,7 +120,7 @@ class Shape:
 def leaf_work(
     machine: Mapping[str, int], sites: Sites, numbers: Sequence[int], shape: Shape
 ) -> tuple[TileWork, Launch]:
-    """Of a block in the middle of the grid."""
+    """Return the work of a block in the middle of the grid, and its launch."""
     return _Block(machine, sites, numbers, shape).work()
 
 
@@ -184,13 +184,13 @@ class _Block:
         return max(1, min(self.shape.block[axis], self.number(access.extents[axis])))
 
     def _warps(self, access: Access) -> int:
-        """Those that take part."""
+        """Return the number of warps that take part in an access."""
         lanes = self._lanes(access)
         taking = _product([-(-self._extent(access, axis) // lanes[axis]) for axis in range(3)])
         return min(self.warps, taking)
 
     def _wavefronts(self, access: Access) -> int:
-        """Of one warp."""
+        """Return the wavefronts that an access of one warp takes."""
         lanes = self._lanes(access)
         together = max(1, access.bytes // WORD_BYTES)
         if not access.is_known:
@@ -278,7 +278,7 @@ class _Block:
         return waits, shared_waits, barriers, depth
 
     def _missed(self, access: Access, context: int, turns: int) -> int:
-        """Of so many turns those that bring data which the first-level cache does not have."""
+        """Return how many of these turns bring data which the first-level cache does not have."""
         if not self.keeps[context] or not access.is_known:
             return turns
         step = next((step for c, step in access.loops if c == context), NUMBER_0)

@@ -45,7 +45,7 @@ class Work:
 
     @property
     def rounded(self) -> tuple[int, ...]:
-        """As integers in the order of the fields, rounded up."""
+        """Return the counts as integers, rounded up, in the order of the fields."""
         return tuple(max(0, ceil(value)) for value in astuple(self))
 
 

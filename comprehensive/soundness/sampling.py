@@ -67,7 +67,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """From what sizes, tiles and time steps are drawn, and how many threads a region may have."""
+    """The values from which sizes, tiles and time steps are drawn, and how many threads a region may have."""
 
     sizes: tuple[int, ...] = SIZES
     tiles: tuple[int, ...] = TILES
@@ -179,7 +179,7 @@ def _is_defined(
 
 
 def _draw_any_sign(rng: random.Random, values: tuple[int, ...], number: int) -> int:
-    """As for a size, with negative values among the first draws and about every third later."""
+    """Draw as for a size, but with negative values among the first draws and about every third later."""
     if number < 8:
         return NEGATIVES[number // 4] if number % 4 == 1 else _draw(rng, values, number, is_tile=False)
     return rng.choice(NEGATIVES if rng.random() < 1 / 3 else values)

@@ -45,7 +45,11 @@ class NoCaching:
     decision: tuple[str, str] = ("4b", "4a")
 
     def stands(self, fragment: Variant, taken: bool) -> bool:
-        """Also where nothing was cached from the start, and not where `caching` has cached something since."""
+        """Return whether nothing is cached.
+
+        This holds also where nothing was cached from the start, and not where `caching` has cached something
+        since.
+        """
         return not fragment.nest.cached
 
     def apply(self, fragment: Variant) -> Applied[Variant] | NotApplicable:

@@ -116,7 +116,9 @@ def sweeps_of(
     arrays: frozenset[str],
     scalars: frozenset[str],
 ) -> tuple[tuple[Sweep, Sweep], tuple[Expr, ...]]:
-    """Both bodies as sweeps over points with coordinates ``names``, and the distances of rows behind pointers.
+    """Return both bodies as sweeps over points with coordinates ``names``, and the pitches of rows.
+
+    A pitch is the distance of rows behind a pointer.
 
     ``types`` are those of all that the bodies read, ``arrays`` the names of data, ``scalars`` those of what is the same
     for all points.  Raises NoSweepsError.
@@ -205,7 +207,7 @@ def _place(
     known: frozenset[str],
     ring: Ring,
 ) -> _Place:
-    """Where an element is: ``a[N + y + 1]`` is that at a distance of 1 in the grid ``a[N + .]``."""
+    """Return where an element is: ``a[N + y + 1]`` is that at a distance of 1 in the grid ``a[N + .]``."""
     grid, offset, pitch = [index.array], list[int](), None
     wrong = NoSweepsError(f"the subscripts of '{index.array}' are not the coordinates in their order")
     for subscript in index.subscripts:

@@ -39,7 +39,10 @@ class Compiled:
 
     @property
     def usage(self) -> Mapping[str, Usage]:
-        """By symbol; :func:`comprehensive.toolchain.usage.usage_of` looks up names of the source."""
+        """The resources of kernels by symbol.
+
+        :func:`comprehensive.toolchain.usage.usage_of` looks up names of the source.
+        """
         return resource_usage(self.log)
 
 
