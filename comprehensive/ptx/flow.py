@@ -196,7 +196,7 @@ _DEFINED = frozenset({Role.DEF, Role.DEF_USE})
 
 
 class _Scopes:
-    """What names mean where a statement stands."""
+    """The scopes around a statement: they say what names mean where it stands."""
 
     def __init__(self, function: Function) -> None:
         self._function = function

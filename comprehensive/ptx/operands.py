@@ -163,7 +163,10 @@ class Place(Several):
 
 @dataclass(frozen=True)
 class Expression:
-    """What is none of these, such as a constant expression: kept as it is written, ``names`` are all that occur."""
+    """An operand of no other kind, such as a constant expression, kept as it is written.
+
+    ``names`` are all that occur.
+    """
 
     text: str
     names: tuple[str, ...]

@@ -22,7 +22,7 @@ from comprehensive.ptx.verify import problems
 
 @dataclass(frozen=True)
 class Stage:
-    """What one pass made of the module that the one before gave."""
+    """A pass that has run: the module before it, what it made of that, and its remarks."""
 
     ptx_pass: PtxPass
     before: Module

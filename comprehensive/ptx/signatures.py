@@ -102,7 +102,10 @@ def _conditions(text: str) -> frozenset[str]:
 
 
 def _expand(slots: tuple[Slot, ...]) -> Iterator[tuple[int, tuple[Slot, ...]]]:
-    """What is optional is there from the left to the right: ``a, b?, c`` is ``a, c`` or ``a, b, c``."""
+    """Yield numbers of operands with their slots: ``a, b?, c`` stands for ``a, c`` and ``a, b, c``.
+
+    Optional slots are filled from the left to the right.
+    """
     least = sum(not slot.mark for slot in slots)
     optional = sum(slot.mark == "?" for slot in slots)
     repeated = any(slot.mark == "*" for slot in slots)

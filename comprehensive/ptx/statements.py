@@ -44,7 +44,7 @@ class Declaration(NamedTuple):
 
 
 class Directive(NamedTuple):
-    """What is said to the assembler: ``.loc 1 5 3``, ``.pragma "nounroll";``, ``t: .branchtargets A, B;``."""
+    """A directive to the assembler: ``.loc 1 5 3``, ``.pragma "nounroll";``, ``t: .branchtargets A, B;``."""
 
     name: str
     text: str

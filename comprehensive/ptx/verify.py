@@ -21,7 +21,7 @@ from comprehensive.ptx.statements import Statement
 
 
 def problems(module: Module, before: Module) -> tuple[str, ...]:
-    """What is wrong in functions that are others than before, each as one line; empty where nothing is."""
+    """Return what is wrong in functions that passes have changed, one line each; empty where nothing is."""
     try:
         again = parse(SourceFile(module.file.path, print_module(module)))
     except CompileError as error:

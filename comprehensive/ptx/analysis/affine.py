@@ -203,7 +203,10 @@ class _Pass:
         return found
 
     def staying(self, loop: Loop, block: int) -> Comparison | None:
-        """What is compared for staying in the loop at the end of a block."""
+        """Return the comparison that keeps control in the loop at the end of a block.
+
+        None where there is not exactly one.
+        """
         cfg = self._ssa.cfg
         stay = [s for s in cfg.blocks[block].successors if s in loop.blocks]
         if len(stay) != 1 or cfg.blocks[block].leaves:

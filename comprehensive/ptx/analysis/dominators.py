@@ -116,7 +116,7 @@ def postdominators_of(cfg: Cfg) -> PostTree:
 
 
 def _last_first(backward: Adjacency, seen: bytearray) -> list[int]:
-    """What is not seen, so that the first of what is left always stands in a cycle that is never left.
+    """Order the nodes that are not ``seen`` so that the first left always stands in a cycle never left.
 
     That is the order in which a search against the edges finishes, reversed (Sharir 1981; Kosaraju).
     """

@@ -22,7 +22,7 @@ def reverse_postorder(successors: Adjacency, root: int) -> tuple[int, ...]:
 
 
 def postorder(successors: Adjacency, root: int, seen: bytearray) -> list[int]:
-    """What can be reached over nodes that are not ``seen``, which are marked."""
+    """Return what can be reached over nodes that are not ``seen``, in postorder, and mark it as seen."""
     order: list[int] = []
     seen[root] = 1
     stack = [(root, iter(successors[root]))]

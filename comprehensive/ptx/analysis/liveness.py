@@ -130,7 +130,7 @@ def _bits(cfg: Cfg) -> list[int]:
 
 
 def _summary(cfg: Cfg, steps: range, bits: list[int]) -> tuple[int, int]:
-    """What is read before it is surely defined, and what is surely defined."""
+    """Return masks of registers that are read before they are surely defined, and of those surely defined."""
     used: set[int] = set()
     defined: set[int] = set()
     for number in steps:

@@ -58,7 +58,7 @@ class Space(Enum):
         return self.is_number and self is not Space.DISTANCE
 
     def meet(self, other: Space) -> Space:
-        """What holds where ways with these two come together."""
+        """Return the memory of a value that may come from either of the two."""
         if self is other or other is Space.NONE:
             return self
         if self is Space.NONE:

@@ -53,7 +53,7 @@ Understood: TypeAlias = Assembly | Untouched
 
 
 def understand(arguments: Sequence[str]) -> Understood:
-    """What a call of ptxas does; reads its option files, and nothing else."""
+    """Return what a call of ptxas does. Its option files are read, and nothing else."""
     try:
         words = _expanded(arguments)
     except (OSError, ValueError) as problem:

@@ -223,7 +223,7 @@ def _die_of(number: int) -> NoReturn:
 
 
 def _refuse(name: str, reason: str) -> None:
-    """What was asked for and not done: a remark, on stderr where there is no file for remarks."""
+    """Report an input that is not rewritten, in a remark, or on stderr where there is no file for remarks."""
     line = f"{name}: not rewritten: {reason}"
     if not _remark(line):
         print(f"comprehensive ptxas: {line}", file=sys.stderr, flush=True)

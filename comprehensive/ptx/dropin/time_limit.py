@@ -23,7 +23,7 @@ class TimeLimitError(BaseException):
 
 
 def seconds_of(environment: Mapping[str, str]) -> float:
-    """What the variable says; the default where that is no number of seconds."""
+    """Return the limit that the variable sets; the default where that is no number of seconds."""
     try:
         seconds = float(environment.get(SECONDS) or DEFAULT)
     except ValueError:

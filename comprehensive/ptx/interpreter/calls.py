@@ -25,7 +25,7 @@ LOCAL_STRIDE = 1 << 20
 
 @dataclass(frozen=True)
 class Slot:
-    """What is passed: words of a width, read for lanes or written for them."""
+    """A place for something passed by a call: words of a width, read for lanes or written for them."""
 
     read: Callable[[Lanes], list[Array]]
     write: Callable[[Lanes, list[Array]], None]

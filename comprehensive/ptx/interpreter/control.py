@@ -58,7 +58,7 @@ _NOTHING = frozenset(
 
 @dataclass
 class Shared:
-    """What all functions of a batch use."""
+    """The state that all functions of a batch use."""
 
     machine: Machine
     scheduler: Scheduler
@@ -494,7 +494,7 @@ def _trap(base: str) -> Callable[[Lanes], None]:
 
 
 def _answer(binding: Binding) -> Answer:
-    """What bar.red gives: a number, or whether all or some have said yes."""
+    """Return the function that stores the result of bar.red: a number, or whether all or some said yes."""
     opcode = binding.step.instruction.opcode
     words = opcode.modifiers
     target = binding.target(binding.step.instruction.operands[0], "u32" if "popc" in words else "pred")

@@ -31,7 +31,7 @@ class GridBefore:
         self._waits[lanes.at] = False
 
     def seen(self, found: Array, where: Array, width: int, lanes: Lanes) -> Array:
-        """What is read instead of what is there."""
+        """Return the values that lanes read in the place of ``found``: poison where they have not waited."""
         waits = self._waits[lanes.at]
         if not waits.any():
             return found

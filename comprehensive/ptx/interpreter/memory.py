@@ -33,7 +33,10 @@ _ALIGNMENT = 256
 
 
 def window(space: str) -> int:
-    """What is added to an address in a space to make it generic; addresses of global memory are generic."""
+    """Return what is added to an address in a space to make it generic.
+
+    It is 0 for global memory.
+    """
     return 0 if space == "global" else WINDOWS[space] << WINDOW_BITS
 
 
@@ -208,7 +211,7 @@ class Memory:
         self.views = {width: self.bytes.view(f"uint{8 * width}") for width in (1, 2, 4, 8)}
 
     def read(self, width: int, where: Array, lanes: Lanes) -> Array:
-        """What is there for each lane; ``where`` counts elements of that width."""
+        """Return the value that each lane reads; ``where`` counts elements of that width."""
         found = self.views[width].take(where)
         return found if self.before is None else self.before.seen(found, where, width, lanes)
 
@@ -222,13 +225,13 @@ class Memory:
         """Do as :meth:`publish`, for what each lane has written at ``where``."""
 
     def poison(self) -> None:
-        """Shared and local memory as nobody has written it."""
+        """Set shared and local memory to poison, as though nobody had written it."""
         begin, end = self.private
         self.bytes[begin:end] = POISON
 
     @staticmethod
     def _move(space: Space, offset: int) -> int:
-        """Places counted from the beginning of all bytes; the end of the space."""
+        """Move a space behind ``offset`` and return its end, both counted from the beginning of all bytes."""
         offset += -offset % _ALIGNMENT
         for number, each in list(space.slots.items()):
             space.slots[number] = Allocation(
@@ -239,7 +242,7 @@ class Memory:
         return end
 
     def fill(self, allocation: Allocation, contents: bytes) -> None:
-        """The bytes of an allocation that all threads share."""
+        """Write the bytes of an allocation that all threads share."""
         place = self.place(allocation)
         self.bytes[place : place + len(contents)] = np.frombuffer(contents, np.uint8)
 

@@ -33,7 +33,7 @@ DYNAMIC = "dynamic shared memory"
 
 @dataclass(frozen=True)
 class Limits:
-    """What a launch may take: bytes of the heap and of each thread's stack, activations of one function."""
+    """Limits of a launch: bytes of the heap and of each thread's stack, activations of one function."""
 
     heap_bytes: int
     stack_bytes: int

@@ -86,7 +86,7 @@ class RegisterFile:
             array.view(np.uint8)[...] = 1 if array.dtype == np.bool_ else POISON
 
     def save(self, depth: int, lanes: Lanes) -> None:
-        """What the registers hold in the activation at a depth."""
+        """Save what the registers of lanes hold, for the activation at a depth."""
         while len(self._saved) <= depth:
             self._saved.append({})
         for key, array in self._arrays.items():

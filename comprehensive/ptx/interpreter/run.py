@@ -41,7 +41,7 @@ _PRIVATE_BYTES = 256 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a launch has done besides changing arrays; ``printed`` are the texts of vprintf, in the order of calls."""
+    """The results of a launch besides arrays; ``printed`` are the texts of vprintf, in the order of calls."""
 
     thread_instructions: int
     turns: int

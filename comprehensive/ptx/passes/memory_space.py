@@ -198,7 +198,7 @@ class _Rewriting:
         return without.made(), frozenset(old for old in gone if old is not None)
 
     def _longer(self, accesses: Sequence[_Access], gone: frozenset[int]) -> frozenset[Twin]:
-        """What is added to loops that get longer by it; it stands beside a step that stays."""
+        """Return twins in loops that get longer by them; each stands beside a step that stays."""
         added = {twin for access in accesses for twin in access.twins if not twin.is_free}
         growth = Counter(self._loop_of(twin.step) for twin in added)
         for step in gone:
@@ -224,7 +224,7 @@ class _Rewriting:
         return any(8 * bytes_of(r.type) < bits for r in registers if r.name in bases)
 
     def _origin(self, value: int, space: Space) -> Name | None:
-        """What a generic address was converted from, where it still holds it."""
+        """Return the register that a generic address was converted from, if it still holds that; else None."""
         step = self._analyses.ssa.values[value].step
         if step < 0 or self._flow.steps[step].guard is not None:
             return None

@@ -134,7 +134,7 @@ class Placer:
                 yield number, tuple(found)
 
     def _first_of_blocks(self, each: Expression, made: Sequence[_Made]) -> dict[int, _Made]:
-        """What a block computes before it changes."""
+        """Return by block what computes the expression there before its operands change."""
         first: dict[int, _Made] = {}
         for one in made:
             if one.step is None:
@@ -162,7 +162,7 @@ class Placer:
         return found
 
     def _first_behind(self, fork: Block, first: dict[int, _Made]) -> tuple[list[_Made], set[int]]:
-        """What the ways from a fork compute first, and the blocks up to there."""
+        """Return what the ways from a fork compute first, and the blocks up to there."""
         found: list[_Made] = []
         seen = set(fork.successors)
         work = list(fork.successors)

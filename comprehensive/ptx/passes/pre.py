@@ -128,7 +128,7 @@ class PartialRedundancyElimination(FunctionPass):
 
 @dataclass(frozen=True, slots=True)
 class _OutOfLoop:
-    """What has moved out of a loop, and the names of what it is made of and where it is now."""
+    """An expression that has moved out of a loop, and the names that it reads and is in now."""
 
     key: Key
     reads: frozenset[str]
@@ -151,7 +151,7 @@ class _Result:
         return tuple(dict.fromkeys((*self.applied, *self.missed)))
 
     def needed_outside(self) -> frozenset[Key]:
-        """What is cheap and has left a loop before something that is not and is made of it."""
+        """Return cheap expressions that left a loop before one that is not cheap and is made of them."""
         names: set[str] = set()
         found: set[Key] = set()
         for each in reversed(self.out_of_loops):
@@ -174,7 +174,7 @@ class _Move:
 
 
 class _Plan:
-    """What one round changes."""
+    """The plan of one round: what it changes."""
 
     def __init__(
         self,
@@ -282,7 +282,7 @@ class _Plan:
         return None
 
     def _obstacle(self, each: Expression, blocks: Sequence[int], placed: Placed) -> str | None:
-        """Why it cannot, or must not, be computed at the places; None where it may."""
+        """Return why an expression cannot, or must not, be computed at the places; None where it may."""
         widths = {bytes_of(self._register(step).type) for step in each.steps}
         if len(widths) > 1 or not widths <= _WORDS.keys():
             return "it goes into registers that one mov does not reach"
@@ -305,7 +305,7 @@ class _Plan:
         return None
 
     def _gain(self, each: Expression, placed: Placed) -> float:
-        """What is saved, less what is computed elsewhere, the movs and the jumps over new blocks, in additions."""
+        """Return what is saved, less what is computed elsewhere, movs and new jumps, in additions."""
         gain = sum(self._frequency(self._cfg.block_of[step]) for step in placed.saved)
         gain -= sum(map(self._frequency, (*self._blocks_of(placed.places), *placed.forks)))
         gain *= self._cost(each)

@@ -85,7 +85,7 @@ class PtxPass(ABC):
         """Another module, or the same one where nothing was to be done."""
 
     def obstacle(self, module: Module) -> Remark | None:
-        """What says that nothing in the module may be changed."""
+        """Return the remark that nothing in the module may be changed; None where it may."""
         strange = strange_module(module)
         if strange is None:
             return None
@@ -140,7 +140,7 @@ class FunctionPass(PtxPass):
 
 
 def strange_module(module: Module) -> tuple[Span | None, str] | None:
-    """Why nothing in a module may be changed, and where it stands."""
+    """Return where a module says why nothing in it may be changed, and why; None where it may."""
     if module.version > NEWEST_VERSION:
         (major, minor), (newest, of_newest) = module.version, NEWEST_VERSION
         why = f".version {major}.{minor} is newer than {newest}.{of_newest}, the newest that is known"

@@ -90,7 +90,7 @@ class ShuffleCode:
         self.saved: dict[Element, Name] = {}
 
     def save(self, element: Element) -> None:
-        """What was loaded, in a register of its own: the program's may be used again."""
+        """Copy what was loaded into a register of its own, since the program may use its register again."""
         if element in self.saved:
             return
         source = self.data(element.step)[element.index]
@@ -99,7 +99,7 @@ class ShuffleCode:
         self.edits.after(element.step, (made(f"mov.b{bits}", saved, source),))
 
     def moves(self, shuffle: Shuffle) -> list[Statement]:
-        """What the thread itself has."""
+        """Return the statements that move what the thread has loaded itself."""
         pairs = zip(self.data(shuffle.step), shuffle.neighbour.elements, strict=True)
         return [
             made(f"mov.b{self.bits(target)}", target, self.saved[element])

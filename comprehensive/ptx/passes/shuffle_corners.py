@@ -32,7 +32,10 @@ from comprehensive.ptx.statements import Instruction, Statement
 
 
 class Variant(Enum):
-    """What is made; only the first computes what the program did.  The others tell where the time goes (section 7)."""
+    """The code that is made; only the first one computes what the program did.
+
+    The others tell where the time goes (section 7).
+    """
 
     SHUFFLE = "shuffle"
     NO_CORNER = "no_corner"

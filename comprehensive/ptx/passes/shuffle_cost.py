@@ -227,7 +227,7 @@ class _Estimate:
         return max(access.bytes, min(abs(self._lanes.slope(access.address)), _LINE))
 
     def _array(self, access: Access) -> tuple[object, ...]:
-        """What lies near one another: the pointer that an address is made of."""
+        """Return a key for accesses near one another: whether they write, and the pointer in their address."""
         assert access.address is not None
         symbols = self._analyses.affine.symbols
         pointers = tuple(n for n, c in access.address.terms if c == 1 and symbols[n].kind in _POINTERS)

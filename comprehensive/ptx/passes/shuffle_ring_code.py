@@ -145,7 +145,7 @@ class _Row:
             code.saved |= {Element(source, n): register for n, register in enumerate(registers)}
 
     def make(self) -> None:
-        """What the row needs, and what stands in the place of its loads."""
+        """Make the statements that the row needs, and those that stand in the place of its loads."""
         for ring in self._rings:
             edges: dict[tuple[bool, int], Name] = {}
             begun = [self._edge(ring, edge, edges) for edge in ring.edges]
@@ -312,7 +312,7 @@ class _Row:
         return self._lanes[by]
 
     def _at_ends(self, edge: Edge) -> Name:
-        """Whether the lane loads for the other end."""
+        """Return whether a lane loads for the other end of the warp, as a predicate."""
         before = edge.before.lanes if edge.before else 0
         behind = edge.behind.lanes if edge.behind else 0
         key = before, behind

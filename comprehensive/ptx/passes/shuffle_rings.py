@@ -125,8 +125,10 @@ def comes_later(analyses: Analyses, step: int, begin: int) -> bool:
 
 
 def chain(analyses: Analyses, steps: Iterable[int], begin: int) -> tuple[int, ...] | None:
-    """What has to be computed before ``begin`` for the results of steps, of those that come later in its block, in
-    order; None where it cannot be."""
+    """Return the steps, in order, to compute before ``begin`` so that the results of ``steps`` are known.
+
+    They are steps that come later in its block. None where one of them cannot be computed there.
+    """
     flow = analyses.flow
     found: dict[int, None] = {}
 
@@ -238,7 +240,7 @@ class _Search:
     def _needed(
         self, first: Shuffle, shuffle: Shuffle, slope: int, ahead: int, size: int
     ) -> tuple[Index, ...] | str:
-        """What must not wrap, so that it can be in a ring with the first one; else why not."""
+        """Return what must not wrap, so that a shuffle can be in a ring with the first one; or why it cannot."""
         step, by = shuffle.step, shuffle.neighbour.lanes
         address = self._analyses.flow.steps[step].instruction.operands[1]
         if not isinstance(address, Address) or not isinstance(address.base, Name):

@@ -107,7 +107,7 @@ class SynthesizeShuffles(FunctionPass):
         return body, tuple(remarks)
 
     def _chosen(self, search: _Search, target: str) -> Choice:
-        """What is made of what could be; the rest becomes remarks."""
+        """Return the shuffles and rings that are made of the possible ones; the rest becomes remarks."""
         shuffles = search.shuffles()
         rings = Rings((), {})
         if not shuffles or self.variant != Variant.SHUFFLE.value:
@@ -196,7 +196,7 @@ class _Search:
         self.remarks.append(self._settings.missed(self._analyses.flow.function, instruction, text))
 
     def _shuffle(self, step: int, taken: set[int]) -> Shuffle | str:
-        """Why not, where it cannot be."""
+        """Return the shuffle in the place of a load, or why there cannot be one."""
         obstacle = self._obstacle(step)
         if obstacle is not None:
             return obstacle
@@ -216,7 +216,7 @@ class _Search:
         return why
 
     def _obstacle(self, step: int) -> str | None:
-        """Why a load can never be replaced."""
+        """Return why a load can never be replaced; None where it may be."""
         if step not in self._obstacles:
             self._obstacles[step] = self._found_obstacle(step)
         return self._obstacles[step]

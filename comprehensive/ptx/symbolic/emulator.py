@@ -126,8 +126,10 @@ class _State(NamedTuple):
 
 
 class _Merged(NamedTuple):
-    """What was taken for granted when a block was emulated for many states at once; ``forms`` are None where values
-    were left open."""
+    """Assumptions under which a block was emulated for many states at once.
+
+    ``forms`` are None where values were left open.
+    """
 
     forms: tuple[Form | None, ...]
     loads: frozenset[Earlier]
@@ -341,7 +343,7 @@ class _Emulator:
         return None if truth is None else truth != negated
 
     def _truth(self, predicate: int, truths: _Truths) -> bool | None:
-        """What a predicate is, by what was learnt."""
+        """Return what a predicate is by what was learnt; None where that is not known."""
         known = truths.get(predicate)
         if known is not None:
             return known
@@ -353,7 +355,10 @@ class _Emulator:
         return None
 
     def _loaded(self, step: int, access: Access, address: Form, epoch: _Epoch) -> None:
-        """What is loaded is a function of the address: the same symbol as of an earlier load in the same epoch."""
+        """Give a loaded value the symbol of an earlier load from the same address in the same epoch.
+
+        What is loaded is a function of the address.
+        """
         defines = self._ssa.defines[step]
         own = self._forms[defines[0]] if len(defines) == 1 else None
         if own is None or self._symbols.all[own.terms[0][0]].kind != "value":
@@ -369,7 +374,7 @@ class _Emulator:
     def _overwrite(
         self, entry: _Entry, step: int, relation: Relation, epoch: _Epoch, address: Form | None = None
     ) -> None:
-        """What a step writes, or others may have written before it, is no longer known."""
+        """Forget what a step writes, or what others may have written before it."""
         access = self._analyses.accesses.get(step)
         if access is None or not (access.writes or access.orders):
             return

@@ -272,7 +272,7 @@ class Neighbours:
     def _wraps(
         self, here: Sighting, there: Sighting, element: Element, by: int, bytes_: int
     ) -> tuple[Wrap, ...] | None:
-        """What must not wrap; None where the addresses are not so many bytes apart."""
+        """Return what must not wrap so that the addresses are so many bytes apart; None where they are not."""
         source = next((e for e in there.earlier if e.step == element.step), None)
         if source is None or here.address is None or all(e.step != element.step for e in here.earlier):
             return None
@@ -287,7 +287,10 @@ class Neighbours:
 
 
 def _of_both(here: Sighting, there: Sighting) -> Facts:
-    """What one lane knows the other does only where both came by the same flow."""
+    """Return the facts that hold in both lanes.
+
+    What one lane knows the other knows only where both came by the same flow.
+    """
     return here.facts if here is there else Facts.of(set(here.facts.known()) & set(there.facts.known()))
 
 
