@@ -259,7 +259,7 @@ class Frame:
     # --- parameters
 
     def parameters(self, body: tuple[KernelStmt, ...]) -> tuple[KernelParameter, ...]:
-        """What the body reads of data, strides, scalars and limits."""
+        """Return parameters for the data, strides, scalars and limits that the body reads."""
         used = names_in_kernel(body)
         written = frozenset(
             s.target.array

@@ -318,7 +318,7 @@ def _function_sizes(
 
 
 def _read_of_values(region: RegionView) -> str:
-    """What the choice of defaults reads for a region, as text."""
+    """Return all that the choice of defaults reads for a region, as one text."""
     values = (value for _, value in region.host_values or ())
     arguments = (region.value_arguments, region.leaf_value_arguments, region.tile_value_arguments)
     return " ".join((*arguments, *values))

@@ -60,7 +60,7 @@ from comprehensive.metafork.ast import (
 
 @dataclass(frozen=True, slots=True)
 class Pointers:
-    """What a kernel may hold elements of: arrays in global memory, and tiles in shared memory, with their types."""
+    """The memory of which a kernel may hold elements: global arrays and shared tiles, with their types."""
 
     arrays: Mapping[str, ScalarType]
     tiles: Mapping[str, ScalarType]
@@ -193,7 +193,7 @@ class _Holder:
         return not reads_data and not names_read(condition) & found.varying
 
     def _guard(self, references: Sequence[Reference], found: Found, header: For) -> tuple[Expr, ...] | None:
-        """What has to hold for one of the references to happen in every step of the loop; None if that is not known."""
+        """Return what must hold so that one reference happens in every step; None if it is not known."""
         for reference in references:
             if reference.conditions is not None:
                 left = [c for c in reference.conditions if c != runs(header) and not self._always(c)]

@@ -149,13 +149,13 @@ class Feed(OfTiles):
 
     @property
     def constants(self) -> tuple[Expr, ...]:
-        """What is known when the kernel is compiled."""
+        """The sizes of the feed that are known when the kernel is compiled."""
         layout = (self.pitch,) if self.turned else (IntLiteral(int(self.swizzled)), self.down, self.right)
         return (self.vectors, self.rows, self.columns, *layout, self.threads)
 
     @property
     def numbers(self) -> tuple[Expr, ...]:
-        """What is known when it runs."""
+        """The numbers of the feed that are known when the kernel runs."""
         return (self.stride, self.valid_rows, self.valid_columns, self.thread)
 
 
@@ -176,7 +176,7 @@ class Fetch(OfTiles):
 
 @dataclass(frozen=True, slots=True)
 class Put(OfTiles):
-    """What has been fetched goes to shared memory, at ``shared``."""
+    """A store of what has been fetched into shared memory, at ``shared``."""
 
     feed: str
     shared: Expr
@@ -207,7 +207,7 @@ class VectorStore(OfTiles):
 
 @dataclass(frozen=True, slots=True)
 class Commit(OfTiles):
-    """What has been begun since the last one is one step of the pipeline."""
+    """The end of a step of the pipeline, to which everything belongs that has begun since the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ KernelStmt: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """What an array must meet for accesses of four elements or 16 bytes: its data and rows, and these numbers."""
+    """Demands of accesses of four elements or 16 bytes on an array: on its data and rows, and these numbers."""
 
     array: str
     multiples: tuple[Expr, ...]

@@ -67,7 +67,7 @@ class Reference:
 
 @dataclass(slots=True)
 class Found:
-    """What a loop does to memory, and which names do not keep one value in it."""
+    """The references of a loop to memory, and the names that do not keep one value in it."""
 
     references: list[Reference] = field(default_factory=list[Reference])
     atomic: set[str] = field(default_factory=set[str])
@@ -77,7 +77,7 @@ class Found:
 
 
 def references_of(loop: For | UniformFor, types: Types) -> Found:
-    """What a loop does to memory."""
+    """Return what a loop does to memory."""
     found = Found()
     walk = _Walk(types, _assigned(loop), _recording(found), found)
     if isinstance(loop, For):

@@ -30,7 +30,10 @@ def with_machines(plan: ProgramPlan, devices: Sequence[Device]) -> ProgramPlan:
 
 
 def _machine(device: Device) -> MeasuredMachine:
-    """What is said of it beyond its architecture; a device tells its number of multiprocessors itself."""
+    """Return the speeds of a device that differ from its architecture's.
+
+    A device tells its number of multiprocessors itself.
+    """
     common = load_device(device.arch).speeds
     known = [name for name in SPEEDS if device.speeds.get(name, common.get(name)) != common.get(name)]
     measured = tuple((name, device.speeds[name]) for name in known if name != "multiprocessors")

@@ -35,7 +35,7 @@ from comprehensive.metafork.ast import (
 
 
 def marched(frame: Frame, windows: Windows, point: tuple[Stmt, ...]) -> KernelStmt:
-    """What is done for a tile by threads whose points are whole vectors; ``point`` is a point on its own."""
+    """Return the work on a tile by threads whose points are whole vectors; ``point`` is a point on its own."""
     return Marched(frame, windows).all_vectors(point)
 
 
@@ -67,7 +67,7 @@ class Marched(Vectored):
         return Index(self.frame.names[f"window_{self.windows.windows[number].array}"], (element,))
 
     def _step(self, number: int, step: Sequence[Stmt]) -> KernelStmt:
-        """What points do so many rows below the first one that they read."""
+        """Return the statements of points that lie so many rows below the first row that they read."""
         row = self.frame.name("row")
         point = Binary("-", row, IntLiteral(number)) if number else row
         is_there = Binary("<", point, self._each)

@@ -45,7 +45,7 @@ class Needs:
 
 
 class _UnknownError(Exception):
-    """Why nothing is known; the text is a whole reason."""
+    """An error which says why nothing is known; its text is a whole reason."""
 
 
 def needs(function: Function, nests: Sequence[Nest]) -> Mapping[str, Needs]:

@@ -74,7 +74,7 @@ class PieceLayout:
         return sum((self._words(name) for name in self.pieces), Polynomial.constant(0))
 
     def demands(self) -> tuple[Expr, ...]:
-        """What the shapes need of the sizes."""
+        """The conditions on sizes that the shapes need."""
         tile = self.frame.tile
         swizzled = [self._vector(name) for name in self.pieces if self.is_swizzled(name)]
         counts = [(tile.depth, SWIZZLE * max(swizzled) if swizzled else VECTOR)]
@@ -256,7 +256,10 @@ class PieceLayout:
         return self._read(name, z, self.places())
 
     def fragment(self, name: str, which: Expr, z: Expr) -> KernelStmt:
-        """What all points of a patch's thread read of an array in step ``z``, into the registers ``which``."""
+        """Return the statement that loads what a patch's thread reads of an array in step ``z``.
+
+        The values go into the registers ``which``.
+        """
         frame, number = self.frame, self.coordinate(name)
         registers = Index(frame.names[f"fragment_{name}"], (which,))
         first = [Binary("*", IntLiteral(VECTOR), frame.name(f"t{n}")) for n in range(2)]

@@ -39,8 +39,11 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What the loop reads of an array, by subscript; ``row`` is the subscript along which the rows lie, if there are
-    several of them.  Along all others but the last one there is one element."""
+    """The part of an array that the loop reads, by subscript.
+
+    ``row`` is the subscript along which the rows lie, if there are several of them. Along all others but the
+    last one there is one element.
+    """
 
     array: str
     axes: tuple[Axis, ...]
@@ -70,7 +73,7 @@ def serial_loop(body: Sequence[Stmt]) -> For | None:
 
 
 def reduction_obstacle(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...], loop: For) -> str | None:
-    """Why the operands of the loop cannot go through shared memory; None where they can."""
+    """Return why the operands of the loop cannot go through shared memory; None where they can."""
     if loop not in body or any(isinstance(s, For) for s in statements_in(loop.body)):
         return "there are loops in each other"
     if sum(isinstance(s, For) for s in body) > 1:

@@ -41,7 +41,7 @@ class LeafPlan:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What a launch moves of an array at least: ``bytes`` for each combination of values below some limits."""
+    """The least that a launch moves of an array: ``bytes`` for each combination of values below some limits."""
 
     array: str
     bytes: int
@@ -134,7 +134,7 @@ class RegionPlan:
         return max(0, number + 1 - len(self.leaves))
 
     def kind_of(self, number: int) -> str:
-        """What a number is: "leaf", "register tile" or "time tile"."""
+        """Return the kind of a number: "leaf", "register tile" or "time tile"."""
         tiling = self.tiling_of(number)
         return "leaf" if tiling is None else tiling[0].kind
 

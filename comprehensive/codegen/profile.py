@@ -21,7 +21,7 @@ class Profile:
 
 
 def number_name(position: int) -> str:
-    """What an expression calls the number at this position."""
+    """Return the name of the number at this position, as expressions use it."""
     return f"cf_n{position}"
 
 

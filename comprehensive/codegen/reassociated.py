@@ -72,7 +72,10 @@ OPERATORS: Mapping[str, str] = {"+=": "+", "-=": "+", "*=": "*"}
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """What a loop adds up: a scalar of the point, or an element of an array; parts are put together by ``operator``."""
+    """A sum in a loop: a scalar of the point, or an element of an array.
+
+    Its parts are put together by ``operator``.
+    """
 
     name: str
     type: ScalarType
@@ -84,7 +87,7 @@ class Sum:
 
 
 def sums_of(nest: Nest, tile: RegisterTile, loop: For) -> tuple[Sum, ...] | str:
-    """What the loop adds up; or why it is more than sums."""
+    """Return the sums that the loop computes, or why it does more."""
     body = tile.alternatives[0].body
     held, pieces = operands_of(nest, tile, body, loop)
     points = {c.name for c in tile.coordinates}
@@ -165,7 +168,10 @@ class Reassociated:
         return sum((self._words(found) for found in self.sums), Polynomial.constant(0))
 
     def demands(self) -> tuple[Expr, ...]:
-        """What the shapes need of the sizes: one row of threads a point, and threads that can be halved."""
+        """The conditions on sizes that the shapes need.
+
+        There is one row of threads a point, and threads can be halved.
+        """
         (c,) = self.frame.tile.coordinates
         halves = Binary("%", IntLiteral(MOST_LANES), self._lanes)
         return (Binary("==", halves, ZERO), Binary("==", Name(c.each), ONE))
@@ -338,7 +344,7 @@ class Reassociated:
     # --- where things are
 
     def _part(self, found: Sum) -> Name:
-        """What a thread has of a sum."""
+        """Return the name of the part of a sum that a thread has."""
         return self._private(found.name) if found.name in self.held else Name(found.name)
 
     def _private(self, array: str) -> Name:
@@ -351,7 +357,7 @@ class Reassociated:
         return Index(self._parts(found), (thread,))
 
     def _element(self, name: str, number: Expr) -> Index:
-        """What a step reads of an array."""
+        """Return the element of an array that a step reads."""
         (reference,) = {
             e
             for s in statements_in(self.loop.body)

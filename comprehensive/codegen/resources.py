@@ -1,4 +1,4 @@
-"""What every kernel of a program takes on an architecture: a plan in, what ptxas says of its kernels out.
+"""The resources that every kernel of a program takes on an architecture: a plan in, what ptxas says out.
 
 Leaves and all instances of kernels over tiles are compiled together, without host code.  Occupancy is that of an
 architecture at full shared-memory carve-out, for instances: a leaf's depends on its parameters.

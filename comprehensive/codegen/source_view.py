@@ -233,7 +233,7 @@ def _settings(macros: Iterable[tuple[str, str | None]]) -> tuple[str, ...]:
 
 
 def _written(functions: Sequence[FunctionPlan], pieces: Sequence[Piece], calls: HostCalls) -> tuple[str, ...]:
-    """What the user wrote outside regions, so that a macro or a helper means to a function what it meant in the source.
+    """Return what the user wrote outside regions, so that macros and helpers mean what they did there.
 
     It comes last in the file: no macro of the program changes kernels and launchers.
     """
@@ -418,7 +418,7 @@ def _available(region: RegionPlan, host: Interface) -> tuple[Argument, ...]:
 
 
 def _call(region: RegionPlan, host: Interface) -> str:
-    """What stands in host code where the region stood."""
+    """Return the call that stands in host code where the region stood."""
     arguments = ", ".join(("cf_state", *(a.name for a in _available(region, host))))
     return f"{region.name}_run({arguments})"
 
@@ -506,7 +506,7 @@ def _launch(
 def _computed(
     parameter: KernelParameter, kernel: Kernel, nest: Nest, types: Mapping[str, ScalarType]
 ) -> Extent | None:
-    """What the host computes for a parameter; None for data and for a scalar that is passed as it is."""
+    """Return what the host computes for a parameter; None for data and for a scalar passed as it is."""
     match parameter.source:
         case Source.ARRAY | Source.SWEEPS:
             return None

@@ -185,7 +185,10 @@ class _Chain:
         return conditions
 
     def _borders(self) -> KernelStmt:
-        """What neighbours read outside of the limits, which no sweep changes, goes to both grids of the tile."""
+        """Return copies to both grids of the tile of what neighbours read outside of the limits.
+
+        No sweep changes it.
+        """
         frame = self.frame
         over: list[Expr] = []
         for n, (c, away) in enumerate(zip(frame.tile.coordinates, self.sweeps.halo, strict=True)):

@@ -52,7 +52,7 @@ FOUR = IntLiteral(VECTOR)
 
 
 def vectored(frame: Frame, windows: Windows, point: tuple[Stmt, ...]) -> KernelStmt:
-    """What is done for a tile by threads whose points are whole vectors; ``point`` is a point on its own."""
+    """Return the work on a tile by threads whose points are whole vectors; ``point`` is a point on its own."""
     return Vectored(frame, windows).all_vectors(point)
 
 
@@ -171,7 +171,7 @@ class Vectored:
     # --- statements
 
     def stores(self) -> tuple[Index, ...]:
-        """What a point writes."""
+        """The elements that a point writes."""
         return tuple(
             s.target
             for s in statements_in(self.windows.body)
@@ -209,7 +209,7 @@ class Vectored:
     # --- registers
 
     def values(self) -> tuple[Stmt, ...]:
-        """What is stored later."""
+        """Return declarations of the values that are stored later."""
         return tuple(Declare(self._type(s.array), self._value(s.array), self.shape()) for s in self.stores())
 
     def shape(self) -> tuple[Expr, ...]:
@@ -233,7 +233,7 @@ class Vectored:
         return Index(self.frame.names[f"window_{window.array}"], (plus(IntLiteral(before), element),))
 
     def accesses(self, number: int, row: Mapping[str, Expr]) -> tuple[KernelStmt, ...]:
-        """What fills a window; ``row`` are coordinates that are not declared."""
+        """Return statements that fill a window; ``row`` has the coordinates that are not declared."""
         window = self.windows.windows[number]
         found: list[KernelStmt] = []
         for at, count in window.accesses(self.frame.tile.coordinates[-1].shift):
@@ -265,7 +265,7 @@ class Vectored:
         return (ThreadIf(self._is_whole(), (whole,), (Plain(single),)),)
 
     def _element(self, reference: Index, behind: int, row: Mapping[str, Expr]) -> Index:
-        """What is so many elements behind the one that the first point of the vector refers to."""
+        """Return the element so many behind the one that the first point of the vector refers to."""
         at: Expr = self._first
         if behind:
             at = Binary("+" if behind > 0 else "-", at, IntLiteral(abs(behind)))

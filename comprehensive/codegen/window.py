@@ -52,7 +52,7 @@ class Window:
 
 
 def values_of(statement: Stmt) -> tuple[Expr, ...]:
-    """What a statement without others in it computes."""
+    """Return the expressions that a statement without others in it computes."""
     match statement:
         case Assign():
             return (statement.value,)
