@@ -103,7 +103,7 @@ class Atom:
 
     @property
     def sign(self) -> str:
-        """What stands between the `positive_sides`."""
+        """The relation sign between the `positive_sides`."""
         return _MIRRORED[self.relation]
 
     def positive_sides(self) -> tuple[Polynomial, Polynomial]:

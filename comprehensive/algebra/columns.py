@@ -30,7 +30,7 @@ _MOST = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What is known of a system at the points of the pool.
+    """A system as it is known at the points of the pool.
 
     `low` and `high` are the bounds of the solved symbols; `inside` is where the atoms without them hold and
     where each of them has a value.

@@ -1,4 +1,4 @@
-"""What is known of a system because of the one that it was made from: a system in, a value out, each made once.
+"""Values known of a system because of the one it was made from: a system in, a value out, each made once.
 
 bounds = Inherited(lambda system, above: ..., most=1000)
 bounds.of(system.add(atom))         # calls the function with what it has made of `system`

@@ -64,7 +64,7 @@ class MonotoneLimit:
 
 @dataclass(frozen=True, slots=True)
 class LimitsOnVariable:
-    """What atoms say of one variable; `checks` are those that are no bounds."""
+    """The bounds that atoms put on one variable; `checks` are the atoms that are no bounds."""
 
     lower: tuple[MonotoneLimit, ...]
     upper: tuple[MonotoneLimit, ...]
@@ -152,7 +152,7 @@ def beyond_start(low: MonotoneLimit, high: MonotoneLimit) -> Polynomial | None:
 
 
 def cross(low: MonotoneLimit, high: MonotoneLimit, signs: Signs) -> tuple[Atom | None, str | None]:
-    """What the two bounds say together of earlier variables, and why that is not all, where it is not."""
+    """Return what two bounds say together of earlier variables, and why that is not all, where it is not."""
     strict = low.limit.strict or high.limit.strict
     relation = Relation.GT if strict else Relation.GE
     if low.slope is not None and high.slope is not None:

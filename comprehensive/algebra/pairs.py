@@ -73,7 +73,7 @@ def whole_fact(atom: Atom) -> Fact:
 
 
 def contradiction(fact: Fact, bounds: Bounds) -> Fact | None:
-    """What is false of a fact where every symbol is at least its bound, if it is false there."""
+    """Return the false fact that follows from one where every symbol is at least its bound; None without one."""
     if fact.atom.truth is False:
         return fact
     if not refutes(fact.atom, bounds):

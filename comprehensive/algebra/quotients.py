@@ -42,7 +42,7 @@ class Quotient:
 
     @property
     def definition(self) -> tuple[Atom, ...]:
-        """What has one solution for the symbol.
+        """The atoms that have one solution for the symbol.
 
         The lower bound follows from the rest, but not at a glance, and signs of what is divided by the value rest on
         it.
@@ -54,7 +54,7 @@ class Quotient:
         return (at_most(below * found, above), less(above, below * found + below), *bound)
 
     def value(self, point: Mapping[str, Scalar]) -> int:
-        """What the symbol is at a point. KeyError names a symbol that the point does not give."""
+        """Return the value of the symbol at a point. KeyError names a symbol that the point does not give."""
         above_scale, above = self.above.scaled_value(point)
         below_scale, below = self.below.scaled_value(point)
         above, below = above * below_scale, below * above_scale
@@ -157,7 +157,7 @@ def rounded_up(value: Polynomial, unit: Polynomial | int, signs: SignsOf) -> Def
 
 
 def remainder_of(value: Polynomial, divisor: Polynomial | int, signs: SignsOf) -> Defined:
-    """What is left of the value above the largest multiple of the divisor: 0 just where the divisor divides it.
+    """Return the value less the largest multiple of the divisor in it: 0 just where the divisor divides it.
 
     ValueError unless the divisor is known to be positive.
     """

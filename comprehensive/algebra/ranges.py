@@ -49,7 +49,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What constant bounds say of a symbol."""
+    """The constant bounds of a symbol."""
 
     low: Limit | None = None
     high: Limit | None = None

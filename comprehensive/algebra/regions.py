@@ -56,7 +56,7 @@ class Branch:
 
 
 class Reason(Enum):
-    """Why a value of x is critical."""
+    """The reasons why a value of x is critical."""
 
     VERTICAL = "vertical boundary"
     ASYMPTOTE = "a branch comes from or goes to infinity"

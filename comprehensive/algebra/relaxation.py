@@ -60,7 +60,7 @@ def forms_of(
 
 
 def relaxed(form: Form, known: int, box: Sequence[Interval]) -> Demand:
-    """What `form >= 0` demands of the variables before position `known`, the others anywhere in the box."""
+    """Return what `form >= 0` demands of the first `known` variables, the others anywhere in the box."""
     groups: dict[Powers, dict[Powers, int]] = {}
     for powers, value in form.items():
         split = next((k for k, (place, _) in enumerate(powers) if place >= known), len(powers))

@@ -24,7 +24,7 @@ MOST_TERMS = 20_000
 
 
 class Sign(Enum):
-    """What is known of the values of a polynomial on a set."""
+    """The knowledge of how the values of a polynomial on a set compare with 0."""
 
     POSITIVE = "> 0"
     NON_NEGATIVE = ">= 0"

@@ -155,7 +155,7 @@ def _root(facts: Iterable[Fact]) -> _Node:
 
 @dataclass(slots=True)
 class _Search:
-    """What all nodes share: how to complete points, and how much work is left."""
+    """The state that all nodes share: how to complete points, and how much work is left."""
 
     plan: Plan
     work: int

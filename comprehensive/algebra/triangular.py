@@ -32,7 +32,7 @@ _MOST_CROSSINGS = 200
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What is said of one variable: it lies above all lower and below all upper limits, and the checks hold."""
+    """The bounds of one variable: it lies above all lower and below all upper limits, and the checks hold."""
 
     name: str
     lower: tuple[Limit, ...]
@@ -60,7 +60,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Uncovered:
-    """What a description does not turn into bounds: the atoms, at which variable, and what that means."""
+    """Atoms that a description does not turn into bounds: at which variable, and what that means."""
 
     name: str
     atoms: tuple[Atom, ...]

@@ -56,7 +56,10 @@ class Edges:
 
 @dataclass(frozen=True, slots=True)
 class NotTaken:
-    """Why a strategy is passed over; `for_good` when that does not depend on the counter that asked."""
+    """The reason why a strategy is passed over.
+
+    It is `for_good` when it does not depend on the counter that asked.
+    """
 
     reason: str
     for_good: bool
@@ -64,7 +67,7 @@ class NotTaken:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known about a system: the verdict, and the same region in fewer atoms."""
+    """The verdict on a system, and the same region in fewer atoms."""
 
     verdict: Verdict
     simplified: System
@@ -155,7 +158,10 @@ class Problem(Generic[Fragment]):
         return self._evaluations[key]
 
     def _checked(self, counter: Counter[Fragment], given: object) -> Evaluation:
-        """What a counter returned, which may be anything: counters are written by others."""
+        """Return what a counter returned, if it is an Evaluation as it should be; CounterError if not.
+
+        Counters are written by others and may return anything.
+        """
         if not isinstance(given, Evaluation):
             raise CounterError(
                 f"counter '{counter.name}' returned {given!r}",
@@ -192,7 +198,10 @@ class Problem(Generic[Fragment]):
         return tuple(strategy for strategy in among if counter.name in strategy.improves)
 
     def edges(self, counter: Counter[Fragment], evaluation: Evaluation) -> Edges:
-        """What accept and refuse add; ``0 <= v`` and ``v <= 1`` only where the assumptions leave it open."""
+        """Return the atoms that accept and refuse add.
+
+        ``0 <= v`` and ``v <= 1`` are among them only where the assumptions leave them open.
+        """
         limit, value, space = (
             Polynomial.symbol(counter.limit),
             evaluation.value,

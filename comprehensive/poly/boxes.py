@@ -20,7 +20,10 @@ from comprehensive.poly.model import Constraint
 
 
 class NoBoxError(Exception):
-    """Why a reference has no box; ``remedy`` is what the user may write so that it has one."""
+    """An error that says why a reference has no box.
+
+    ``remedy`` is what the user may write so that it has one.
+    """
 
     def __init__(self, reason: str, remedy: str | None = None) -> None:
         super().__init__(reason)

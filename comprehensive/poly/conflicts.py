@@ -164,7 +164,7 @@ def _separated(nest: Nest, first: Reference, second: Reference, question: Questi
 
 
 def _places(nest: Nest, first: Reference, second: Reference) -> tuple[_Forms, _Forms] | None:
-    """What two references name, in coordinates of which one that differs tells two elements apart.
+    """Return the places of two references in coordinates of which one that differs tells them apart.
 
     None where nothing can tell them apart: no subscript of both is a polynomial, and there are no guards.
     """

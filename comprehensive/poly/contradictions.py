@@ -81,7 +81,7 @@ def _exact_parts(nest: Nest, scope: Scope) -> Iterator[Expr]:
 
 
 def conjuncts(condition: Expr) -> Iterator[Expr]:
-    """What ``&&`` joins, each by itself."""
+    """Yield the conditions that ``&&`` joins, each by itself."""
     match condition:
         case Binary(operator="&&"):
             yield from conjuncts(condition.left)

@@ -93,7 +93,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What holds at a place of a nest, wherever the iterators stand."""
+    """The facts that hold at a place of a nest, wherever the iterators stand."""
 
     constraints: tuple[Constraint, ...]
     lower: dict[str, int]
@@ -323,7 +323,7 @@ def domain(reference: Reference) -> tuple[Constraint, ...]:
 
 
 def facts_at(nest: Nest, reference: Reference, extra: tuple[str, ...] = ()) -> Facts:
-    """What is known wherever the reference can run: domain, roles, host definitions and preconditions."""
+    """Return what is known wherever the reference can run: domain, roles, host definitions, preconditions."""
     constraints = list(domain(reference))
     return complete(nest, constraints, reference.axes, extra)
 

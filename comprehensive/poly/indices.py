@@ -74,7 +74,7 @@ class Quotient:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What the names of a nest stand for; iterators are added by whoever knows the place.
+    """The meanings of the names of a nest; iterators are added by whoever knows the place.
 
     ``values`` are the host scalars with a polynomial definition, ``quotients`` the ones that divide, ``lower`` the
     least value of each integer scalar, ``tampered`` the loop variables that their own loop assigns, ``unsigned``

@@ -106,7 +106,7 @@ def _undecided(nest: Nest, obstacle: Obstacle, question: Question) -> Undecided:
 
 
 def _assumption(nest: Nest, first: Access, second: Access) -> str | None:
-    """What must hold of the data, where data decides whether two references name one element."""
+    """Return what must hold of data that decides whether two references name one element; else None."""
     depending = data_dependent(nest)
     if not {first.ordinal, second.ordinal} & depending:
         return None

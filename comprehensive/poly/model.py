@@ -129,7 +129,10 @@ class Footprint:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """Why an array has no footprint: ``term`` as written in the source, at ``span``, and what would give it one."""
+    """The reason why an array has no footprint: ``term`` as written in the source, at ``span``.
+
+    ``remedy`` is what would give it one.
+    """
 
     array: str
     term: str

@@ -43,7 +43,7 @@ def moments(nest: Nest, arguments: Point) -> Iterator[Moment]:
 
 
 class _History:
-    """What host code says of the scalars of a nest."""
+    """The account that host code gives of the scalars of a nest."""
 
     def __init__(self, nest: Nest) -> None:
         self._nest = nest

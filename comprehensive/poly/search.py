@@ -63,7 +63,7 @@ class Suppose(Protocol):
         ...
 
     def value(self, array: str, subscripts: tuple[int, ...]) -> int:
-        """What ``_data`` is."""
+        """Return the value that ``_data`` gives for an element."""
         ...
 
 

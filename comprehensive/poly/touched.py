@@ -31,7 +31,7 @@ _MOST_CASES = 48
 
 
 class _GivenUpError(Exception):
-    """Why a reference has no exact bound; the text goes on after the reference."""
+    """An error that says why a reference has no exact bound; its text goes on after the reference."""
 
 
 @dataclass(frozen=True, slots=True)

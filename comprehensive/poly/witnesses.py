@@ -41,7 +41,10 @@ Conflicting: TypeAlias = Callable[[Runner, Runner], bool]
 
 @lru_cache(maxsize=256)
 def witnesses(nest: Nest, serial: str | None = None) -> Witnesses:
-    """What small runs refute: all loops of the grid and the bands, or with ``serial`` that serial loop alone."""
+    """Return the questions on loops that small runs refute, each with its witness.
+
+    They are on all loops of the grid and the bands, or with ``serial`` on that serial loop alone.
+    """
     written = {r.access.array for r in runners(nest) if r.access.mode.writes}
     return refuted(nest, [r for r in runners(nest) if r.access.array in written], serial)
 
@@ -59,7 +62,7 @@ def refuted(
     conflict: Conflicting = order_counts,
     least: int = 1,
 ) -> Witnesses:
-    """What small runs of these references refute; arguments are at least ``least``."""
+    """Return the questions that small runs of these references refute; arguments are at least ``least``."""
     if not active:
         return {}
     written = {r.access.array for r in active}
