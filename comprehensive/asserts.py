@@ -153,7 +153,10 @@ class Asserts:
         return any(each.holds(values) is False for each in self.checked)
 
     def atoms(self, values: Mapping[str, int | Fraction] | None = None) -> tuple[Atom, ...]:
-        """What holds of the names without a value wherever all asserts do, as far as it is one conjunction."""
+        """Return the atoms on names without a value that all asserts imply.
+
+        Only asserts that are one conjunction count.
+        """
         found = [each.alternatives(values or {}) for each in self.checked]
         return tuple(atom for cases in found if cases is not None and len(cases) == 1 for atom in cases[0])
 

@@ -104,7 +104,7 @@ def ending(source: Path, output: Path, compilation: Compilation) -> tuple[str, .
 
 
 def _commands() -> tuple[str, str]:
-    """What one types for this Python, and for this tool beside it."""
+    """Return what one types for this Python, and for this tool beside it."""
     python = Path(sys.executable)
     if os.environ.get("VIRTUAL_ENV") == sys.prefix:
         return "python", "comprehensive"

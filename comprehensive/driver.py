@@ -64,7 +64,7 @@ RegisterSource = Literal["auto", "estimate", "ptxas"]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a user may choose.
+    """The options that a user may choose.
 
     ``registers``: where the register counter comes from; ``auto`` is ptxas where nvcc is found, else the estimate.
     ``arch``: the architecture that ptxas counts registers for.
@@ -191,7 +191,10 @@ def _grown(root: Variant, problem: Problem[Variant]) -> Tree[Variant]:
 def problem_of(
     nest: Nest, options: Options, strategies: tuple[Strategy[Variant], ...] | None = None
 ) -> Problem[Variant]:
-    """What Algorithm 1 is given for a nest: counters, strategies (all that there are unless given), assumptions."""
+    """Return what Algorithm 1 is given for a nest: counters, strategies, assumptions.
+
+    The strategies are all that there are, unless some are given.
+    """
     counted = counters(options)
     demand_other_names(nest, counted)
     return Problem(
@@ -312,5 +315,5 @@ def registers_of(tree: Tree[Variant], leaf: Leaf[Variant]) -> int:
 
 
 def decision_lines(leaf: Leaf[Variant]) -> tuple[str, ...]:
-    """What was decided on the way to a leaf, a line a strategy that was asked for."""
+    """Return what was decided on the way to a leaf, a line for each strategy that was asked for."""
     return tuple(": ".join(filter(None, (d.strategy, d.text, d.note))) for d in leaf.decisions if d.note)

@@ -173,7 +173,10 @@ def explain(
 
 
 def _defaults(function: FunctionPlan, device: Device, values: Mapping[str, Rational]) -> Defaults | None:
-    """What the launcher chooses; None where a program parameter is given, or not all that the choice depends on."""
+    """Return what the launcher chooses by itself.
+
+    None where a program parameter is given, or not everything that the choice depends on.
+    """
     host = interface(function)
     if not host.program or any(a.name in values for a in host.program):
         return None
@@ -315,7 +318,10 @@ def to_text(regions: tuple[RegionExplanation, ...]) -> str:
 
 
 def _defaults_lines(found: Defaults) -> list[str]:
-    """What the launcher takes without parameters, the next best, and the best that lead to other leaves."""
+    """Return lines on what the launcher takes without parameters, and on the next best.
+
+    The best that lead to other leaves follow.
+    """
     if found.chosen is None:
         return ["  without parameters the launcher finds none that can be launched"]
     ranked = sorted((t for t in found.tried if t is not found.chosen), key=lambda tried: tried.order)
@@ -337,7 +343,7 @@ def _tried(tried: Tried) -> str:
 
 
 def _ranking_lines(ranking: Ranking) -> list[str]:
-    """What is expected of everything that fits, and for the first one how that comes about."""
+    """Return lines on what is expected of everything that fits, and for the first how that comes about."""
     lines = ["  expected cycles of a launch, the least first (a model, good for comparing)"]
     for place, ranked in enumerate(ranking.fitting):
         assert ranked.cost is not None

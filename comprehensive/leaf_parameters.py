@@ -260,7 +260,7 @@ def points_text(found: tuple[LeafPoints, ...]) -> str:
 
 
 def _body(checks: tuple[str, ...]) -> str:
-    """What the loops call at a point, behind the asserts that no bound says."""
+    """Return what the loops call at a point, behind the asserts that no bound says."""
     return "".join(f"if ({check}) " for check in checks) + "point"
 
 

@@ -211,7 +211,7 @@ def _legality(nest: Nest, cases: Sequence[_Case]) -> Condition:
 
 
 def _orders(nest: Nest, cases: Sequence[_Case]) -> Iterator[str]:
-    """What differs where the parallel loops run backwards."""
+    """Yield what differs where the parallel loops run backwards."""
     rounded = any(not nest.array(name).type.is_integer for name in atomically_updated(nest))
     for case in cases:
         found = difference(

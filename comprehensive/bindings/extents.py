@@ -39,7 +39,7 @@ class Extents:
         return math.prod(shape) // row if row > 0 else 0
 
     def complaint(self, shape: Sequence[int], arguments: Mapping[str, int | float]) -> str | None:
-        """Why data of this shape will not do; None if it does, or if that cannot be said.
+        """Return why data of this shape will not do; None if it does, or if that cannot be said.
 
         Where there are as many dimensions as declared, they are the declared ones, of which the first may be
         larger.  Else there are at least as many elements as declared.

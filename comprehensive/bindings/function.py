@@ -65,7 +65,7 @@ class Launched:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What a call would run, as :class:`Launched` has it, with which program parameters and tile."""
+    """The kernel that a call would run, as :class:`Launched` has it, with its program parameters and tile."""
 
     leaf: int
     cycles: int

@@ -66,7 +66,7 @@ class Needs:
         return min((0, *first)), max((0, *needed))
 
     def complaint(self, size: int, arguments: Mapping[str, int], *, unit: str = "elements") -> str | None:
-        """Why so many elements (or rows) will not do."""
+        """Return why so many elements (or rows) will not do; None where they do."""
         first, needed = self.bounds(arguments)
         shown = ", ".join(f"{name} = {arguments[name]}" for name in arguments if name in self.names)
         at = f" at {shown}" if shown else ""

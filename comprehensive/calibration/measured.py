@@ -67,7 +67,7 @@ def _global_latency(samples: Samples) -> Sequence[float]:
 
 
 def _launch(samples: Samples) -> Sequence[float]:
-    """What a launch takes beyond its one block a multiprocessor."""
+    """Return the time, a number a run, that a launch takes beyond its one block a multiprocessor."""
     whole, block = samples.runs["launch"], samples.runs["block"]
     return [a - b for a, b in zip(whole, block, strict=True)]
 

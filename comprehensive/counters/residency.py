@@ -38,7 +38,7 @@ WARP_THREADS = 32
 
 
 class Limit(Enum):
-    """What bounds the number of blocks that are resident."""
+    """The resources that bound the number of resident blocks."""
 
     WARPS = "warps"
     BLOCKS = "blocks"

@@ -20,7 +20,9 @@ WeightedShare = tuple[Count, int, Share]
 
 
 def share_of(accesses: Sequence[WeightedShare], scalars: Sequence[Atom]) -> Evaluation:
-    """What is used over what is moved, 1 where nothing is; without counts, the share of the worst access.
+    """Return what is used over what is moved, 1 where nothing is moved.
+
+    Without counts it is the share of the worst access.
 
     ``scalars`` are what holds of the parameters, for which a block has to do something.
     """

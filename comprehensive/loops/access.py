@@ -116,7 +116,7 @@ class SerialLoop:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What encloses a place of the nest.
+    """The surroundings of a place of the nest.
 
     ``loops`` are the serial loops, outermost first; ``guards`` the conditions known to hold there (a negated one
     for an else branch, the left operand in the right one of a short circuit), index scalars substituted;
@@ -429,7 +429,7 @@ def _keeps_value(type: ScalarType) -> bool:
 
 
 def _held(type: ScalarType, value: Expr) -> Expr:
-    """What a scalar of a known definition stands for.
+    """Return the expression that a scalar of a known definition stands for.
 
     ``unsigned i = u - 1`` wraps around at ``u == 0``, and a guard ``i < n`` after it relies on that: it stands for the
     conversion.

@@ -23,7 +23,7 @@ from comprehensive.metafork.ast import Binary, Cut, Expr, HostLoop, Index, IntLi
 
 
 class Role(Enum):
-    """What a scalar of a region is (comprehensive, Definition 1, refined)."""
+    """The role of a scalar in a region (comprehensive, Definition 1, refined)."""
 
     DATA = "data"
     """Gives a dimension of an array: a data parameter."""
@@ -145,7 +145,7 @@ BlockStmt: TypeAlias = Threads | BlockFor | BlockIf | BlockDeclare
 
 @dataclass(frozen=True, slots=True)
 class HostState:
-    """What holds of host scalars while the region runs, for the analyses only: nothing generated knows of it.
+    """The facts on host scalars while a region runs, for the analyses only: generated code knows none.
 
     ``facts``, ``guards`` and ``loops`` (as in ``ast.MetaSchedule``) speak of scalars of the nest and of ``scalars``.
     """
@@ -273,7 +273,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """What is done for every point where ``condition``, which is the same for all points, holds; None is always."""
+    """The work at every point where ``condition``, which is the same for all points, holds; None is always."""
 
     condition: Expr | None
     body: tuple[Stmt, ...]
@@ -281,7 +281,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What a region does at each point: ``written``, an element of a grid, from neighbours in another grid.
+    """The work of a region at a point: ``written``, an element of a grid, from neighbours in another grid.
 
     ``reads`` are the references to that grid, each with its distance from the point along every coordinate: where the
     other sweep wrote the element, its point was there.

@@ -309,7 +309,7 @@ def subexpressions(expr: Expr) -> Iterator[Expr]:
 
 
 def declared_names(body: tuple[Stmt, ...]) -> frozenset[str]:
-    """What a body declares at any depth: local scalars, local arrays, iterators of its loops."""
+    """Return the names that a body declares at any depth: local scalars and arrays, iterators of its loops."""
     names: set[str] = set()
     for statement in statements_in(body):
         match statement:

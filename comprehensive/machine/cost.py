@@ -34,7 +34,7 @@ MANY_TURNS = 4
 
 @dataclass(frozen=True, slots=True)
 class TileWork:
-    """What the blocks of one kernel do, and what they take of a multiprocessor while they do it.
+    """The work of the blocks of one kernel, and what they take of a multiprocessor while they do it.
 
     A block does ``once`` and ``step`` for each step of its serial loop, or each sweep; where the limits cut its tile,
     ``cut_once`` and ``cut_step``.  Steps that wait for copies begun ``ahead`` steps before wait for one of so many; 0:
@@ -88,7 +88,7 @@ class Cost:
 
     @property
     def bound(self) -> Term:
-        """What decides; the first of equal ones."""
+        """The term that decides; the first of equal ones."""
         return max(self.terms, key=lambda term: term.cycles)
 
 

@@ -139,7 +139,7 @@ class Walk:
         return self.tally.work()
 
     def _end_of_region(self, times: float) -> None:
-        """What was computed is there for the next one."""
+        """End a region: what was computed is there for the next one."""
         self.tally.end_of_region(times)
         self._registers.clear()
         for name, value in self.values.items():
@@ -468,7 +468,10 @@ class Walk:
 
 
 def _vector_of(begin: Value, width: int) -> tuple[Value, int]:
-    """What the compiler reads instead: 16 bytes, where the element has the same place in them for all threads."""
+    """Return where, and how many bytes, the compiler reads in place of an access.
+
+    These are 16 bytes, where the element has the same place in them for all threads.
+    """
     places = np.unique(np.asarray(begin) % VECTOR_BYTES)
     if places.size > 1 or width >= VECTOR_BYTES:
         return begin, width

@@ -100,7 +100,7 @@ def leaf_candidate(
 
 
 def chosen(found: Sequence[Candidate], *, sweeps_left: int) -> Candidate | None:
-    """What the launcher takes where it is free to choose; None where nothing fits.
+    """Return what the launcher takes where it is free to choose; None where nothing fits.
 
     Time tiles are for more than three sweeps, and only where a launch costs no more than as many single sweeps.
     """
@@ -167,7 +167,7 @@ def _candidate(
 def _obstacle(
     plan: TilePlan, sizes: Mapping[str, int], machine: Mapping[str, int], values: Mapping[str, int]
 ) -> str:
-    """Why a tile does not fit; empty where it does."""
+    """Return why a tile does not fit; an empty text where it does."""
     point = {**machine, **sizes}
     for atom in plan.system.atoms:
         if not atom.holds({name: point[name] for name in atom.symbols}):

@@ -138,7 +138,7 @@ class _Walk:
         self.seen: dict[tuple[object, ...], int] = {}
 
     def _constants(self) -> dict[str, Expr]:
-        """What parameters and block extents are, over scalars of the nest."""
+        """Return the values of parameters and block extents, over scalars of the nest."""
         found: dict[str, Expr] = {f"blockDim.{a}": e for a, e in zip(AXES, self.block, strict=True)}
         extents = dict(self.kernel.grid)
         types = {s.name: s.type for s in self.nest.scalars}
@@ -381,7 +381,7 @@ class _Walk:
         return (found[0], found[1], found[2])
 
     def _unknown(self, body: Sequence[Stmt], environment: dict[str, Value]) -> None:
-        """What the body changes is different in each turn."""
+        """Forget the values that the body changes, since they differ from turn to turn."""
         for name in assigned_names(tuple(body)):
             if name in environment and not isinstance(environment[name], Data):
                 environment[name] = LOADED
@@ -557,7 +557,7 @@ def _depth(value: Value) -> int:
 
 
 def _forget(environment: dict[str, Value]) -> None:
-    """What was computed is there for the next region."""
+    """End a region: what was computed is there for the next one."""
     for name, value in environment.items():
         if isinstance(value, Data):
             environment[name] = LOADED

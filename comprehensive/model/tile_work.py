@@ -137,7 +137,7 @@ class _Tile:
         return tuple(size_of(extent, self.sizes) for extent in self.kernel.block)
 
     def _registers(self, variant: Variant) -> int:
-        """What the model of the register counter says, but no more than the launch bounds leave."""
+        """Return the registers of a thread: those of the register counter's model, within the launch bounds."""
         wanted = int(tile_registers(variant).value.evaluate(self.sizes))
         warps = -(-prod(self._shape()) // WARP_THREADS)
         blocks = self.sizes[self.tile.blocks]

@@ -78,7 +78,7 @@ def condition(partition: Partition, choice: int | None) -> str:
 
 
 def code(partition: Partition, choice: int | None) -> str:
-    """What a case runs, as in `cached: a; decisions (3a) (4a) (1)`."""
+    """Return what a case runs, such as `cached: a; decisions (3a) (4a) (1)`."""
     return "no variant" if choice is None else partition.cases[choice].code
 
 

@@ -312,7 +312,10 @@ class _Runs:
     def reference(
         self, nests: tuple[Nest, ...], sample: Sample, number: int, *, duplicates: bool
     ) -> _Reference | str:
-        """Why there is none, where nothing can be expected of the kernels. CpuFaultError."""
+        """Return the arrays to expect of the kernels, or why nothing can be expected of them.
+
+        CpuFaultError where the serial program fails.
+        """
         serial, function = self.executables.serial, self.plan.function
         data = sized(self.process, serial, function, nests, sample, number, duplicates=duplicates)
         if isinstance(data, str):

@@ -249,7 +249,7 @@ def _shapes(
 
 
 def subscript_names(nests: tuple[Nest, ...]) -> frozenset[str]:
-    """What subscripts are computed from: scalars, iterators, and arrays."""
+    """Return the names from which subscripts are computed: scalars, iterators, and arrays."""
     return frozenset(
         name
         for nest in nests

@@ -45,10 +45,9 @@ class NoCaching:
     decision: tuple[str, str] = ("4b", "4a")
 
     def stands(self, fragment: Variant, taken: bool) -> bool:
-        """Return whether nothing is cached.
+        """Return whether nothing is cached, be it that nothing was from the start.
 
-        This holds also where nothing was cached from the start, and not where `caching` has cached something
-        since.
+        Where `caching` has cached something since, the strategy no longer stands.
         """
         return not fragment.nest.cached
 

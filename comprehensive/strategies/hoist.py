@@ -55,7 +55,7 @@ class Hoistable:
 
 @dataclass(frozen=True, slots=True)
 class Stays:
-    """Why a loop cannot leave the body."""
+    """The reason why a loop cannot leave the body."""
 
     reason: str
 

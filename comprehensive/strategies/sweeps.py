@@ -40,7 +40,7 @@ from comprehensive.strategies.coordinates import Points
 
 
 class NoSweepsError(Exception):
-    """Why regions are no sweeps between two grids."""
+    """An error that says why regions are no sweeps between two grids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def sweeps_of(
 
 
 def _store(body: Sequence[Stmt], arrays: frozenset[str]) -> Index:
-    """What the only store of a body writes."""
+    """Return the element that the only store of a body writes. NoSweepsError where there is no such store."""
     stores = [
         s
         for s in statements_in(tuple(body))

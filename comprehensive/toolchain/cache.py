@@ -67,7 +67,7 @@ class Cache:
         return Cache(default_directory())
 
     def load(self, key: str) -> bytes | None:
-        """What was stored under the key; None where nothing, or nothing whole, is there."""
+        """Return what was stored under the key; None where nothing, or nothing whole, is there."""
         if self.directory is None:
             return None
         path = self._path(self.directory, key)

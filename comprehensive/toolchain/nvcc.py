@@ -121,7 +121,7 @@ def _cached(
 
 
 def _profile(tool: Tool) -> bytes:
-    """What nvcc reads beside itself, or nothing."""
+    """Return what nvcc reads from the file beside it, or nothing where there is none."""
     try:
         return tool.path.with_name("nvcc.profile").read_bytes()
     except OSError:

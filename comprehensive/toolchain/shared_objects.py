@@ -43,7 +43,7 @@ class Library:
     log: str
 
     def usage(self, kernel: str) -> Usage | None:
-        """What a kernel that is no template takes, where ptxas has said so."""
+        """Return the resources of a kernel that is no template, where ptxas has said so; else None."""
         found = usage_of(kernel, resource_usage(self.log))
         return found[0] if found else None
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a kernel takes, as ptxas counts it; bytes of stack and spills are per thread."""
+    """The resources of a kernel, as ptxas counts them; bytes of stack and spills are per thread."""
 
     symbol: str
     arch: str

@@ -32,7 +32,7 @@ TRIED_AGAIN = ("lost", "unverified")
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """What is known of the chosen candidates of a function; ``measured`` of them were tried now."""
+    """The results of the chosen candidates of a function; ``measured`` of them were tried now."""
 
     subject: Subject
     function: str
@@ -98,7 +98,7 @@ class Case:
         return None if result is None or result.status != "ok" else result.median_us
 
     def _measure(self, chosen: Sequence[Candidate]) -> None:
-        """What the store does not have yet."""
+        """Measure those of the candidates of which the store has no result yet."""
         missing = [c for c in chosen if c.key not in self._known or self._known[c.key].status in TRIED_AGAIN]
         if not missing:
             return
@@ -184,7 +184,7 @@ class Case:
     def _result(
         self, candidate: Candidate, library: Library, answer: measuring.Answer | Lost, right: Expected
     ) -> Result:
-        """What an answer means."""
+        """Return the result that an answer means."""
         if isinstance(answer, Lost):
             return Result(candidate, "lost", answer.reason)
         status, reason = str(answer["status"]), str(answer["reason"])
@@ -207,7 +207,7 @@ class Case:
         )
 
     def _usage(self, candidate: Candidate, library: Library, leaf: int | None) -> dict[str, Any]:
-        """What the kernel of a leaf takes; of several regions the most that one of them does."""
+        """Return the resources of the kernel of a leaf; of several regions, the most that one of them takes."""
         if tile_of(self._plan, candidate) != 0 or leaf is None:
             return {}
         kernels = [each.kernel.name for r in self._plan.regions for each in r.leaves if each.index == leaf]

@@ -19,7 +19,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What is tried.
+    """The choices of a caller on what is tried.
 
     ``order`` puts the most promising candidates first (None: what the model expects to be the fastest); ``top`` says
     how many of them are measured (None: all), and ``capped_leaves`` of the best leaves are then tried with fewer

@@ -28,7 +28,10 @@ class Cluster:
     pool: Pool
 
     def targets(self, text: str) -> tuple[Target, ...]:
-        """What :func:`find_devices` finds on a worker; every worker looks for its own ones when it measures."""
+        """Return the targets that :func:`find_devices` finds on a worker.
+
+        Every worker looks for its own ones when it measures.
+        """
         assert self.pool.given is not None
         found: tuple[Target, ...] = self.pool.given.submit(find_devices, text).result()
         return tuple(replace(target, identifiers=()) if target.on_gpu else target for target in found)

@@ -42,7 +42,7 @@ class Target:
 
     @property
     def limits(self) -> Device:
-        """What is known of the device, or of its architecture."""
+        """The limits of the device, as far as they are known, or those of its architecture."""
         named = [device.name for device in devices() if device.name.lower() == self.name.lower()]
         return load_device(named[0] if named else self.arch)
 

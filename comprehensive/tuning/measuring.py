@@ -133,7 +133,7 @@ _processes: dict[tuple[str, int], MeasuringProcess] = {}
 
 
 def measure(job: Job) -> Answer:
-    """What becomes of a candidate; never raises for anything that it does."""
+    """Return what becomes of a candidate; whatever the candidate does, nothing is raised for it."""
     key = (job["run"], threading.get_ident())
     try:
         process, fresh = _process(key, job)

@@ -69,7 +69,7 @@ def _tile(name: str | None) -> tuple[str, ...]:
 def _observation(
     line: str, members: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
 ) -> Observation | str:
-    """What the line says, or what is wrong with it."""
+    """Return what the line says, or what is wrong with it."""
     fields = [field.strip() for field in line.split(";")]
     if len(fields) != len(FIELDS):
         return f"{len(fields)} fields instead of {len(FIELDS)}"

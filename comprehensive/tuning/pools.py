@@ -137,7 +137,10 @@ class _Run(Generic[Item, Job, Result]):
 
 
 def _of_worker(future: Future[Result]) -> BaseException | None:
-    """What has become of the worker, where there is no answer. An exception of the job itself is raised."""
+    """Return the error that ended the worker, or None where there is an answer.
+
+    An exception of the job itself is raised.
+    """
     try:
         error = future.exception()
     except CancelledError as cancelled:

@@ -40,7 +40,7 @@ STATUSES = {
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What results are of: with another one of these they are others."""
+    """The circumstances of results: where one of them differs, so may the results."""
 
     source: str
     """SHA-256 of the program."""
