@@ -80,7 +80,10 @@ def register_types(flow: Flow) -> dict[str, str]:
 
 
 def form_obstacle(instruction: Instruction, types: Mapping[str, str], module: Module) -> str | None:
-    """``types`` are those of registers by name; one that is not there is not looked at."""
+    """Return why there is no such access as the instruction makes; None where there is.
+
+    ``types`` are those of registers by name; one that is not there is not looked at.
+    """
     code = instruction.opcode
     forms = access_forms().get(code.base)
     if forms is None or code.space is None:

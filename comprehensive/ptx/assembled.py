@@ -17,7 +17,10 @@ from comprehensive.toolchain.nvcc import Compiled, SourceRejectedError, Tool, as
 
 
 def assembled(ptxas: Tool) -> Check:
-    """CompileError (CF1026); ToolError where ptxas does not run to its end."""
+    """Return the check that ptxas takes what a pass made: CompileError (CF1026) where it does not.
+
+    The check raises ToolError where ptxas does not run to its end.
+    """
 
     def check(stage: Stage) -> None:
         if stage.after is stage.before:

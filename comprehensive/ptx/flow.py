@@ -73,7 +73,7 @@ class Step:
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """Uses and the guard."""
+        """The registers that the step reads: its uses and the guard."""
         return self.uses if self.guard is None else (*self.uses, self.guard)
 
 
@@ -122,8 +122,11 @@ def role_of(name: str, role: Role) -> Role:
 
 
 def flow_of(function: Function) -> Flow:
-    """CompileError: CF1002 for a declaration that is not understood, CF1004 for a label that is there twice or not at
-    all, CF1005 for an undeclared register."""
+    """Return the flow of a function.
+
+    CompileError: CF1002 for a declaration that is not understood, CF1004 for a label that is there twice or
+    not at all, CF1005 for an undeclared register.
+    """
     scopes = _Scopes(function)
     steps: list[_Unresolved] = []
     labels: dict[int, int] = {}
@@ -348,7 +351,7 @@ def _outwards(scope: _Scope | None) -> Iterator[_Scope]:
 
 
 def _span(function: Function, statement: Statement) -> Span | None:
-    """None for a statement that a pass has made."""
+    """Return where a statement stands; None for one that a pass has made."""
     if statement.end == MADE:
         return None
     return Span(function.file, token_start(function.file, statement), statement.end)

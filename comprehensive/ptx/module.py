@@ -86,7 +86,7 @@ class Function(Item):
 
     @cached_property
     def body(self) -> tuple[Statement, ...]:
-        """CompileError (CF1002) where a statement is not understood."""
+        """The statements of the function. CompileError (CF1002) where one is not understood."""
         if self.changed is not None or self.open is None:
             return self.changed or ()
         return statements_of(self.file, self.open, self.close)

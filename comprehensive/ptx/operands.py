@@ -295,7 +295,10 @@ def _address(inside: str) -> Operand:
 
 
 def _literal(text: str) -> Immediate:
-    """OperandError for digits that are no number, such as ``09``: a number that begins with 0 is octal."""
+    """Return the number as an operand.
+
+    OperandError for digits that are no number, such as ``09``: a number that begins with 0 is octal.
+    """
     found = Immediate(text)
     try:
         _ = found.value

@@ -63,7 +63,7 @@ def rewrite(text: str, pipeline: str, *, name: str) -> tuple[str, Sequence[Remar
 
 
 def verified(stage: Stage) -> None:
-    """CompileError (CF1024)."""
+    """Check that what a pass made is well formed. CompileError (CF1024) where it is not."""
     if stage.after is stage.before:
         return
     found = problems(stage.after, stage.before)

@@ -17,7 +17,7 @@ MADE = -1
 
 
 class Instruction(NamedTuple):
-    """``@guard opcode operands;``"""
+    """An instruction: ``@guard opcode operands;``."""
 
     opcode: Opcode
     operands: tuple[Operand, ...]
@@ -27,7 +27,7 @@ class Instruction(NamedTuple):
 
 
 class Label(NamedTuple):
-    """``name:``"""
+    """A label: ``name:``."""
 
     name: str
     start: int = MADE
@@ -54,14 +54,14 @@ class Directive(NamedTuple):
 
 
 class Open(NamedTuple):
-    """``{``, which begins a scope of names."""
+    """A ``{``, which begins a scope of names."""
 
     start: int = MADE
     end: int = MADE
 
 
 class Close(NamedTuple):
-    """``}``"""
+    """A ``}``, which ends a scope of names."""
 
     start: int = MADE
     end: int = MADE

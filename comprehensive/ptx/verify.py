@@ -92,7 +92,7 @@ def _misfits(flow: Flow) -> Iterator[str]:
 
 
 def _no_forms(flow: Flow, module: Module) -> Iterator[str]:
-    """Accesses that do not exist."""
+    """Yield the accesses that do not exist, each with the reason."""
     types = register_types(flow)
     for step in flow.steps:
         obstacle = form_obstacle(step.instruction, types, module)

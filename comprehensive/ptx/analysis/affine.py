@@ -144,7 +144,7 @@ def _needed(ssa: Ssa, loops: Loops) -> bytearray:
 
 
 class _Pass:
-    """Once over the blocks, down the dominator tree, with what the branches on the way say."""
+    """A pass over the blocks, once, down the dominator tree, with what the branches on the way say."""
 
     def __init__(
         self,
@@ -172,7 +172,10 @@ class _Pass:
         self.addresses: list[Form | None] = [None] * len(ssa.uses)
 
     def run(self, needed: bytearray | None = None) -> None:
-        """``needed`` are values for a first pass: counters need no facts, no addresses, and not all values."""
+        """Give values their forms; ``needed`` are those that a first pass is for.
+
+        A first pass finds counters, which need no facts, no addresses, and not all values.
+        """
         place = {block: index for index, block in enumerate(self._ssa.cfg.order)}
         # A number forgets what was learnt since; every block comes before those that it dominates, and these in the
         # order in which control comes to them, so that only headers of loops meet values that are not known yet.

@@ -49,7 +49,10 @@ class Analyses:
 
     @cached_property
     def flow(self) -> Flow:
-        """CompileError: see :func:`flow_of`; all others come from here and raise nothing else."""
+        """The flow of the function; CompileError as :func:`flow_of`.
+
+        All other analyses come from it and raise nothing else.
+        """
         return flow_of(self.function)
 
     @cached_property

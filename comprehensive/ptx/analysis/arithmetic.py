@@ -229,7 +229,7 @@ class Arithmetic:
         return single(bits, self.symbols.number(symbol))
 
     def narrowed(self, one: Form, bits: int) -> Form:
-        """Modulo a smaller power; numbers that were made wide become what they were."""
+        """Return the form modulo a smaller power of two; numbers that were made wide become what they were."""
         found = truncated(one, bits)
         for number, coefficient in found.terms:
             symbol = self.symbols.all[number]
@@ -241,7 +241,7 @@ class Arithmetic:
         return found
 
     def product(self, one: Form, other: Form) -> Form | None:
-        """None where it would have too many terms."""
+        """Return the product of two forms; None where it would have too many terms."""
         if one.is_constant or other.is_constant:
             many, factor = (other, one.constant) if one.is_constant else (one, other.constant)
             return scaled(many, factor)

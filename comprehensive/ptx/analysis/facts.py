@@ -15,7 +15,7 @@ from comprehensive.ptx.analysis.forms import Form, wrapped
 
 
 def limits(bits: int, signed: bool) -> tuple[int, int]:
-    """Least and greatest number."""
+    """Return the least and the greatest number of so many bits."""
     return (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
 
 
@@ -36,7 +36,7 @@ class Facts:
         return len(self._order)
 
     def forget(self, mark: int) -> None:
-        """All that was learnt since."""
+        """Forget everything that was learnt since the mark."""
         while len(self._order) > mark:
             self._known[self._order.pop()].pop()
 

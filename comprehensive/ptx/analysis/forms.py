@@ -86,7 +86,7 @@ def subtract(one: Form, other: Form) -> Form:
 
 
 def truncated(one: Form, bits: int) -> Form:
-    """Modulo a smaller power of two, which loses nothing of the sum."""
+    """Return the form modulo a smaller power of two, which loses nothing of the sum."""
     terms = ((s, wrapped(c, bits)) for s, c in one.terms)
     return Form(bits, tuple((s, c) for s, c in terms if c), wrapped(one.constant, bits))
 

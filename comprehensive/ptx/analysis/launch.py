@@ -19,7 +19,10 @@ _OTHERS = {"%laneid": (0, 31), "%warpid": (0, 63), "%nwarpid": (1, 64), "%dynami
 
 
 def special_bounds(function: Function, name: str) -> tuple[int, int] | None:
-    """None where nothing is known. ``.maxntid`` limits the product of the three only."""
+    """Return the least and the greatest value of a special register; None where nothing is known.
+
+    ``.maxntid`` limits the product of the three only.
+    """
     base, _, axis = name.partition(".")
     if axis not in MOST_THREADS:
         return _OTHERS.get(name)

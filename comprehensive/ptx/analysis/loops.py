@@ -48,7 +48,7 @@ class Loops:
 
     @cached_property
     def headers(self) -> dict[int, Loop]:
-        """Loops by their header."""
+        """The loops by their header."""
         return {loop.header: loop for loop in self.loops}
 
     def preheader(self, loop: Loop) -> int | None:
@@ -74,7 +74,7 @@ class Loops:
 
 
 def loops_of(cfg: Cfg, tree: Tree) -> Loops:
-    """All natural loops.
+    """Return all natural loops.
 
     >>> [loop.header for loop in loops_of(cfg, dominators_of(cfg)).loops]    # doctest: +SKIP
     [2]

@@ -52,7 +52,7 @@ class Pressure:
 
 
 def pressure_of(live: Liveness, ssa: Ssa, variance: Variance) -> Pressure:
-    """Counts of live registers.
+    """Return the counts of live registers before every step.
 
     >>> pressure_of(live, ssa, variance).ml2    # doctest: +SKIP
     68

@@ -60,7 +60,10 @@ def space_of_literal(literal: Immediate) -> Space:
 
 
 def space_of_result(instruction: Instruction, spaces: Sequence[Space], address_bits: int = 64) -> Space:
-    """``spaces`` are as the operands of the instruction; those that are not read are not looked at."""
+    """Return the memory into which the result of an instruction points.
+
+    ``spaces`` are as its operands; those that are not read are not looked at.
+    """
     code, operands = instruction.opcode, instruction.operands
     if not code.accepts(len(operands)):
         return Space.ANY

@@ -66,8 +66,11 @@ def spaces_of(
     parameters_are_global: bool = False,
     address_bits: int = 64,
 ) -> Spaces:
-    """``variables`` from :func:`variable_spaces`; ``parameters`` is what is known of the pointers passed, beside what
-    ``.ptr`` says; ``parameters_are_global`` that all pointers passed to a kernel are into global memory, as in CUDA.
+    """Return the memories into which values and addresses of a function point.
+
+    ``variables`` come from :func:`variable_spaces`; ``parameters`` is what is known of the pointers passed,
+    beside what ``.ptr`` says; ``parameters_are_global`` says that all pointers passed to a kernel are into
+    global memory, as in CUDA.
 
     >>> spaces_of(ssa, operand_values, variable_spaces(flow)).values[41]    # doctest: +SKIP
     <Space.GLOBAL: 'global'>

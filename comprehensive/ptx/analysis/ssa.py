@@ -72,7 +72,7 @@ class Ssa:
 
     @cached_property
     def phi_of(self) -> dict[int, Phi]:
-        """Phis by their value."""
+        """The phis by their value."""
         return {phi.value: phi for phis in self.phis for phi in phis}
 
     @cached_property

@@ -88,7 +88,7 @@ class Variance:
 def variance_of(
     ssa: Ssa, tree: Tree, dependence: Sequence[Sequence[int]], loops: Loops, spaces: Spaces
 ) -> Variance:
-    """``dependence`` from :func:`control_dependence_of`.
+    """Return how values differ between threads; ``dependence`` is from :func:`control_dependence_of`.
 
     >>> variance_of(ssa, tree, dependence, loops, spaces).values[41]    # doctest: +SKIP
     <Level.BLOCK: 1>
@@ -290,7 +290,7 @@ class _Levels:
 
 @dataclass(slots=True)
 class _Group:
-    """Values that rise together."""
+    """A group of values that rise together."""
 
     values: list[int]
     level: Level = Level.GRID

@@ -44,7 +44,10 @@ class Assembly:
 
 @dataclass(frozen=True, slots=True)
 class Untouched:
-    """Nothing to rewrite; ``reason`` says why not although code is assembled, None where none is."""
+    """A call with nothing to rewrite.
+
+    ``reason`` says why not although code is assembled, None where none is.
+    """
 
     reason: str | None
 

@@ -93,7 +93,10 @@ def _with_passes(ptxas: str, arguments: Sequence[str], pipeline: str, rewrite: R
 
 
 def _assemble_rewritten(ptxas: str, call: Assembly, pipeline: str, rewrite: Rewrite | None) -> _Answer | None:
-    """None where the original must be assembled; why, a remark has said."""
+    """Assemble the inputs as the passes rewrite them; None where the original must be assembled.
+
+    A remark has then said why.
+    """
     seconds = seconds_of(os.environ)
     try:
         with time_limit(seconds):

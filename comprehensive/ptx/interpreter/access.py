@@ -20,7 +20,7 @@ Places = Callable[[Lanes], Array]
 
 
 def access(binding: Binding) -> Action | None:
-    """None for what is neither a load nor a store."""
+    """Return the action of a load or a store; None for other instructions."""
     opcode = binding.step.instruction.opcode
     match opcode.base:
         case "ld" | "ldu":

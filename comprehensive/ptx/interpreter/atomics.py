@@ -43,7 +43,7 @@ _NAMES = (*_ASSOCIATIVE, "exch", "cas", "inc", "dec")
 
 
 def atomic(binding: Binding) -> Action | None:
-    """None for what is neither atom nor red."""
+    """Return the action of atom or red; None for other instructions."""
     opcode = binding.step.instruction.opcode
     if opcode.base not in ("atom", "red") or has(opcode, "async"):
         return None

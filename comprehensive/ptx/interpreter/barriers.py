@@ -111,7 +111,7 @@ class Barriers:
         barrier.agreed[complete] = 0
 
     def demand_none(self) -> None:
-        """Fault (CF1012) where threads wait for others that will never come."""
+        """Raise Fault (CF1012) where threads wait for others that will never come."""
         machine = self._machine
         for number, barrier in enumerate(self._barriers):
             for each in barrier.waiting:

@@ -93,7 +93,10 @@ def set_predicate(opcode: Opcode) -> Operation | None:
 
 
 def set_value(opcode: Opcode) -> Operation | None:
-    """set: all bits or 1.0 where the comparison holds."""
+    """Return the operation of ``set``: all bits or 1.0 where the comparison holds.
+
+    None for types that it does not have.
+    """
     result, type_ = opcode.types[0], opcode.types[-1]
     compare, combine = _relation(opcode, type_), _combination(opcode)
     if compare is None:
@@ -129,7 +132,7 @@ def select(opcode: Opcode) -> Operation | None:
 
 
 def select_by_sign(opcode: Opcode) -> Operation | None:
-    """slct: the first where the third is not negative; of NaN the second."""
+    """Return the operation of ``slct``: the first where the third is not negative; for NaN the second."""
     type_, by = opcode.types[0], opcode.types[-1]
     flush = has(opcode, "ftz")
 

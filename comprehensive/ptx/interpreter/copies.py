@@ -69,7 +69,7 @@ class Copies:
 
 
 def asynchronous(binding: Binding, copies: Copies) -> Action | None:
-    """None for what is no cp.async to shared memory."""
+    """Return the action of a cp.async to shared memory; None for other instructions."""
     opcode = binding.step.instruction.opcode
     if opcode.base != "cp" or "async" not in opcode.modifiers:
         return None

@@ -32,7 +32,7 @@ _SAFE = (2.0**-400, 2.0**400)
 
 
 def arithmetic(base: str, type_: str, mode: str) -> Computation:
-    """``base`` is add, sub, mul, div, fma, sqrt or rcp; ``mode`` one of rn, rz, rm, rp."""
+    """Return the function of ``base`` (add, sub, mul, div, fma, sqrt, rcp) in a mode (rn, rz, rm, rp)."""
     if type_ == "f64":
         return _double(base, mode)
     if base == "sub":
@@ -55,7 +55,10 @@ def _negated(x: Array, type_: str) -> Array:
 
 
 def _fma32(a: Array, b: Array, c: Array) -> Array:
-    """Rounded twice, by way of a double, except where that could differ."""
+    """Return ``a * b + c`` rounded to single precision, by way of a double.
+
+    Where rounding twice could differ from rounding once, the double is rounded to odd.
+    """
     product = a.astype(np.float64) * b
     total = product + c
     result = total.astype(np.float32)
@@ -104,7 +107,10 @@ def _root(a: Array, mode: str) -> Array:
 
 
 def _moved(nearest: Array, side: Array, negative: Array, mode: str) -> Array:
-    """``side`` is the sign of what the exact result is above the nearest."""
+    """Return the number to which ``mode`` rounds, given the nearest one.
+
+    ``side`` is the sign of the exact result less the nearest.
+    """
     one = nearest.dtype.type
     if mode == "rz":
         mode_side = np.where(negative, 1, -1)
@@ -171,7 +177,7 @@ def _double(base: str, mode: str) -> Computation:
 
 
 def _numbers64(base: str, mode: str) -> Computation:
-    """Right but for what a NaN is."""
+    """Return the function on doubles, right but for what a NaN is."""
     if base == "sub":
         add = callable_of(_numbers64("add", mode))
         return lambda a, b: add(a, -b)
@@ -339,14 +345,14 @@ def extreme(type_: str, largest: bool, propagates_nan: bool, xors_sign: bool) ->
 
 
 def magnitude(x: Array, type_: str) -> Array:
-    """abs: an addition to the hardware, so that NaN is that of additions, with the sign that it has."""
+    """Return the operation abs, an addition to the hardware: NaN is that of additions, with its own sign."""
     if type_ == "f64":
         return np.where(np.isnan(x), quiet(x), np.abs(x))
     return canonical(x & np.uint16(0x7FFF) if type_ == "bf16" else np.abs(x), type_)
 
 
 def opposite(x: Array, type_: str) -> Array:
-    """neg; NaN as in abs."""
+    """Return the negated numbers; NaN as in :func:`magnitude`."""
     if type_ == "f64":
         return np.where(np.isnan(x), quiet(x), -x)
     return canonical(_negated(x, type_), type_)

@@ -43,7 +43,7 @@ class Lanes:
 
 
 def lanes_of(index: Array) -> Lanes:
-    """``index`` must rise."""
+    """Return the lanes of these numbers, which must rise."""
     count = len(index)
     if count == 0:
         return Lanes(slice(0, 0), 0, 0, index)

@@ -33,7 +33,7 @@ class Shape:
 
     @property
     def stride(self) -> int:
-        """Lanes of a block."""
+        """The lanes of a block: its threads, rounded up to whole warps."""
         return -(-self.threads // WARP) * WARP
 
     @property
@@ -123,7 +123,10 @@ class _Specials:
     known: dict[str, Array] = field(default_factory=dict[str, Array])
 
     def constant(self, name: str) -> Array | None:
-        """None for what is none, or is not the same from one time to the next."""
+        """Return a special register as an array over lanes.
+
+        None where it is none, or is not the same from one time to the next.
+        """
         found = self.known.get(name)
         if found is None:
             found = self._made(name)

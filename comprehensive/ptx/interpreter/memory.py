@@ -219,7 +219,7 @@ class Memory:
         self.views[width][where] = values
 
     def publish(self, lanes: Lanes) -> None:
-        """Whatever these lanes have written other threads see from now on, as they do anyway."""
+        """Let other threads see what these lanes have written, which they do anyway in this memory."""
 
     def publish_at(self, width: int, where: Array, lanes: Lanes) -> None:
         """Do as :meth:`publish`, for what each lane has written at ``where``."""

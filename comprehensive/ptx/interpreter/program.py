@@ -127,7 +127,7 @@ def unsupported(function: Function, what: str, step: Step | None) -> CompileErro
 
 
 def span_of(function: Function, step: Step) -> Span | None:
-    """None for a statement that a pass has made."""
+    """Return where the statement of a step stands; None for one that a pass has made."""
     statement = step.instruction
     if statement.end == MADE:
         return None

@@ -255,7 +255,7 @@ class _Execution:
         return False
 
     def _demand_end(self) -> None:
-        """CompileError (CF1012) where threads wait for others that never come."""
+        """Raise CompileError (CF1012) where threads wait for others that never come."""
         try:
             self._barriers.demand_none()
         except Fault as fault:

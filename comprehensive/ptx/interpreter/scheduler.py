@@ -65,11 +65,11 @@ class Scheduler:
         self._resting: list[tuple[Place, Lanes]] = []
 
     def begin(self, position: int, lanes: Lanes) -> None:
-        """These lanes begin at a position of the function that executes now."""
+        """Enter lanes that begin at a position of the function that executes now."""
         self.go(position, lanes)
 
     def go(self, position: int, lanes: Lanes) -> None:
-        """These lanes are at a position of the function that executes now."""
+        """Enter lanes that are at a position of the function that executes now."""
         if lanes.count:
             self.add((*self.stack, position), lanes)
 
@@ -103,7 +103,7 @@ class Scheduler:
         return self._queue.take()
 
     def count_turn(self) -> None:
-        """Fault (CF1013) where there have been too many."""
+        """Count a turn. Fault (CF1013) where there have been too many."""
         self.turn += 1
         if self.turn > self._max_turns:
             lanes = self._anyone()

@@ -87,6 +87,6 @@ def conversion(opcode: Opcode) -> Operation | None:
 
 
 def _halves(pair: Array, type_: str) -> tuple[Array, Array]:
-    """Upper and lower."""
+    """Return the upper and the lower half of each pair."""
     halves = ((pair >> np.uint32(16)).astype(np.uint16), pair.astype(np.uint16))
     return halves if type_ == "bf16x2" else (halves[0].view(np.float16), halves[1].view(np.float16))

@@ -17,7 +17,7 @@ NAME = "the stack"
 
 
 def stack_change(binding: Binding) -> Action | None:
-    """None for other instructions."""
+    """Return the action of alloca, stacksave or stackrestore; None for other instructions."""
     opcode = binding.step.instruction.opcode
     if opcode.base not in ("alloca", "stacksave", "stackrestore"):
         return None

@@ -103,7 +103,7 @@ def literal(text: str, type_: str) -> Array:
 
 
 def _quotient(a: int, b: int) -> int:
-    """Towards zero, as in C."""
+    """Return the quotient, rounded towards zero as in C."""
     return int(Fraction(a, b))
 
 

@@ -44,7 +44,10 @@ _LINKAGE = frozenset({"visible", "extern", "weak", "common"})
 
 
 def declared(space: str, text: str) -> tuple[Declared, ...]:
-    """``text`` begins with linkage, space or type. Unsupported for what is no plain variable."""
+    """Return the variables that a declaration declares.
+
+    ``text`` begins with linkage, space or type. Unsupported for what is no plain variable.
+    """
     text = _ATTRIBUTE.sub(" ", text).rstrip("; \t\n")
     position, words = 0, list[str]()
     while found := _WORD.match(text, position):

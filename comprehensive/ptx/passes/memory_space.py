@@ -112,7 +112,7 @@ class _Rewriting:
                 )
 
     def _access(self, number: int) -> _Access | None:
-        """One that can be changed."""
+        """Return the access of a step if it can be changed; None, with a remark where one is due, if not."""
         instruction = self._flow.steps[number].instruction
         if instruction.opcode.base not in _ACCESSES or instruction.opcode.space != "generic":
             return None

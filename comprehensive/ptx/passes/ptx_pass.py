@@ -74,7 +74,10 @@ def option(default: Any, help: str) -> Any:
 
 @dataclass(frozen=True)
 class PtxPass(ABC):
-    """ValueError from the constructor, with what is wrong, for options that do not fit."""
+    """A pass over modules.
+
+    The constructor raises ValueError, with what is wrong, for options that do not fit.
+    """
 
     name: ClassVar[str]
     summary: ClassVar[str]
@@ -82,7 +85,7 @@ class PtxPass(ABC):
 
     @abstractmethod
     def run(self, module: Module) -> tuple[Module, tuple[Remark, ...]]:
-        """Another module, or the same one where nothing was to be done."""
+        """Return another module, or the same one where nothing was to be done, and remarks."""
 
     def obstacle(self, module: Module) -> Remark | None:
         """Return the remark that nothing in the module may be changed; None where it may."""

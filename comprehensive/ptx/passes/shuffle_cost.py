@@ -87,7 +87,10 @@ class Choice:
 def cheapest(
     emulation: Emulation, shuffles: Sequence[Shuffle], rings: Rings, shapes: Sequence[str], target: str
 ) -> Choice:
-    """``shapes`` are "rings", "corners" or both; the first one says why where neither pays."""
+    """Return the choice of shuffles and rings that saves the most, by what was measured for the target.
+
+    ``shapes`` are "rings", "corners" or both; the first one says why where neither pays.
+    """
     digits = re.match(r"sm_(\d+)", target)
     found = architectures().get(int(digits[1])) if digits else None
     if found is None:
@@ -112,7 +115,7 @@ class _Estimate:
         self._before = self._unchanged()
 
     def corners(self, shuffles: Sequence[Shuffle]) -> tuple[float, Choice]:
-        """Each load by itself."""
+        """Return what pays where each load is replaced by itself, with the cycles."""
         why_not: dict[int, str] = {}
         kept: list[Shuffle] = []
         gained = 0.0
@@ -194,7 +197,7 @@ class _Estimate:
         return _ROUNDS ** self._analyses.loops.depth(self._analyses.cfg.block_of[step])
 
     def _loads(self) -> float:
-        """All of the kernel."""
+        """Return the cycles of all loads of the kernel that go through the pipe, with the rounds of loops."""
         accesses = self._analyses.accesses.items()
         of_the_pipe = ((s, a) for s, a in accesses if a.reads and a.space in _OF_THE_PIPE)
         return sum(self._moved(access) * self._rounds(step) for step, access in of_the_pipe)
@@ -203,7 +206,10 @@ class _Estimate:
         return self._moved(self._analyses.accesses[step])
 
     def _moved(self, access: Access) -> float:
-        """A load or store; the lines that it touches beside what it moves add nothing that could be measured."""
+        """Return the cycles of a load or store.
+
+        The lines that it touches beside what it moves add nothing that could be measured.
+        """
         return self._costs.cycles_load * -(-access.bytes * LANES // _LINE)
 
     def _words(self, step: int) -> int:

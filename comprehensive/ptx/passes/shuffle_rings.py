@@ -39,7 +39,7 @@ _NO_RING = "can be in no ring: {}"
 
 
 class Side(NamedTuple):
-    """So many lanes at an end of the warp load elements from the one of that number on."""
+    """A number of lanes at an end of the warp, which load elements from that of number ``element`` on."""
 
     lanes: int
     element: int

@@ -295,7 +295,7 @@ def _of_both(here: Sighting, there: Sighting) -> Facts:
 
 
 def _lanes(bytes_: int, slope: int) -> int | None:
-    """So many lanes make so many bytes; None where none do."""
+    """Return how many lanes make so many bytes; None where no number does."""
     if bytes_ == 0:
         return 0
     return None if slope == 0 or bytes_ % slope else bytes_ // slope

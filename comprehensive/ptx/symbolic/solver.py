@@ -129,7 +129,7 @@ class _Terms:
         self.by: Any = z3.BitVec("by", 64) if between is None else z3.BitVecVal(between, 64)
 
     def apart(self, source: Form, one: Form) -> Any:
-        """None where a term has no meaning here."""
+        """Return the difference of two addresses; None where a term has no meaning here."""
         here, there = self.form(one, False), self.form(source, True)
         return None if here is None or there is None else here - there
 
@@ -155,7 +155,7 @@ class _Terms:
                     self.constraints += [number >= low, number <= high]
 
     def form(self, one: Form, far: bool) -> Any:
-        """Its low bits are the form; those above have no meaning."""
+        """Return a bit-vector whose low bits are the form; those above have no meaning."""
         total = self.z3.BitVecVal(one.constant, 64)
         for numbers, coefficient in self._grouped(one):
             each = self._symbol(numbers[0], far) if len(numbers) == 1 else self._sum(numbers)
@@ -201,7 +201,7 @@ class _Terms:
         return self.arithmetic.symbols.all[number].kind not in ("signed", "unsigned", "operation")
 
     def _number(self, one: Form, signed: bool, far: bool) -> Any:
-        """Extended to 64 bits."""
+        """Return the number that the form is, extended to 64 bits."""
         found = self.form(one, far)
         if found is None or one.bits == 64:
             return found
