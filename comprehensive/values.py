@@ -91,7 +91,10 @@ def _demand_limit(name: str, value: Rational) -> None:
 
 
 def demand_computed(nest: Nest, values: Mapping[str, Rational]) -> None:
-    """CommandLineError (CF0705) for a value of a host scalar that host code computes otherwise from other values."""
+    """Raise CommandLineError (CF0705) for a value of a host scalar that contradicts host code.
+
+    Host code computes another one from other values.
+    """
     known: dict[str, int | float] = {}
     types = {s.name: s.type for s in nest.scalars}
     for scalar in nest.scalars:

@@ -50,7 +50,7 @@ class Launcher:
 
 
 def launcher(header: str, function: str) -> Launcher:
-    """ValueError where the header declares no such launcher."""
+    """Return the launcher of a function. ValueError where the header declares none."""
     call = re.search(rf"^int {function}_launch_explained\(([^)]*)\);", header, re.MULTILINE)
     members = re.search(rf"typedef struct {function}_params {{(.*?)}} {function}_params;", header, re.DOTALL)
     if call is None:

@@ -58,7 +58,10 @@ def square(program: str, n: int, **more: Any) -> Case:
 
 
 def rows(program: str, m: int, n: int, arrays: Sequence[str], results: tuple[str, ...]) -> Case:
-    """``w`` and ``v`` have an element a column, ``y`` without ``x`` beside it one a row."""
+    """Return a case over rows and columns.
+
+    ``w`` and ``v`` have an element a column, ``y`` without ``x`` beside it one a row.
+    """
     wide = {"a": m * n, "x": m * n, "b": m * n, "w": n, "v": n, "s": n, "t": n, "r": m, "c": n}
     sizes = {name: wide.get(name, m * n if "x" in arrays else m) for name in arrays}
     return Case(program, {"m": m, "n": n}, sizes, results)

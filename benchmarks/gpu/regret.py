@@ -172,7 +172,7 @@ def launch_of(case: Case) -> Launch:
 
 
 def measured(case: Case) -> Found:
-    """PeerError where the choice is wrong or refused."""
+    """Measure the choice and all candidates of a case. PeerError where the choice is wrong or refused."""
     posed = problem(case)
     launch = launch_of(case)
     native.load(launch.spec)

@@ -168,7 +168,7 @@ class Bench:
             return self._timed(works, runs) if runs else {}, wrong
 
     def _module(self, cubin: bytes) -> ctypes.c_void_p:
-        """Loaded once, and never unloaded."""
+        """Return a module that is loaded once, and never unloaded."""
         if cubin not in self._modules:
             self._modules[cubin] = self._device.load_image(cubin)
         return self._modules[cubin]
@@ -278,7 +278,7 @@ class Found:
 def all_measured(
     name: str, chosen: argparse.Namespace, *, launches: str = "launches", is_timed: bool = True
 ) -> Found | None:
-    """None, and words on standard output, where ptxas or the GPU is missing.
+    """Measure all launches; None, and words on standard output, where ptxas or the GPU is missing.
 
     ``launches`` is the entry of ``launches.json``.
     """
@@ -384,7 +384,7 @@ def _speedups(row: Measured, columns: Sequence[str], copy_rate: float) -> list[s
 
 
 def _means(rows: Sequence[Measured], columns: Sequence[str]) -> list[str]:
-    """Geometric; the same machine code counts as 1."""
+    """Return the row of geometric means; the same machine code counts as 1."""
     means = (
         statistics.geometric_mean(1.0 if row.is_same(name) else row.speedup(name) for row in rows)
         for name in columns

@@ -154,22 +154,22 @@ class Atom:
 
 
 def at_most(left: Side, right: Side) -> Atom:
-    """`left <= right`."""
+    """Return the atom `left <= right`."""
     return Atom(_difference(right, left), Relation.GE)
 
 
 def less(left: Side, right: Side) -> Atom:
-    """`left < right`."""
+    """Return the atom `left < right`."""
     return Atom(_difference(right, left), Relation.GT)
 
 
 def at_least(left: Side, right: Side) -> Atom:
-    """`left >= right`."""
+    """Return the atom `left >= right`."""
     return at_most(right, left)
 
 
 def equal(left: Side, right: Side) -> Atom:
-    """`left == right`."""
+    """Return the atom `left == right`."""
     return Atom(_difference(left, right), Relation.EQ)
 
 

@@ -14,7 +14,7 @@ Domain = Sequence[int]
 
 
 def powers_of_two(limit: int) -> tuple[int, ...]:
-    """1, 2, 4, ... up to the limit."""
+    """Return 1, 2, 4, ... up to the limit."""
     return tuple(1 << exponent for exponent in range(max(0, limit).bit_length()))
 
 

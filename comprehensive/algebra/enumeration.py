@@ -159,7 +159,7 @@ class _Level:
 def _levels(
     forms: Sequence[Form], domains: Sequence[Domain], box: Sequence[Interval]
 ) -> tuple[_Level, ...] | None:
-    """None where the intervals alone rule out every point."""
+    """Return a level for each variable; None where the intervals alone rule out every point."""
     if any(range_of(form, box)[1] < 0 for form in forms):
         return None
     levels: list[_Level] = []

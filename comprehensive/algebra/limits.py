@@ -145,7 +145,10 @@ def _complexity(polynomial: Polynomial) -> tuple[object, ...]:
 
 
 def beyond_start(low: MonotoneLimit, high: MonotoneLimit) -> Polynomial | None:
-    """Its sign tells whether a linear bound from below lies where a root from above is monotone."""
+    """Return a polynomial whose sign says whether a bound from below lies where a root is monotone.
+
+    The bound is linear; the root bounds from above. None for others.
+    """
     if low.slope is None or high.slope is not None:
         return None
     return -low.rest - high.start * low.slope

@@ -370,7 +370,10 @@ def _in_context(polynomial: Polynomial, names: _Names) -> fmpq_mpoly:
 
 
 def _operand(value: object) -> Polynomial | None:
-    """None for anything else, so that RationalFunction can take over and a float is a TypeError."""
+    """Return the value as a polynomial; None for anything else.
+
+    RationalFunction can then take over, and a float is a TypeError.
+    """
     return _coerce(value) if isinstance(value, Polynomial | int | Fraction) else None
 
 

@@ -81,7 +81,7 @@ def is_root(polynomial: Polynomial, number: RealNumber) -> bool:
 
 
 def compare(left: RealNumber, right: RealNumber) -> int:
-    """-1, 0 or 1, exactly."""
+    """Return -1, 0 or 1 as the left number is less than, equal to or greater than the right one, exactly."""
     if left == right:
         return 0
     while True:

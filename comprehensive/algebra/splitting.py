@@ -161,7 +161,7 @@ class _Search:
     work: int
 
     def visit(self, node: _Node) -> Fact | Point | None:
-        """Settles the node."""
+        """Return a contradiction or a point of the node; None where the work allowed does not do."""
         if self.work <= 0:
             return None
         node, cuts = _cut_down(node)

@@ -53,7 +53,7 @@ class Piece:
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
-        """All that the piece demands."""
+        """The atoms that say all that the piece demands."""
         limits = (limit.atom for level in self.levels for limit in (*level.lower, *level.upper))
         return (*self.guard, *limits, *(atom for level in self.levels for atom in level.checks))
 

@@ -44,7 +44,10 @@ class Described:
 
 
 def described(path: Path) -> Described:
-    """LoadError where the file is no manifest of this version, or files beside it are not those that it names."""
+    """Read a manifest.
+
+    LoadError where the file is no manifest of this version, or files beside it are not those that it names.
+    """
     document = _document(path)
     try:
         return Described(

@@ -191,7 +191,10 @@ class GeneratedFunction:
         named: Mapping[str, Any],
         optional: tuple[Argument, ...] = (),
     ) -> _Call:
-        """TypeError as Python has it for arguments that are missing, unknown, or given twice."""
+        """Return the arguments of a call by name.
+
+        TypeError as Python has it for arguments that are missing, unknown, or given twice.
+        """
         if len(positional) > len(wanted):
             raise TypeError(f"{self.signature} takes {len(wanted)} arguments in order, got {len(positional)}")
         given = {a.name: value for a, value in zip(wanted, positional, strict=False)}
@@ -234,7 +237,7 @@ class GeneratedFunction:
     def _view(
         self, argument: Argument, data: object, memory: Memory, stream: int, scalars: Mapping[str, Any]
     ) -> View:
-        """TypeError for what is no such data, ValueError where there is too little of it."""
+        """Return a view of data. TypeError for what is no such data, ValueError for too little of it."""
         name, wanted = argument.name, argument.type.numpy_name
         try:
             view = memory.view(data, stream)
@@ -276,7 +279,7 @@ class GeneratedFunction:
     def _demand_inside(
         self, views: Mapping[Argument, View], scalars: Mapping[str, Any], parameters: Mapping[str, int]
     ) -> None:
-        """ValueError where the call would touch elements that data does not have."""
+        """Raise ValueError where the call would touch elements that data does not have."""
         sizes = {
             a.name: int(scalars[a.name].value) for a in self._arguments if not a.pointer and a.type.is_integer
         }
@@ -292,7 +295,7 @@ class GeneratedFunction:
     # --- calls -------------------------------------------------------------------------------------------
 
     def _function(self, name: str) -> Any:
-        """LoadError where the library lacks it."""
+        """Return a function of the library; LoadError where the library lacks it."""
         try:
             return getattr(self._library(), f"{self.__name__}_{name}")
         except AttributeError as error:
@@ -303,7 +306,7 @@ class GeneratedFunction:
         return self._params_type(**found)
 
     def _demand(self, status: int, choice: Choice) -> None:
-        """LaunchError for a status that is not that of success."""
+        """Raise LaunchError for a status that is not that of success."""
         if status == 0:
             return
         constraint = (choice.constraint or b"").decode()
@@ -333,7 +336,10 @@ class _Call:
 
 
 def _demand_apart(views: Mapping[Argument, View]) -> None:
-    """ValueError for data that is written and overlaps other data: kernels are made for arrays that do not."""
+    """Raise ValueError for data that is written and overlaps other data.
+
+    Kernels are made for arrays that do not.
+    """
     for (one, first), (other, second) in combinations(views.items(), 2):
         if one.const and other.const:
             continue

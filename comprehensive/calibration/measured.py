@@ -40,7 +40,10 @@ class Measured:
 
 
 def measured(samples: Samples) -> tuple[Measured, ...]:
-    """CompileError (CF0956) where a speed has not settled, or is out of what any device has."""
+    """Return the speeds found in samples.
+
+    CompileError (CF0956) where a speed has not settled, or is out of what any device has.
+    """
     return tuple(_one(name, RULES[name](samples)) for name in SPEEDS)
 
 

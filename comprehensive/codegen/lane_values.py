@@ -92,7 +92,10 @@ class LaneValues:
         return max(found, default=Varies.NOWHERE)
 
     def value(self, expr: Expr, scope: Scope) -> Polynomial | None:
-        """None where it is not known how the value differs along x."""
+        """Return the value as a polynomial in ``threadIdx.x``.
+
+        None where it is not known how the value differs along x.
+        """
         match expr:
             case Name():
                 return scope[expr.identifier].value if expr.identifier in scope else None

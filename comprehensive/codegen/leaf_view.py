@@ -205,5 +205,5 @@ def _row(numbers: Iterable[int]) -> str:
 
 
 def _three(extents: Sequence[Expr], types: dict[str, ScalarType]) -> str:
-    """x, y, z from extents given outermost first."""
+    """Return the extents along x, y and z as text, from extents given outermost first."""
     return f"{{ {', '.join(wide(extent, types) for extent in axis_extents(extents, types))} }}"

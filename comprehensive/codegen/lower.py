@@ -243,7 +243,10 @@ class _Bands:
     def _lower(
         self, body: tuple[BlockStmt, ...], numbers: Iterator[int], followed: bool, resident: frozenset[str]
     ) -> list[KernelStmt]:
-        """``resident`` are the pointers of tiles that a loop around copies in and out."""
+        """Return the kernel statements of a body.
+
+        ``resident`` are the pointers of tiles that a loop around copies in and out.
+        """
         result: list[KernelStmt] = []
         for position, statement in enumerate(body):
             later = followed or any(_has_band(s) for s in body[position + 1 :])

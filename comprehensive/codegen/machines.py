@@ -17,7 +17,10 @@ from comprehensive.machine.speeds import SPEEDS
 
 
 def with_machines(plan: ProgramPlan, devices: Sequence[Device]) -> ProgramPlan:
-    """CommandLineError (CF0621) for an architecture, which is no device, and for two devices of one name."""
+    """Put the speeds of devices into a plan.
+
+    CommandLineError (CF0621) for an architecture, which is no device, and for two devices of one name.
+    """
     for number, device in enumerate(devices):
         if device.name == device.arch:
             raise _refused(

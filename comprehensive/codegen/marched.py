@@ -63,7 +63,7 @@ class Marched(Vectored):
         return (Plain(tuple(declared)), *self.in_rows((march,), unrolled=True, among=self.last - 1))
 
     def in_window(self, number: int, element: Expr) -> Index:
-        """There is one for all rows."""
+        """Return an element of a window, which is one for all rows."""
         return Index(self.frame.names[f"window_{self.windows.windows[number].array}"], (element,))
 
     def _step(self, number: int, step: Sequence[Stmt]) -> KernelStmt:

@@ -141,7 +141,7 @@ class PieceLayout:
         return self._extent(piece.rows) + VECTOR if self.is_turned(name) else self._extent(piece.columns)
 
     def _vector(self, name: str) -> int:
-        """Elements of a vector."""
+        """Return the number of elements of a vector."""
         return VECTOR_BYTES // self.frame.nest.array(name).type.size_bytes
 
     def _text(self, polynomial: Polynomial) -> Expr:
@@ -210,7 +210,7 @@ class PieceLayout:
 
     @property
     def limit(self) -> Expr:
-        """Steps of the loop."""
+        """The number of steps of the loop."""
         return self.frame.limit(len(self.frame.tile.coordinates))
 
     def _number(self, variable: str) -> int:
@@ -231,7 +231,7 @@ class PieceLayout:
         return tuple(Fetch(self.frame.names[f"feed_{name}"]) for name in self.pieces if self.is_turned(name))
 
     def puts(self, slot: Expr) -> tuple[KernelStmt, ...]:
-        """They leave the registers."""
+        """Return statements that store turned pieces from registers to a slot."""
         return tuple(
             Put(self.frame.names[f"feed_{name}"], self._slot(name, slot))
             for name in self.pieces

@@ -150,7 +150,10 @@ def _references(body: tuple[Stmt, ...], data: Container[str]) -> list[Index]:
 
 
 def _piece(reference: Index, called: str, variables: Mapping[str, str]) -> Piece:
-    """``variables`` are coordinates and the iterator, each with what the program calls it."""
+    """Return the piece that a reference reads.
+
+    ``variables`` are coordinates and the iterator, each with what the program calls it.
+    """
     axes = tuple(_axis(called, subscript, variables) for subscript in reference.subscripts)
     rows = [number for number, axis in enumerate(axes[:-1]) if axis.variable is not None]
     if len(rows) > 1:

@@ -127,7 +127,7 @@ def sums_of(nest: Nest, tile: RegisterTile, loop: For) -> tuple[Sum, ...] | str:
 
 
 def _read(expr: Expr | None) -> set[str]:
-    """Scalars and arrays."""
+    """Return the names of the scalars and arrays that an expression reads."""
     if expr is None:
         return set()
     return set(names_read(expr)) | {e.array for e in subexpressions(expr) if isinstance(e, Index)}
@@ -198,7 +198,7 @@ class Reassociated:
 
     @property
     def _limit(self) -> Expr:
-        """Steps of the loop."""
+        """The number of steps of the loop."""
         return self.frame.limit(1)
 
     @property
@@ -259,7 +259,7 @@ class Reassociated:
         return (*result, *self._neutral()) if {_name(s) for s in result} - sums else ()
 
     def _together(self, each: Expr) -> tuple[KernelStmt, ...]:
-        """So many steps of the loop; all vectors are read before the first one is used."""
+        """Return several steps of the loop at once; all vectors are read before the first one is used."""
         frame = self.frame
         turn, place, stages = frame.name("turn"), frame.name("z"), Name(frame.tile.stages)
         row = Binary("+", product([turn, self._lanes]), frame.name("lane"))

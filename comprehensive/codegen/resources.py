@@ -80,7 +80,10 @@ def _resident(device: Device, tile: TilePlan, instance: Instance, usage: Usage) 
 
 
 def resources(plan: ProgramPlan, arch: str, cuda_path: str | None, *, required: bool) -> Resources | None:
-    """None where nvcc is not found and not ``required``; ToolError where it is required."""
+    """Return what all kernels take on an architecture.
+
+    None where nvcc is not found and not ``required``; ToolError where it is required.
+    """
     nvcc = counting_nvcc(cuda_path, required=required)
     if nvcc is None:
         return None

@@ -126,7 +126,7 @@ def times(left: Expr, right: Expr) -> Expr:
 
 
 def constant(name: str, value: Expr) -> Declare:
-    """``const int name = value;``"""
+    """Return the declaration ``const int name = value;``."""
     return Declare(ScalarType.INT, name, initial=value, const=True)
 
 

@@ -71,7 +71,7 @@ class TileCosts:
 
 
 def tile_costs(region: RegionPlan, selection: Dispatch) -> TileCosts | None:
-    """None for a region without tiles."""
+    """Return the costs of the tiles of a region; None for a region without tiles."""
     if not region.tilings:
         return None
     machine = selection.names.machine

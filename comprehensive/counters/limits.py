@@ -20,7 +20,10 @@ def given_limits(limits: Iterable[str]) -> tuple[str, ...]:
 
 
 def demand_other_names(nest: Nest, counters: Sequence[Counter[Variant]]) -> None:
-    """CompileError (CF0603) where a scalar of the nest has the name of a limit: both stand in the same conditions."""
+    """Raise CompileError (CF0603) where a scalar of the nest has the name of a limit.
+
+    Both stand in the same conditions.
+    """
     limits = {counter.limit: counter.name for counter in counters}
     for scalar in nest.scalars:
         if scalar.name in limits:

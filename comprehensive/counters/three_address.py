@@ -65,7 +65,7 @@ _PREDICATES = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """Registers written and read."""
+    """An instruction: the registers that it writes and reads."""
 
     writes: tuple[int, ...]
     reads: tuple[int, ...]

@@ -238,7 +238,7 @@ def _fma(x: float, y: float, z: float) -> float:
 
 
 def fma_float(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
-    """``fmaf``, rounded once."""
+    """Return what ``fmaf`` returns, rounded once."""
     if not (np.isfinite(x) and np.isfinite(y) and np.isfinite(z)):
         return np.float32(x * y + z)
     exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))

@@ -120,7 +120,7 @@ class Tally:
         self.bytes += times * (bytes_ // row_bytes) * -(-row_bytes // SECTOR_BYTES) * SECTOR_BYTES
 
     def put(self, bytes_: int, together: int, element_bytes: int, times: float, *, copies: bool) -> None:
-        """Its way into shared memory: from registers, or a copy past them."""
+        """Count the way of bytes into shared memory: from registers, or a copy past them."""
         accesses = -(-bytes_ // (element_bytes * together * WARP))
         self.instructions += times * accesses * (COPYING if copies and together == 1 else 1)
         self.wavefronts += times * max(accesses, -(-bytes_ // LINE_BYTES))

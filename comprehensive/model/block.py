@@ -134,7 +134,7 @@ class Walk:
         self._added_chain = 0
 
     def work(self) -> Work:
-        """All that has been counted."""
+        """Return all that has been counted."""
         self._end_of_region(1)
         return self.tally.work()
 
@@ -242,7 +242,7 @@ class Walk:
             self._registers[self._place(target)] = value if isinstance(value, Data) else LOADED
 
     def _updated(self, old: Value, value: Value, written: Expr, times: float) -> Data:
-        """``old += value``."""
+        """Count ``old += value`` and return the result."""
         if _is_product(written):
             return self._added(value, old)
         self._arithmetic(1, times)
@@ -399,7 +399,7 @@ class Walk:
         return LOADED if chosen is None else chosen
 
     def _computed(self, expression: Binary, left: Value, right: Value, times: float) -> Data:
-        """Arithmetic on data."""
+        """Count an operation on data and return the result."""
         if expression.operator in "+-" and _is_product(expression.left):
             return self._added(left, right)
         if expression.operator in "+-" and _is_product(expression.right):

@@ -48,7 +48,7 @@ class Tried:
 
     @property
     def order(self) -> tuple[int, int, int]:
-        """Less is better."""
+        """The key by which parameters are ordered: less is better."""
         return self.left_out, self.cycles, self.leaf_cycles
 
 
@@ -83,7 +83,10 @@ def _count(nest: Nest, expr: Expr, values: Mapping[str, int]) -> int:
 
 
 def defaults(plan: FunctionPlan, machine: Mapping[str, int], arguments: Mapping[str, int]) -> Defaults:
-    """``arguments`` are all integers of the function that are no program parameters."""
+    """Return the parameters that the launcher takes by itself, and what it tried.
+
+    ``arguments`` are all integers of the function that are no program parameters.
+    """
     return _Search(plan, machine, arguments).defaults()
 
 
@@ -152,7 +155,7 @@ class _Search:
         return total
 
     def _expected(self, point: Mapping[str, int], left: int) -> Tried | None:
-        """None where a region cannot be launched."""
+        """Return the point with its expected cycles; None where a region cannot be launched."""
         total, of_leaves, leaves = 0, 0, list[int]()
         others = {
             s.name: 1.0 for region, _ in self.regions for s in region.nest.scalars if not s.type.is_integer

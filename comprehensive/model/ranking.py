@@ -44,7 +44,10 @@ class Ranking:
 def rank(
     region: RegionPlan, machine: Mapping[str, int], values: Mapping[str, int], *, sweeps_left: int
 ) -> Ranking:
-    """``values`` has all integer scalars of the region."""
+    """Return everything that fits in the order of expected cycles, and what does not fit.
+
+    ``values`` has all integer scalars of the region.
+    """
     found = candidates(region, machine, values, addresses={}, sweeps_left=sweeps_left)
     best = chosen(found, sweeps_left=sweeps_left)
     ranked = [

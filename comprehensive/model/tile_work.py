@@ -33,7 +33,10 @@ ALIGNED = 1 << 13
 
 @lru_cache(maxsize=4096)
 def tile_work(kernel: Kernel, variant: Variant, sizes: tuple[int, ...], together: int) -> TileWork:
-    """``sizes`` are those of ``Kernel.constants``; ``together`` is one of ``Kernel.together``, or 0 without any."""
+    """Return the work of a kernel over tiles of these sizes.
+
+    ``sizes`` are those of ``Kernel.constants``; ``together`` is one of ``Kernel.together``, or 0 without any.
+    """
     assert variant.tile is not None
     return _Tile(kernel, variant.tile, dict(zip(kernel.constants, sizes, strict=True))).work(
         variant, together

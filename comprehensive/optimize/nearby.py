@@ -123,7 +123,7 @@ def _plain(value: Scalar) -> Scalar:
 
 
 def _holds(atom: Atom, point: Mapping[str, Scalar]) -> bool:
-    """False also where the point does not say."""
+    """Return whether the atom holds; False also where the point lacks a value for it."""
     try:
         return atom.holds(point)
     except KeyError:

@@ -151,7 +151,10 @@ class Problem(Generic[Fragment]):
         return kept.add(*rest)
 
     def evaluate(self, counter: Counter[Fragment], fragment: Fragment) -> Evaluation:
-        """f_i(S) or g_i(S). CounterError where that is no value, or one that is not defined everywhere."""
+        """Return f_i(S) or g_i(S).
+
+        CounterError where that is no value, or one that is not defined everywhere.
+        """
         key = (counter.name, fragment)
         if key not in self._evaluations:
             self._evaluations[key] = self._checked(counter, counter.evaluate(fragment))

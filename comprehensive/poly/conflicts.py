@@ -51,7 +51,7 @@ class Obstacle:
 
 @lru_cache(maxsize=512)
 def obstacle_to(nest: Nest, question: Question) -> tuple[Obstacle | None, str]:
-    """None if no conflict is possible, with the method of the proof; else what stands in the way."""
+    """Return what stands in the way of a proof; None, with the proof's method, if no conflict is possible."""
     method = "no array is both written and shared"
     for first, second, found in _judged(nest, question):
         if found is None:

@@ -143,7 +143,7 @@ def touched(members: Sequence[Member], box: Box, facts: Facts) -> Condition | No
 
 
 def size(condition: Condition) -> int:
-    """How much there is to test."""
+    """Return how much there is to test in a condition."""
     return sum(len(piece) + 1 for piece in condition.pieces)
 
 

@@ -122,7 +122,7 @@ class _History:
             known |= follow
 
     def judged(self, point: Point) -> frozenset[str] | None:
-        """None where an assert fails; else the names of which an assert says what cannot be evaluated."""
+        """Return the names of which an assert says what cannot be evaluated; None where an assert fails."""
         uncertain: frozenset[str] = frozenset()
         for condition in (*self._nest.preconditions, *self._nest.state.conditions):
             try:

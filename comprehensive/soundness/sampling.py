@@ -54,7 +54,7 @@ MAX_THREADS = 4096
 
 
 class NotSampledError(Exception):
-    """There are no samples of a function; the message says why."""
+    """An error for a function of which there are no samples; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,10 @@ def _sample(
     max_threads: int,
     guess: int | None,
 ) -> Sample | None:
-    """None where the arguments violate an assert or make a region too large."""
+    """Return a sample; None where the arguments violate an assert or make a region too large.
+
+    NotSampledError where the size of a buffer depends on data.
+    """
     if not _fits(nests, arguments, max_threads):
         return None
     try:

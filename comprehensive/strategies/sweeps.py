@@ -54,7 +54,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """Two bodies that take turns."""
+    """A loop of two bodies that take turns."""
 
     bodies: tuple[tuple[Stmt, ...], tuple[Stmt, ...]]
     starts: tuple[Start, ...]

@@ -26,15 +26,15 @@ from comprehensive.toolchain.process import ToolError
 
 
 class Assembler(Protocol):
-    """ptxas, or what does the same."""
+    """An assembler: ptxas, or what does the same."""
 
     @property
     def version(self) -> str:
-        """``13.0`` or ``13.0.88``."""
+        """The version, such as ``13.0`` or ``13.0.88``."""
         ...
 
     def assemble(self, ptx: str, arch: str, flags: Sequence[str] = ()) -> Compiled:
-        """PTX to a cubin; SourceRejectedError where it is rejected, ToolError where the assembler does not run."""
+        """Assemble PTX. SourceRejectedError where it is rejected, ToolError if the assembler does not run."""
         ...
 
 

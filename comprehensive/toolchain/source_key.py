@@ -31,7 +31,10 @@ class SourceKey:
 
 
 def source_key(source: Path, beside: Sequence[Path] = (), *, place: bool = False) -> SourceKey:
-    """``beside`` are files below the directory of the source that flags name; ``place``: the answer shows where it is.
+    """Return what stands for a source in the key of an answer.
+
+    ``beside`` are files below the directory of the source that flags name; ``place`` says that the answer
+    shows where it is.
 
     Raises OSError where the source cannot be read.
     """

@@ -149,7 +149,7 @@ def _suits(plan: FunctionPlan, sizes: Mapping[str, int], point: Mapping[str, int
 
 
 def _plain(plan: FunctionPlan, sizes: Mapping[str, int], point: Mapping[str, int]) -> tuple[int, ...]:
-    """Less is better."""
+    """Return the key of the plain rule: less is better."""
     threads = [_threads(region, {**sizes, **point}) for region in plan.regions]
     innermost = [_innermost(region, {**sizes, **point}) for region in plan.regions]
     far = sum(abs(count - USUAL_THREADS) for count in threads)

@@ -42,7 +42,7 @@ class Tuned:
 
 
 class Case:
-    """CommandLineError for sizes at which the function cannot be run."""
+    """The tuning of one function at given sizes; CommandLineError for sizes at which it cannot be run."""
 
     def __init__(self, session: Session, plan: FunctionPlan, sizes: Mapping[str, int]) -> None:
         self._session, self._plan, self._sizes = session, plan, dict(sizes)

@@ -39,7 +39,10 @@ class Cluster:
 
 @contextmanager
 def cluster(address: str) -> Generator[Cluster]:
-    """ToolError without Dask, and where no scheduler with workers answers."""
+    """Connect to a Dask cluster within this context.
+
+    ToolError without Dask, and where no scheduler with workers answers.
+    """
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError as error:

@@ -141,7 +141,7 @@ def _devices(asked: Asked) -> Generator[tuple[tuple[Target, ...], Pool | None]]:
 
 
 def _text_of(log: Path) -> SourceFile:
-    """CommandLineError (CF0922) for a log that cannot be read."""
+    """Return the text of a log. CommandLineError (CF0922) for one that cannot be read."""
     try:
         return SourceFile(str(log), log.read_text(encoding="utf-8", errors="replace"))
     except OSError as error:

@@ -48,7 +48,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nothing is known of what is right."""
+    """The answer that nothing is known of what is right."""
 
     reason: str
 

@@ -16,7 +16,7 @@ TIMEOUT_S = 60.0
 
 
 class NoGpuError(Exception):
-    """There is none; the message says how one knows."""
+    """An error where there is no GPU; the message says how one knows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class EndedError(Exception):
 
 
 class TimeOverError(Exception):
-    """There was no answer in time."""
+    """An error where there was no answer in time."""
 
 
 class MeasuringProcess:
@@ -92,7 +92,7 @@ class MeasuringProcess:
         return json.loads(line)
 
     def _line(self, deadline: float | None) -> bytes | None:
-        """None when the time is over, empty where the process says no more."""
+        """Return the next line; None when the time is over, and an empty one where the process says no more."""
         assert self._process.stdout is not None
         descriptor = self._process.stdout.fileno()
         while b"\n" not in self._pending:

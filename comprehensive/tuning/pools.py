@@ -104,7 +104,7 @@ class _Run(Generic[Item, Job, Result]):
         self.running[future] = (item, attempt)
 
     def finished(self) -> Iterator[tuple[Item, Result | Lost]]:
-        """Waits for at least one."""
+        """Yield the jobs that have ended with their results; at least one is waited for."""
         done, _ = wait(self.running, return_when=FIRST_COMPLETED)
         # In the order of submission.
         for future in [future for future in self.running if future in done]:

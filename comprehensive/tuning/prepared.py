@@ -58,7 +58,7 @@ class Prepared:
         return native.run(self.problem["function"], self.values, parameters)
 
     def demand_right(self, native: Native) -> None:
-        """RunError (wrong) where the last run has not left what the serial C computes."""
+        """Raise RunError (wrong) where the last run has not left what the serial C computes."""
         reference = Path(self.problem["reference"])
         for name in self._written:
             expected = np.load(reference / f"{name}.npy", mmap_mode="r")
@@ -76,7 +76,7 @@ class Prepared:
         self._others = {name: self._result(native, name) for name in self._written}
 
     def demand_like_remembered(self, native: Native) -> None:
-        """RunError (wrong) where the last run has left something else than the one that is remembered."""
+        """Raise RunError (wrong) where the last run has left something else than the remembered one."""
         assert self._others is not None
         for name in self._written:
             actual = {name: self._result(native, name)}

@@ -54,7 +54,10 @@ def subject_of(compilation: Compilation, options: Options, target: Target, sourc
 
 
 class Session:
-    """ToolError where a compiler is missing, SerialBuildError where the C compiler rejects the program."""
+    """A session of tuning on devices of one kind.
+
+    ToolError where a compiler is missing, SerialBuildError where the C compiler rejects the program.
+    """
 
     def __init__(
         self,
@@ -88,7 +91,7 @@ class Session:
         self.serial = build_serial(compilation.program, self.directory, compiler)
 
     def close(self) -> None:
-        """Ends what measures."""
+        """End the measuring processes of this session."""
         measuring.end(self.run)
 
     @property

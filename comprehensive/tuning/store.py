@@ -74,7 +74,7 @@ class Result:
 
     @property
     def runs(self) -> int:
-        """How many times there are."""
+        """The number of times."""
         return len(self.times_us)
 
 

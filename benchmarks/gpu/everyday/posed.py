@@ -55,7 +55,7 @@ def posed(
 
 
 def comparable(result: Tensor) -> Tensor:
-    """Integers as the reference has them."""
+    """Return the result as the reference has it: integers become numbers of one type."""
     return result if result.dtype.is_floating_point else result.long()
 
 

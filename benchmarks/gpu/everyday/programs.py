@@ -76,7 +76,7 @@ class Program:
 
 
 def program(path: Path) -> Program:
-    """ValueError where the name of a file is none of a computation and a spelling."""
+    """Return the program of a file. ValueError where its name is none of a computation and a spelling."""
     computation, _, spelling = path.stem.rpartition("_")
     if computation not in COMPUTATIONS or spelling not in SPELLINGS:
         raise ValueError(f"{path.name} is not <computation>_<spelling>")

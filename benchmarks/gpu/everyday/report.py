@@ -242,7 +242,7 @@ def _time(outcome: Outcome | None) -> str:
 
 
 def _milliseconds(value: float) -> str:
-    """Four digits that count."""
+    """Return the time with four digits that count."""
     return f"{value:.{max(0, 3 - math.floor(math.log10(value)))}f}"
 
 
