@@ -72,7 +72,7 @@ def _replace(target: Path, content: bytes) -> None:
 
 
 def _is_device(path: str) -> bool:
-    """``/dev/null``, a pipe: what cannot be replaced."""
+    """Return whether a path is none of a file that can be replaced: ``/dev/null``, a pipe."""
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:

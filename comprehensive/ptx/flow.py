@@ -38,7 +38,10 @@ from comprehensive.ptx.statements import (
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """``type`` as declared, which does not say what is in it; ``scope`` is 0 for the function's own."""
+    """A register: ``type`` is as declared, which does not say what is in it.
+
+    ``scope`` is 0 for the function's own.
+    """
 
     number: int
     name: str
@@ -79,7 +82,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Flow:
-    """``labels`` are steps by position of the label's statement; a label at the end is one step behind the last.
+    """A function with its names resolved.
+
+    ``labels`` are steps by position of the label's statement; a label at the end is one step behind the last.
 
     ``free`` are names that the function does not declare, with the position of the statement that has one first: those
     of the module, if it is whole.

@@ -108,7 +108,10 @@ class Function(Item):
 
 @dataclass(frozen=True)
 class Module:
-    """``version`` is that of the language; ``target`` has the architecture first (``sm_90a``, then ``debug``)."""
+    """A module: ``version`` is that of the language.
+
+    ``target`` has the architecture first (``sm_90a``, then ``debug``).
+    """
 
     file: SourceFile
     items: tuple[Item, ...]

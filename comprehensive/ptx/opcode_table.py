@@ -34,7 +34,7 @@ class Effect(Flag):
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """``words`` of an opcode need at least this ``.version`` and ``.target``."""
+    """The need of an opcode with ``words`` for at least this ``.version`` and ``.target``."""
 
     words: frozenset[str]
     version: tuple[int, int]

@@ -80,7 +80,7 @@ def _registers(row: _Written) -> Iterator[SpecialRegister]:
 
 
 def _numbered(pattern: str) -> list[str]:
-    """``%pm{0-7}`` is eight names."""
+    """Return the names of a pattern: ``%pm{0-7}`` is eight names."""
     match = re.fullmatch(r"(.*)\{(\d+)-(\d+)\}(.*)", pattern)
     if match is None:
         return [pattern]

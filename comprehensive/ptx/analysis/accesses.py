@@ -27,9 +27,12 @@ _SIMPLE = frozenset({"ld", "ldu", "st", "atom", "red"})
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """``bytes`` from ``address`` on; ``is_constant`` says that nobody writes there while the kernel runs (``.nc``,
-    constant memory, parameters of a kernel); ``orders`` that accesses of what somebody writes may not pass it,
-    ``gates`` that no access may."""
+    """An access of ``bytes`` from ``address`` on.
+
+    ``is_constant`` says that nobody writes there while the kernel runs (``.nc``, constant memory, parameters
+    of a kernel); ``orders`` that accesses of what somebody writes may not pass it, ``gates`` that no access
+    may.
+    """
 
     step: int
     space: Space

@@ -38,8 +38,12 @@ from comprehensive.ptx.analysis.trips import Induction, Trips, trips_of
 
 @dataclass(frozen=True)
 class Affine:
-    """``values`` by value (None: a predicate, or of a width that is no 16, 32 or 64); ``addresses`` by step (None: it
-    accesses none, or more than one); ``inductions`` by value of the phi; ``trips`` by number of the loop."""
+    """The values and addresses of a function as sums.
+
+    ``values`` are by value (None: a predicate, or of a width that is no 16, 32 or 64); ``addresses`` by step
+    (None: it accesses none, or more than one); ``inductions`` by value of the phi; ``trips`` by number of the
+    loop.
+    """
 
     ssa: Ssa
     values: tuple[Form | None, ...]

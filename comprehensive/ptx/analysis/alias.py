@@ -48,7 +48,10 @@ class Relation(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Alias:
-    """``module_variables`` are the texts of the module's variables by symbol, for those that are ``.extern``."""
+    """Answers whether accesses may touch the same byte.
+
+    ``module_variables`` are the texts of the module's variables by symbol, for those that are ``.extern``.
+    """
 
     affine: Affine
     loops: Loops

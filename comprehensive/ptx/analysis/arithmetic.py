@@ -44,7 +44,7 @@ Rule: TypeAlias = "Callable[[Arithmetic, int, Opcode, int], Form | None]"
 
 
 class Arithmetic:
-    """``forms`` by value, filled step by step."""
+    """The arithmetic of forms; ``forms`` are by value, filled step by step."""
 
     def __init__(
         self,
@@ -261,8 +261,10 @@ class Arithmetic:
         return form(one.bits, terms, one.constant * other.constant)
 
     def counted(self, loop: Loop, trips: Trips | None, first: Form, step: Form) -> Form | None:
-        """``first + step * count``, where the header is visited for the count-th time; None where it has too many
-        terms."""
+        """Return ``first + step * count``, where the header is visited for the count-th time.
+
+        None where it has too many terms.
+        """
         most = UNBOUNDED if trips is None or trips.constant is None else trips.constant
         key = Symbol("count", (loop.number,), 0, most, self._loops_of_block[loop.header])
         grown = self.product(step, single(first.bits, self.symbols.number(key)))

@@ -19,7 +19,7 @@ from comprehensive.ptx.operands import Not
 
 
 class Branches:
-    """``arithmetic`` has the forms that are compared."""
+    """The branches of a function; ``arithmetic`` has the forms that are compared."""
 
     def __init__(self, ssa: Ssa, operand_values: Sequence[Sequence[int]], arithmetic: Arithmetic) -> None:
         self._ssa = ssa

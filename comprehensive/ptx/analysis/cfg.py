@@ -47,7 +47,10 @@ class Block:
 
 @dataclass(frozen=True)
 class Cfg:
-    """``block_of`` are the blocks of steps, ``order`` the reverse post-order from the entry."""
+    """A control flow graph.
+
+    ``block_of`` are the blocks of steps, ``order`` the reverse post-order from the entry.
+    """
 
     flow: Flow
     blocks: tuple[Block, ...]

@@ -29,7 +29,10 @@ from comprehensive.ptx.analysis.graphs import (
 
 @dataclass(frozen=True)
 class Tree:
-    """``parent`` of every node the immediate dominator; the root's is itself, of what is not reached it is -1."""
+    """A tree of dominators: ``parent`` is the immediate dominator of every node.
+
+    The root's is itself; for nodes that are not reached it is -1.
+    """
 
     root: int
     parent: tuple[int, ...]

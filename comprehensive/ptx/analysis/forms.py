@@ -20,7 +20,7 @@ MOST_TERMS = 16
 
 
 class Form(NamedTuple):
-    """``terms`` are symbols and coefficients, by symbol, none zero."""
+    """A sum of symbols; ``terms`` are symbols and coefficients, by symbol, none zero."""
 
     bits: int
     terms: tuple[tuple[int, int], ...]

@@ -23,8 +23,12 @@ NO_LOOP = -1
 
 @dataclass(frozen=True)
 class Loop:
-    """``latches`` branch back to the header; ``entering`` are the predecessors of the header outside; ``exits`` are
-    edges out, ``leaves`` blocks where the function may be left; ``parent`` is the next loop around it, -1 for none."""
+    """A natural loop.
+
+    ``latches`` branch back to the header; ``entering`` are the predecessors of the header outside; ``exits``
+    are edges out, ``leaves`` blocks where the function may be left; ``parent`` is the next loop around it, -1
+    for none.
+    """
 
     number: int
     header: int
@@ -39,7 +43,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Loops:
-    """``innermost`` of every block the number of its loop, or -1."""
+    """The natural loops of a function; ``innermost`` has the number of every block's loop, or -1."""
 
     cfg: Cfg
     loops: tuple[Loop, ...]

@@ -28,8 +28,11 @@ from comprehensive.ptx.statements import Declaration
 
 @dataclass(frozen=True)
 class Spaces:
-    """``values`` by value; ``accesses`` the memory of the address of each step, NONE where it accesses none, and ANY
-    where its address is none that is known, as one that is made of numbers."""
+    """The memories into which values and addresses point: ``values`` by value, ``accesses`` by step.
+
+    A step that accesses none has NONE, and one whose address is none that is known ANY, as one that is made
+    of numbers.
+    """
 
     values: tuple[Space, ...]
     accesses: tuple[Space, ...]

@@ -32,7 +32,10 @@ NONE = -1
 
 
 class Value(NamedTuple):
-    """Defined by ``step``, or by a phi of ``block`` or at the entry (then ``step`` is -1)."""
+    """A value of a register.
+
+    Defined by ``step``, or by a phi of ``block`` or at the entry (then ``step`` is -1).
+    """
 
     register: int
     block: int
@@ -41,7 +44,7 @@ class Value(NamedTuple):
 
 
 class Phi(NamedTuple):
-    """``arguments`` are as the predecessors of the block; -1 for one that cannot be reached."""
+    """A phi: ``arguments`` are as the predecessors of the block; -1 for one that cannot be reached."""
 
     value: int
     register: int
@@ -50,7 +53,10 @@ class Phi(NamedTuple):
 
 @dataclass(frozen=True)
 class Ssa:
-    """``uses``, ``defines``, ``previous`` and ``guards`` are by step, ``phis`` by block."""
+    """A function in SSA form.
+
+    ``uses``, ``defines``, ``previous`` and ``guards`` are by step, ``phis`` by block.
+    """
 
     cfg: Cfg
     values: tuple[Value, ...]

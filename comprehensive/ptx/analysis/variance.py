@@ -73,8 +73,11 @@ _LEVEL_OF_MEMORY = {
 
 @dataclass(frozen=True)
 class Variance:
-    """``values`` by value; ``branches`` by block, of the choice where it goes on; ``steps`` by step, the greatest of
-    what it reads, guard included."""
+    """The levels at which values vary: ``values`` by value, ``branches`` by block, ``steps`` by step.
+
+    A branch has the level of the choice where it goes on, a step the greatest of what it reads, guard
+    included.
+    """
 
     values: tuple[Level, ...]
     branches: tuple[Level, ...]

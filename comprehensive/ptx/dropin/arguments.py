@@ -25,7 +25,10 @@ _ONLY_TELLS = ("help", "version", "list-version", "list-arch")
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """``words`` are the arguments, with those of option files in their places; ``inputs`` are positions in it."""
+    """A call of ptxas that assembles.
+
+    ``words`` are the arguments, with those of option files in their places; ``inputs`` are positions in it.
+    """
 
     words: tuple[str, ...]
     inputs: tuple[int, ...]

@@ -49,7 +49,10 @@ class Frame:
 
 
 class Binding:
-    """``names`` maps the registers of the instruction, in the scope where it stands, to their numbers."""
+    """An instruction in a frame: its operands as arrays over all lanes.
+
+    ``names`` maps the registers of the instruction, in the scope where it stands, to their numbers.
+    """
 
     def __init__(self, frame: Frame, step: Step) -> None:
         self.frame = frame

@@ -68,7 +68,10 @@ def _combination(opcode: Opcode) -> Relation | None:
 
 
 def set_predicate(opcode: Opcode) -> Operation | None:
-    """``p|q``: q is what the opposite comparison gives; of packed sources that of the upper halves."""
+    """Return the operation of setp.
+
+    Of ``p|q``, q is what the opposite comparison gives; of packed sources that of the upper halves.
+    """
     type_ = opcode.types[-1]
     compare, combine = _relation(opcode, type_), _combination(opcode)
     if compare is None:

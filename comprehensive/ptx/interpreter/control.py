@@ -74,7 +74,10 @@ class Shared:
 
 @dataclass
 class Part:
-    """``meets`` are the threads that must be there, as bits by lane; None for no demand."""
+    """A part of a function.
+
+    ``meets`` are the threads that must be there, as bits by lane; None for no demand.
+    """
 
     frame: Frame
     steps: tuple[Step, ...]

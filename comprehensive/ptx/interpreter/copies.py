@@ -91,7 +91,10 @@ def asynchronous(binding: Binding, copies: Copies) -> Action | None:
 
 
 def _copy(binding: Binding, copies: Copies, operands: tuple[Operand, ...]) -> Action:
-    """``[to], [from], size {, bytes or predicate}``: what is beyond the bytes becomes zero."""
+    """Return the action of ``[to], [from], size {, bytes or predicate}``.
+
+    What is beyond the bytes becomes zero.
+    """
     if any("cache_hint" in word for word in binding.step.instruction.opcode.modifiers):
         operands = operands[:-1]
     to, source, size_operand, *rest = operands

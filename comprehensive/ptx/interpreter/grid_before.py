@@ -18,7 +18,10 @@ from comprehensive.ptx.interpreter.values import POISON, Array
 
 
 class GridBefore:
-    """``places`` are the first byte and the one behind the last of each array."""
+    """The arrays that the grid before writes.
+
+    ``places`` are the first byte and the one behind the last of each array.
+    """
 
     def __init__(self, lanes: int, places: Sequence[tuple[int, int]]) -> None:
         self._waits = np.zeros(lanes, np.bool_)

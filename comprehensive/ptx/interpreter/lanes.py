@@ -19,7 +19,10 @@ WARP = 32
 
 
 class Lanes:
-    """``at`` indexes an array over all lanes; ``index`` are their numbers, rising; ``first`` is the lowest."""
+    """A group of lanes.
+
+    ``at`` indexes an array over all lanes; ``index`` are their numbers, rising; ``first`` is the lowest.
+    """
 
     __slots__ = ("_index", "at", "count", "first")
 

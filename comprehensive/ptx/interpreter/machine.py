@@ -95,7 +95,7 @@ class Machine:
             step *= size
 
     def thread_name(self, lane: int) -> str:
-        """``thread (1, 0, 0) of block (2, 0, 0)``"""
+        """Return the name of a lane's thread for people: ``thread (1, 0, 0) of block (2, 0, 0)``."""
         x, y, _ = self.shape.block
         thread = int(self.thread_of[lane])
         place = (thread % x, thread // x % y, thread // (x * y))

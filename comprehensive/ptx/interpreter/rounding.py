@@ -21,14 +21,17 @@ _PRECISION = {"f32": 24, "f16": 11}
 
 
 def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
-    """``s + e == a + b`` with ``s`` the rounded sum; ``e`` is NaN where ``s`` is not finite."""
+    """Return ``s`` and ``e`` with ``s + e == a + b``, ``s`` the rounded sum.
+
+    ``e`` is NaN where ``s`` is not finite.
+    """
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
 
 
 def two_product(a: Array, b: Array) -> tuple[Array, Array]:
-    """``p + e == a * b`` where nothing over- or underflows (Dekker)."""
+    """Return ``p`` and ``e`` with ``p + e == a * b`` where nothing over- or underflows (Dekker)."""
     p = a * b
     ah, bh = _high(a), _high(b)
     al, bl = a - ah, b - bh
@@ -42,7 +45,7 @@ def _high(a: Array) -> Array:
 
 
 def to_odd(s: Array, e: Array) -> Array:
-    """``s + e`` rounded to odd: where ``e`` is not zero the last bit is one."""
+    """Return ``s + e`` rounded to odd: where ``e`` is not zero the last bit is one."""
     inexact = (e != 0) & np.isfinite(s)
     if not inexact.any():
         return s

@@ -53,7 +53,7 @@ class _Queue:
 
 
 class Scheduler:
-    """``stack`` holds the calls that the group which executes now is in."""
+    """The order of groups; ``stack`` holds the calls that the group which executes now is in."""
 
     def __init__(self, max_turns: int) -> None:
         self.stack: Place = ()

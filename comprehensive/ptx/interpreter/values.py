@@ -131,7 +131,10 @@ _UNARY: dict[type[ast.unaryop], Callable[[int], int]] = {
 
 
 def constant_expression(text: str) -> int:
-    """``(1 << 4) + 3``; ValueError for what has other operators or names."""
+    """Return the value of an expression such as ``(1 << 4) + 3``.
+
+    ValueError for one with other operators or names.
+    """
     try:
         return _evaluated(ast.parse(re.sub(r"(?<=\d)[uU]\b", "", text.strip()), mode="eval").body)
     except SyntaxError:

@@ -27,7 +27,10 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """``size`` in bytes, 0 where the launch says it (``x[]``); without ``initial`` it begins with zeros or poison."""
+    """A declared variable: ``size`` is in bytes, 0 where the launch says it (``x[]``).
+
+    Without ``initial`` it begins with zeros or poison.
+    """
 
     name: str
     space: str

@@ -24,7 +24,10 @@ _ELEMENT = re.compile(r"(?:\.v([248])\s+)?\.([bsuf]\d+\w*)\s+([\w$%]+)")
 
 
 class Alignment:
-    """``assumed`` is the alignment, in bytes, of what kernels are given as pointers; 1 for none."""
+    """The alignments of addresses.
+
+    ``assumed`` is the alignment, in bytes, of what kernels are given as pointers; 1 for none.
+    """
 
     def __init__(
         self, function: Function, module: Module, symbols: Sequence[Symbol], assumed: int = 1

@@ -39,7 +39,7 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """``insert`` by edge, where there is any; ``delete`` and ``again`` by block."""
+    """The motion of code, as masks of expressions: ``insert`` by edge; ``delete`` and ``again`` by block."""
 
     insert: Mapping[tuple[int, int], int]
     delete: Sequence[int]

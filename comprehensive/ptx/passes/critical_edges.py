@@ -34,7 +34,11 @@ from comprehensive.ptx.statements import Instruction, Label, Statement
 
 @dataclass(frozen=True)
 class Split:
-    """``edges`` of ``original`` by the number of their block in ``cfg``; other blocks have the same numbers in both."""
+    """A graph with blocks on critical edges.
+
+    ``edges`` of ``original`` by the number of their block in ``cfg``; other blocks have the same numbers in
+    both.
+    """
 
     original: Cfg
     cfg: Cfg

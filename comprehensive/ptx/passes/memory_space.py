@@ -240,7 +240,10 @@ class _Rewriting:
         return source if all(self._definitions[register] == 1 for register in uses) else None
 
     def _conversion(self, number: int, edits: Edits) -> None:
-        """``cvta.to`` of what ``cvta`` made."""
+        """Replace ``cvta.to`` of what ``cvta`` made by a ``mov`` of what that was made from.
+
+        It stays where that is not there any more.
+        """
         instruction = self._flow.steps[number].instruction
         space = next((s for s in Space if s.value == instruction.opcode.modifiers[1]), Space.ANY)
         value = self._analyses.operand_values[number][1]

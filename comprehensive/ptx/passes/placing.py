@@ -24,8 +24,11 @@ Edge = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """``kept`` compute and some of ``saved`` take it; ``places`` are edges on which it is computed, ``forks`` blocks
-    before whose branch it is; ``gathered`` are edges for which a fork does it."""
+    """The places where an expression is computed.
+
+    ``kept`` compute and some of ``saved`` take it; ``places`` are edges on which it is computed, ``forks``
+    blocks before whose branch it is; ``gathered`` are edges for which a fork does it.
+    """
 
     kept: tuple[int, ...]
     saved: tuple[int, ...]
@@ -46,7 +49,10 @@ class _Made:
 
 
 class Placer:
-    """``text_block`` is the block that a block is, or leads to where it stands for an edge."""
+    """Places expressions.
+
+    ``text_block`` is the block that a block is, or leads to where it stands for an edge.
+    """
 
     def __init__(self, cfg: Cfg, local: Local, live: Liveness, text_block: Callable[[int], int]) -> None:
         self._cfg = cfg

@@ -165,7 +165,10 @@ class _Result:
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """``moved`` says that the one computation goes elsewhere, into the same register."""
+    """The move of an expression.
+
+    ``moved`` says that the one computation goes elsewhere, into the same register.
+    """
 
     expression: Expression
     placed: Placed

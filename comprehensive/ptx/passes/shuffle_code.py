@@ -26,7 +26,7 @@ LANES = 32
 
 
 class Part(NamedTuple):
-    """``factor`` times the number that the result of ``step`` and ``plus`` are, modulo its bits."""
+    """A part of a sum: ``factor`` times the result of ``step`` plus ``plus``, modulo its bits."""
 
     step: int
     plus: int
@@ -41,7 +41,7 @@ class Sum(NamedTuple):
 
 
 class Index(NamedTuple):
-    """``sum`` and ``by``, which must not wrap."""
+    """An index: ``sum`` plus ``by``, which must not wrap."""
 
     sum: Sum
     by: int
@@ -114,7 +114,7 @@ class ShuffleCode:
         shuffled: Callable[[Name, Name], Instruction],
         found: list[Statement],
     ) -> None:
-        """``shuffled`` fills a register of 32 bits from another."""
+        """Append the shuffle of a register of any width; ``shuffled`` fills one of 32 bits from another."""
         match self.bits(target):
             case 64:
                 low, high, low_there, high_there = (self.fresh.register("b32") for _ in range(4))

@@ -81,7 +81,7 @@ Indices = Callable[[int, Sequence[Wrap]], tuple[Index, ...] | None]
 
 
 class Rings(NamedTuple):
-    """``why_not`` tells of loads that are in none."""
+    """The rings of a function; ``why_not`` tells of loads that are in none."""
 
     rings: tuple[Ring, ...]
     why_not: Mapping[int, str]

@@ -100,7 +100,7 @@ class VectorizeAccesses(FunctionPass):
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """``offset`` is the constant of its form."""
+    """An access; ``offset`` is the constant of its form."""
 
     step: int
     opcode: Opcode
@@ -119,7 +119,7 @@ class _Access:
 
 @dataclass(frozen=True, slots=True)
 class _Vector:
-    """``accesses`` by address."""
+    """An access of a vector in the making; its ``accesses`` are by address."""
 
     accesses: tuple[_Access, ...]
 

@@ -74,9 +74,12 @@ class Holding(NamedTuple):
 
 @dataclass(frozen=True)
 class Emulation:
-    """``sightings`` by step of a load, at least one where a flow comes to it; ``entries`` how often blocks were
-    emulated; ``holding`` the values of less than 64 bits that have one form in all flows, by the form without its
-    constant; ``arithmetic`` knows the symbols."""
+    """The emulation of a function.
+
+    ``sightings`` by step of a load, at least one where a flow comes to it; ``entries`` how often blocks were
+    emulated; ``holding`` the values of less than 64 bits that have one form in all flows, by the form without
+    its constant; ``arithmetic`` knows the symbols.
+    """
 
     analyses: Analyses
     arithmetic: Arithmetic
@@ -303,7 +306,7 @@ class _Emulator:
         return self.arithmetic.opaque(phi.value) if found is None else found
 
     def _counted(self, phi: Phi, loop: int, first: Form | None) -> Form | None:
-        """``first + step * count`` for a counter."""
+        """Return ``first + step * count`` for a counter."""
         induction = self._analyses.affine.inductions.get(phi.value)
         if induction is None or first is None or first.bits != induction.first.bits:
             return self.arithmetic.opaque(phi.value)

@@ -40,14 +40,14 @@ class Wrap(NamedTuple):
 
 
 class Distance(NamedTuple):
-    """``bytes``, if none of ``wraps`` wraps."""
+    """A distance of ``bytes``, if none of ``wraps`` wraps."""
 
     bytes: int
     wraps: tuple[Wrap, ...]
 
 
 class Lanes:
-    """``arithmetic`` knows the symbols of the forms."""
+    """The relations of terms between lanes; ``arithmetic`` knows the symbols of the forms."""
 
     def __init__(self, arithmetic: Arithmetic, variance: Variance, loops: Loops) -> None:
         self._arithmetic = arithmetic

@@ -43,7 +43,10 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """``elements`` are those of the load, in order; ``wraps`` must not wrap in the lane that loads."""
+    """A lane that has loaded what another is about to load.
+
+    ``elements`` are those of the load, in order; ``wraps`` must not wrap in the lane that loads.
+    """
 
     lanes: int
     elements: tuple[Element, ...]
@@ -52,7 +55,10 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """``most`` is the greatest distance; ``assume_no_wrap`` says that no index of fewer bits than an address wraps.
+    """Finds neighbours.
+
+    ``most`` is the greatest distance; ``assume_no_wrap`` says that no index of fewer bits than an address
+    wraps.
 
     Sums are told apart without a solver; z3 is asked for a few addresses whose lanes are divided, masked or shifted.
     """
