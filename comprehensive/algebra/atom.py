@@ -31,7 +31,7 @@ _MIRRORED = {Relation.GE: "<=", Relation.GT: "<", Relation.EQ: "=="}
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Atom:
-    """`polynomial REL 0`, always in normal form.
+    """The constraint `polynomial REL 0`, always in normal form.
 
     The polynomial is primitive (coprime integer coefficients). Inequalities keep its sign; the leading
     coefficient of an equation is positive.
@@ -107,7 +107,7 @@ class Atom:
         return _MIRRORED[self.relation]
 
     def positive_sides(self) -> tuple[Polynomial, Polynomial]:
-        """`(left, right)`, non-negative coefficients only: the atom is `left <= right` (`<`, `==`).
+        """The sides `(left, right)`, whose coefficients are not negative: `left <= right` (`<`, `==`).
 
         With non-negative symbols both sides can be evaluated in saturating unsigned arithmetic.
         """

@@ -138,7 +138,7 @@ def _holds(values: Column, relation: Relation) -> Column:
 def _bounds(
     pool: Pool, split: Split, relation: Relation, integer: bool
 ) -> Iterator[tuple[bool, Column, Column | None]]:
-    """`slope*x + rest REL 0` as bounds: from below or above, where, and the points at which that is right.
+    """Yield bounds from `slope*x + rest REL 0`: from below or above, where, and the points where it is right.
 
     Values are integers, so that `> 0` is `>= 1`.  Where the slope changes its sign, the points of one sign are kept.
     """

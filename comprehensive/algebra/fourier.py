@@ -35,7 +35,7 @@ Bounds = Mapping[str, tuple[Fraction, Fact]]
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """`slope * x + rest REL 0` (from below) or `rest - slope * x REL 0` (from above), with slope > 0.
+    """A bound: `slope * x + rest REL 0` from below or `rest - slope * x REL 0` from above, with slope > 0.
 
     This is `sign` (1 or -1) times the polynomial of `fact`; `supports` say that the slope is positive.
     """

@@ -18,7 +18,10 @@ class Inherited(Generic[Value]):
     """Values of at most `most` systems; then all are forgotten, since walks of trees come back to what is near."""
 
     def __init__(self, make: Callable[[System, Value | None], Value], most: int) -> None:
-        """`make` is given a system and the value of its parent, None where there is no parent."""
+        """Remember at most `most` values.
+
+        `make` is given a system and the value of its parent, None where there is no parent.
+        """
         self._make = make
         self._most = most
         self._values: dict[System, Value] = {}

@@ -21,7 +21,7 @@ from comprehensive.algebra.tidy import without_factors
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """`polynomial >= 0` (`> 0`), which bounds `name` from below or from above where the earlier levels hold."""
+    """A limit `polynomial >= 0` (`> 0`), which bounds `name` from below or above where earlier levels hold."""
 
     name: str
     polynomial: Polynomial
@@ -90,7 +90,10 @@ def limits_on(atoms: Sequence[Atom], name: str, signs: Signs) -> LimitsOnVariabl
 
 
 def monotone_limit(polynomial: Polynomial, strict: bool, name: str, signs: Signs) -> MonotoneLimit | None:
-    """`polynomial >= 0` (`> 0`) as a bound; None where it is not known to be one from one side alone."""
+    """Return `polynomial >= 0` (`> 0`) as a bound.
+
+    None where it is not known to be one from one side alone.
+    """
     split = split_linear(polynomial, name)
     if split is not None:
         found = signs.of(split.coefficient)

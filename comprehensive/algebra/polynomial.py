@@ -144,7 +144,7 @@ class Polynomial:
         return self if content in (0, 1) else self * (1 / content)
 
     def factor(self) -> tuple[Fraction, tuple[tuple[Polynomial, int], ...]]:
-        """`(c, ((f, e), ...))` with `self == c * product f**e`.
+        """Return `(c, ((f, e), ...))` with `self == c * product f**e`.
 
         The factors are irreducible and primitive with a positive leading coefficient, in a fixed order.
         """
@@ -263,7 +263,7 @@ class Polynomial:
         return (value > 0) - (value < 0)
 
     def scaled_value(self, point: Mapping[str, Scalar]) -> tuple[int, Scalar]:
-        """`(scale, scale * value)` with scale > 0; the second is an int where the point has ints only."""
+        """Return `(scale, scale * value)` with scale > 0; the second is an int where the point has ints only."""
         # Most points are integers; Python's are faster than the way to flint and back.
         scale, terms = self.integers()
         total: Scalar = 0
@@ -275,7 +275,10 @@ class Polynomial:
         return scale, total
 
     def integers(self) -> _Integers:
-        """`(scale, terms)` with scale > 0: the terms of `scale * self`, whose coefficients are integers."""
+        """Return `(scale, terms)` with scale > 0.
+
+        The terms are those of `scale * self`, whose coefficients are integers.
+        """
         if self._integers is None:
             scale = lcm(*(term.coefficient.denominator for term in self.terms()))
             self._integers = (

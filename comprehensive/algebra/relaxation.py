@@ -24,7 +24,7 @@ Form = Mapping[Powers, int]
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """`form * m` for an unknown `m` in an interval, where the sign of `form` depends on the point."""
+    """A product `form * m` for an unknown `m` in an interval, where the form's sign depends on the point."""
 
     form: Form
     interval: Interval
@@ -32,7 +32,7 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """`form` plus the largest values of the open products is at least 0."""
+    """The demand that `form` plus the largest values of the open products is at least 0."""
 
     form: Form
     opens: tuple[Open, ...]

@@ -48,7 +48,7 @@ _PROVING = {
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """`coefficient * name + rest`, the polynomial of an atom seen as linear in one symbol."""
+    """The polynomial of an atom seen as linear in one symbol: `coefficient * name + rest`."""
 
     coefficient: Polynomial
     rest: Polynomial
@@ -77,7 +77,10 @@ def lower_bounds(atoms: Iterable[Atom]) -> dict[str, tuple[Fraction, Atom]]:
 
 @lru_cache(maxsize=1 << 16)
 def constant_bound(atom: Atom) -> tuple[int, Fraction] | None:
-    """`(side, value)` of an atom `c*x + d REL 0`: side 1 bounds x from below, -1 from above; else None."""
+    """Return `(side, value)` of an atom `c*x + d REL 0`; None for others.
+
+    Side 1 bounds x from below, -1 from above.
+    """
     if len(atom.symbols) != 1:
         return None
     split = split_linear(atom.polynomial, atom.symbols[0])

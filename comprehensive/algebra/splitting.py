@@ -407,7 +407,10 @@ def _is_open(atom: Atom, frame: Frame) -> bool:
 
 
 def _by_value(node: _Node) -> Atom | None:
-    """`x <= k` for the symbol with the narrowest range of more than one value; of infinite ranges, a part."""
+    """Return `x <= k` for the symbol with the narrowest range of more than one value.
+
+    Of infinite ranges a part is cut off.
+    """
     finite: list[tuple[Scalar, str]] = []
     infinite: list[tuple[int, int, str]] = []
     for name in node.names:

@@ -54,7 +54,10 @@ class Names:
 
 
 def flat_index(subscripts: Sequence[Expr], strides: Sequence[Expr]) -> Expr:
-    """``s0 * stride0 + s1 * stride1 + ... + s_last``; ``strides`` has one entry less than ``subscripts``."""
+    """Return ``s0 * stride0 + s1 * stride1 + ... + s_last``.
+
+    ``strides`` has one entry less than ``subscripts``.
+    """
     scaled = [times(s, stride) for s, stride in zip(subscripts[:-1], strides, strict=True)]
     return total([*scaled, subscripts[-1]])
 
@@ -144,7 +147,7 @@ def thread_number(rank: int) -> Expr:
 
 
 def _combine(row: Sequence[Polynomial], coordinates: Sequence[str], order: Sequence[str]) -> Expr:
-    """``weight0 * coordinate0 + ...`` of one C subscript; 64 bits wide where a coordinate is scaled."""
+    """Return ``weight0 * coordinate0 + ...`` of one C subscript; 64 bits wide where a coordinate is scaled."""
     summands: list[Expr] = []
     for weight, coordinate in zip(row, coordinates, strict=True):
         if not weight:

@@ -62,8 +62,11 @@ class BlockOrder(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """``limits`` are what the kernel calls the bounds of the coordinates, then of the serial loop if there is one, then
-    of the batch."""
+    """The surroundings of a kernel over tiles.
+
+    ``limits`` are what the kernel calls the bounds of the coordinates, then of the serial loop if there is
+    one, then of the batch.
+    """
 
     nest: Nest
     tile: RegisterTile

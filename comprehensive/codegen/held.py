@@ -82,7 +82,10 @@ def with_held_elements(
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """``private`` holds ``element`` of an array; ``guard`` is what has to hold beside that the loop runs."""
+    """An element that registers hold.
+
+    ``private`` holds ``element`` of an array; ``guard`` is what has to hold beside that the loop runs.
+    """
 
     private: str
     element: Index

@@ -79,7 +79,11 @@ _NOT_GENERIC = frozenset(("abs", "div", "modf"))
 
 @dataclass(frozen=True, slots=True)
 class HostCalls:
-    """``known`` are the functions that mean those of the C library in a file; its ``macros`` mention ``in_macros``."""
+    """The functions of the C library that a file may call in host code.
+
+    ``known`` are the functions that mean those of the C library in a file; its ``macros`` mention
+    ``in_macros``.
+    """
 
     known: frozenset[str]
     macros: frozenset[str]
@@ -135,7 +139,7 @@ class HostCalls:
 
 
 def using(names: Iterable[str]) -> str:
-    """``using cf_c::abs; using cf_c::sqrt;``"""
+    """Return using-declarations of names: ``using cf_c::abs; using cf_c::sqrt;``."""
     return " ".join(f"using {NAMESPACE}::{name};" for name in names)
 
 

@@ -20,7 +20,7 @@ from comprehensive.metafork.ast import Assign, Expr, For, Index, IntLiteral, Stm
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """``sizes`` are those of ``Kernel.constants``, in that order."""
+    """An instance of a kernel over tiles; ``sizes`` are those of ``Kernel.constants``, in that order."""
 
     sizes: tuple[int, ...]
 

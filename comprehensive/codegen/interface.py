@@ -41,7 +41,10 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """``everything`` is the user's parameter list; ``program`` and ``arguments`` are its parts, in its order."""
+    """The parameters of a generated function.
+
+    ``everything`` is the user's parameter list; ``program`` and ``arguments`` are its parts, in its order.
+    """
 
     name: str
     everything: tuple[Argument, ...]

@@ -34,7 +34,9 @@ from comprehensive.metafork.ast import (
 
 @dataclass(frozen=True, slots=True)
 class Jam:
-    """``scalars`` are those of a point; ``places`` are those of a thread's points in the tile, by coordinate.
+    """Statements of one point done for all points of a thread.
+
+    ``scalars`` are those of a point; ``places`` are those of a thread's points in the tile, by coordinate.
 
     ``reference`` says where a reference to data goes; it is given one whose subscripts are done.
     """

@@ -48,7 +48,10 @@ class Source(Enum):
 
 @dataclass(frozen=True, slots=True)
 class KernelParameter:
-    """``name`` in the kernel; pointers have ``pointer=True`` and point to ``const`` data where never written."""
+    """A parameter, called ``name`` in the kernel.
+
+    Pointers have ``pointer=True`` and point to ``const`` data where never written.
+    """
 
     name: str
     type: ScalarType
@@ -102,7 +105,7 @@ class ThreadIf:
 
 @dataclass(frozen=True, slots=True)
 class SharedTile:
-    """``type *name`` points to dynamic shared memory, ``offset`` elements of ``type`` after its start."""
+    """A tile: ``type *name`` points to dynamic shared memory, ``offset_words`` after its start."""
 
     name: str
     type: ScalarType
@@ -118,7 +121,7 @@ class OfTiles:
 
 @dataclass(frozen=True, slots=True)
 class Feed(OfTiles):
-    """``name`` copies an array into shared memory, a piece of ``rows`` x ``columns`` elements at a time.
+    """A feed: ``name`` copies an array into shared memory, ``rows`` x ``columns`` elements at a time.
 
     ``source`` is the first element of the first piece; each piece begins ``down`` rows and ``right`` columns after the
     one before.  Of the first one only ``valid_rows`` and ``valid_columns`` are there, of the others so many fewer.

@@ -329,7 +329,7 @@ class _Bands:
         return result
 
     def _box(self, placed: PlacedTile) -> str:
-        """``a: B0 x (s*ub1) elements``"""
+        """Return the size of a tile as text: ``a: B0 x (s*ub1) elements``."""
         extents = [extent.format(reading_order(self.lowering.nest)) for extent in placed.tile.extent]
         shown = extents if len(extents) == 1 else [e if e.isalnum() else f"({e})" for e in extents]
         return f"{placed.tile.array}: {' x '.join(shown)} elements"

@@ -29,7 +29,7 @@ from comprehensive.poly.touched import Reached, touched
 
 @dataclass(frozen=True, slots=True)
 class NeedsCase:
-    """``value`` counts where all of ``where`` holds; conditions are tested in their order."""
+    """A case of a need: ``value`` counts where all of ``where`` holds; conditions are tested in their order."""
 
     value: str
     where: tuple[str, ...]
@@ -37,7 +37,10 @@ class NeedsCase:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """``unknown`` are references that may touch more, each with the reason."""
+    """The elements that a call surely touches behind a pointer.
+
+    ``unknown`` are references that may touch more, each with the reason.
+    """
 
     elements: tuple[NeedsCase, ...]
     first: tuple[NeedsCase, ...]
@@ -128,7 +131,7 @@ def _name(name: str) -> Expr:
 
 
 def _condition(constraint: Constraint) -> Expr:
-    """``m - 1 >= 0`` as ``m >= 1``."""
+    """Return a constraint with its constant on the right: ``m - 1 >= 0`` as ``m >= 1``."""
     polynomial = constraint.polynomial
     number = polynomial.substitute(dict.fromkeys(polynomial.symbols, 0)).constant_value()
     left: Polynomial = polynomial - number

@@ -50,7 +50,7 @@ for it shows (0.95 for one wave of blocks, 0.67 to 0.80 for loops of 16384 steps
 
 @dataclass(frozen=True, slots=True)
 class PieceLayout:
-    """``pieces`` are in the order of shared memory."""
+    """The layout of pieces in shared memory; ``pieces`` are in its order."""
 
     frame: Frame
     loop: For
@@ -307,7 +307,10 @@ class PieceLayout:
 
 
 def _swizzled(row: Expr, column: Expr, vector: int) -> Expr:
-    """``z / (8 * v) * (8 * v) + (z / v % 8 ^ r % 8) * v + z % v``: what the compiler knows of ``z`` is apart."""
+    """Return ``z / (8 * v) * (8 * v) + (z / v % 8 ^ r % 8) * v + z % v``.
+
+    What the compiler knows of ``z`` is apart.
+    """
     line, swizzle, v = IntLiteral(SWIZZLE * vector), IntLiteral(SWIZZLE), IntLiteral(vector)
     among = Binary("^", Binary("%", Binary("/", column, v), swizzle), Binary("%", row, swizzle))
     begin = Binary("*", Binary("/", column, line), line)

@@ -14,7 +14,11 @@ from comprehensive.metafork.ast import Expr, IntLiteral
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """``numbers`` are expressions over scalars of the nest and, by :func:`number_name`, over numbers before them."""
+    """The tables of a leaf from which its cost is computed.
+
+    ``numbers`` are expressions over scalars of the nest and, by :func:`number_name`, over numbers before
+    them.
+    """
 
     numbers: tuple[Expr, ...]
     sites: Sites

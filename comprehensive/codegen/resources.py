@@ -24,7 +24,10 @@ from comprehensive.toolchain.usage import Usage, usage_of
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """``source`` is who counted, ``usages`` are by symbol."""
+    """The resources of all kernels of a program.
+
+    ``source`` is who counted, ``usages`` are by symbol.
+    """
 
     source: str
     arch: str

@@ -54,7 +54,9 @@ MOST_STATEMENTS = 64
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """``body`` is a point without loops; ``places`` are the window of each reference, and where in it.
+    """The windows through which points read rows of arrays.
+
+    ``body`` is a point without loops; ``places`` are the window of each reference, and where in it.
 
     ``steps`` are its statements by the row that they read, where points march down the rows (`marching.py`).
     """
