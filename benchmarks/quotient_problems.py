@@ -35,7 +35,7 @@ class Arithmetic(Protocol):
 
 @dataclass(frozen=True)
 class Problem:
-    """`conditions` speaks of parameters from 1 up to `most`, None for no bound."""
+    """A problem: `conditions` speaks of parameters from 1 up to `most`, None for no bound."""
 
     name: str
     conditions: Callable[..., list[Condition]]

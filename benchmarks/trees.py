@@ -202,7 +202,7 @@ def _serve(kind: str, seed: int, variables: int, size: int, options: Options, re
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`limit` seconds a query, `seconds` a walk or a rival, `sample` queries a rival."""
+    """The options: `limit` seconds a query, `seconds` a walk or a rival, `sample` queries a rival."""
 
     limit: float
     seconds: float

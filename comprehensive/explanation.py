@@ -65,7 +65,10 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class RegionExplanation:
-    """``registers`` says where the register counts come from: ``estimate``, ``ptxas sm_90``."""
+    """The explanation of which leaf of a region runs.
+
+    ``registers`` says where the register counts come from: ``estimate``, ``ptxas sm_90``.
+    """
 
     name: str
     device: str
@@ -230,7 +233,10 @@ def _case(
     notes: tuple[str, ...],
     demanded: tuple[Condition, ...],
 ) -> Case:
-    """``demanded`` are the asserts, which come first: where one fails, the call is refused, whatever else holds."""
+    """Return the verdict on a leaf or dead end.
+
+    ``demanded`` are the asserts, which come first: where one fails, the call is refused, whatever else holds.
+    """
     atoms = sorted(system.atoms, key=lambda atom: atom.format(tree.order, tree.limits))
     conditions = (*demanded, *(_condition(atom, tree, point) for atom in atoms))
     if any(c.holds is False for c in conditions):

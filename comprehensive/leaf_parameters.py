@@ -69,7 +69,10 @@ class LeafPoints:
 
 
 def domain(text: str) -> Domain:
-    """`1:64`, `powers_of_two:1024`, `multiples:32:1024` or `divisors:96`. ValueError where it is none of these."""
+    """Return the values of a domain: `1:64`, `powers_of_two:1024`, `multiples:32:1024` or `divisors:96`.
+
+    ValueError where the text is none of these.
+    """
     found = re.fullmatch(r"(?:([a-z_]+):)?(\d{1,18})(?::(\d{1,18}))?", text, re.ASCII)
     values: Domain = ()
     match found and (found[1], int(found[2]), None if found[3] is None else int(found[3])):

@@ -63,7 +63,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class RegionReport:
-    """``endless`` names the loop of the source that the interpreter gave up on, if there is one."""
+    """The verdicts on one region.
+
+    ``endless`` names the loop of the source that the interpreter gave up on, if there is one.
+    """
 
     name: str
     conditions: tuple[Condition, ...]
@@ -72,7 +75,7 @@ class RegionReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``runs`` is None where running the code was not asked for."""
+    """The verdicts on a program; ``runs`` is None where running the code was not asked for."""
 
     regions: tuple[RegionReport, ...]
     runs: tuple[LeafRuns, ...] | None

@@ -60,7 +60,7 @@ class Case:
 
 
 def points(names: str, *values: tuple[int, ...]) -> tuple[Point, ...]:
-    """``points("B0 B1", (4, 64))`` is one point."""
+    """Return points from names of parameters and values: ``points("B0 B1", (4, 64))`` is one point."""
     return tuple(dict(zip(names.split(), each, strict=True)) for each in values)
 
 
@@ -190,7 +190,7 @@ DIFFUSION = 0.1
 
 
 def jacobi1d(length: int, sweeps: int) -> Case:
-    """``length`` with its two ends."""
+    """Return a case of 1-D Jacobi; ``length`` counts its two ends."""
     work = 3.0 * (length - 2) * sweeps
     ours = Launch("jacobi1d", {"T": sweeps, "N": length}, _LINES)
     points_ = "2^28" if length == LINE else str(length - 2)

@@ -19,7 +19,9 @@ SAMPLING_MS = 250.0
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """``run`` may be called again and again; its first call leaves ``result()`` as the problem wants it.
+    """An attempt that is ready.
+
+    ``run`` may be called again and again; its first call leaves ``result()`` as the problem wants it.
 
     ``what`` tells after a run what ran.
     """

@@ -40,7 +40,7 @@ THREADS = (32, 1024)
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """``scalars`` and the numbers of elements of the arrays, the last of which are the results."""
+    """A program at a size: ``scalars``, and the elements of the arrays, the last of which are the results."""
 
     program: str
     scalars: Mapping[str, int]

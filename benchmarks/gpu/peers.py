@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """``module`` of this package has its ``attempts``; ``libraries`` are built for it, beside those of the specs."""
+    """A peer to be timed.
+
+    ``module`` of this package has its ``attempts``; ``libraries`` are built for it, beside those of the
+    specs.
+    """
 
     name: str
     title: str

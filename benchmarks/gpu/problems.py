@@ -24,7 +24,10 @@ POISON = 1 << 30
 
 @dataclass(frozen=True)
 class Kind:
-    """``make`` gives the arrays, ``reset`` writes what a run has to find, ``result`` is the part that counts."""
+    """A kind of problem.
+
+    ``make`` gives the arrays, ``reset`` writes what a run has to find, ``result`` is the part that counts.
+    """
 
     make: Callable[[Case, str], Arrays]
     reset: Callable[[Arrays], None]

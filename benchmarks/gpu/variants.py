@@ -255,7 +255,10 @@ def parser(name: str, description: str, prepared_by: str) -> argparse.ArgumentPa
 
 @dataclass(frozen=True)
 class Found:
-    """``head`` says where and when; ``copy_rate`` is in bytes a second, 0 where nothing is timed."""
+    """The measurements: ``head`` says where and when.
+
+    ``copy_rate`` is in bytes a second, 0 where nothing is timed.
+    """
 
     rows: Sequence[Measured]
     variants: Mapping[str, str]

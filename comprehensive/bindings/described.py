@@ -27,7 +27,10 @@ AGAIN = "generate everything again: comprehensive gen"
 
 @dataclass(frozen=True, slots=True)
 class DescribedFunction:
-    """``extents`` and ``needs`` are by the names of all data."""
+    """A function as a manifest describes it.
+
+    ``extents`` and ``needs`` are by the names of all data.
+    """
 
     interface: Interface
     extents: Mapping[str, Extents]
@@ -36,7 +39,10 @@ class DescribedFunction:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """``texts`` are header and kernels by file name; ``kernels`` names the latter."""
+    """A manifest, checked against the files beside it.
+
+    ``texts`` are header and kernels by file name; ``kernels`` names the latter.
+    """
 
     texts: tuple[tuple[str, str], ...]
     kernels: str

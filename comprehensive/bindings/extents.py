@@ -17,7 +17,10 @@ from comprehensive.metafork.expression_text import expression
 
 @dataclass(frozen=True, slots=True)
 class Extents:
-    """``dims`` are expressions of C over the scalar arguments, whose ``types`` count; None where the size is open.
+    """The extents of an array.
+
+    ``dims`` are expressions of C over the scalar arguments, whose ``types`` count; None where the size is
+    open.
 
     ValueError for what is no expression.
     """

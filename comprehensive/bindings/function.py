@@ -52,7 +52,10 @@ STATUS: Mapping[int, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """``leaf`` is the number of what ran last, as in the manifest: leaves first, then tiles; -1 if sizes are empty.
+    """What a call has launched.
+
+    ``leaf`` is the number of what ran last, as in the manifest: leaves first, then tiles; -1 if sizes are
+    empty.
 
     ``cycles`` are those that launches are expected to take, all together; ``left_out`` points of the regions are not
     computed with these parameters, since extents of loops are rounded down.
@@ -327,7 +330,10 @@ class GeneratedFunction:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """``parameters`` are all members of the parameters or None, ``machine`` likewise."""
+    """A call with its arguments sorted.
+
+    ``parameters`` are all members of the parameters or None, ``machine`` likewise.
+    """
 
     given: Mapping[str, Any]
     parameters: Mapping[str, int] | None
@@ -373,7 +379,10 @@ def _scalar(argument: Argument, value: Any) -> Any:
 
 
 def _machine(machine: Any) -> Mapping[str, int] | None:
-    """ValueError for a device that is not known, and for values that are not those of a machine."""
+    """Return the numbers of a machine; None where none is given.
+
+    ValueError for a device that is not known, and for values that are not those of a machine.
+    """
     if machine is None:
         return None
     if isinstance(machine, str | Path):

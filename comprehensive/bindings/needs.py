@@ -20,7 +20,7 @@ from comprehensive.metafork.expression_text import expression
 
 @dataclass(frozen=True, slots=True)
 class NeedsCase:
-    """``value`` counts where all of ``where`` holds."""
+    """A case of a need: ``value`` counts where all of ``where`` holds."""
 
     value: Expr
     where: tuple[Expr, ...]

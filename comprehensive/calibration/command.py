@@ -31,7 +31,10 @@ LIMIT_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """``file`` has been written; ``known`` is what the tool had for the device before."""
+    """A calibration of a device.
+
+    ``file`` has been written; ``known`` is what the tool had for the device before.
+    """
 
     samples: Samples
     speeds: tuple[Measured, ...]

@@ -32,7 +32,7 @@ DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """``value`` is the median of the runs, ``spread`` how far the most is from the least, as a part of it."""
+    """A speed: ``value`` is the median of the runs, ``spread`` their range as a part of it."""
 
     name: str
     value: int

@@ -45,7 +45,11 @@ class Reread:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """``facts`` are what the device tells of itself; every list of ``runs`` and ``rereads`` is of the same length."""
+    """The numbers that the benchmark has printed for a device.
+
+    ``facts`` are what the device tells of itself; every list of ``runs`` and ``rereads`` is of the same
+    length.
+    """
 
     device: str
     facts: Mapping[str, int]

@@ -176,7 +176,7 @@ def rewrite_references(nest: Nest, on_index: OnIndex) -> tuple[BlockStmt, ...]:
 
 
 def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
-    """``expr`` with names replaced by expressions (all at once)."""
+    """Return ``expr`` with names replaced by expressions (all at once)."""
     if not values:
         return expr
     match expr:

@@ -214,7 +214,9 @@ class Nest:
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """``0 <= name < limit``, in parallel.  A block has ``threads`` threads along it, and each does ``each`` values.
+    """A coordinate of points: ``0 <= name < limit``, in parallel.
+
+    A block has ``threads`` threads along it, and each does ``each`` values.
 
     Tiles overlap where a tile does ``lead`` values more than it is there for, at either end.  The first tile begins
     ``shift`` values before 0.  ``shown`` is what the program calls it, for messages.
@@ -265,7 +267,7 @@ class Coordinate:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """``0 <= name < limit``, in parallel, one value for each block: along it a tile is one point wide."""
+    """A coordinate along which a tile is one point wide: ``0 <= name < limit``, in parallel, a value a block."""
 
     name: str
     limit: Expr

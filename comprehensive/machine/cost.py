@@ -57,7 +57,10 @@ class TileWork:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """``is_cut``: whether the limits cut a tile.  ``bytes`` are those of all data that it accesses, each once."""
+    """A launch: ``is_cut`` says whether the limits cut a tile.
+
+    ``bytes`` are those of all data that it accesses, each once.
+    """
 
     blocks: int
     steps: int
@@ -76,7 +79,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """``cycles`` from launch to end: those of a launch and of the largest of the ``terms``.
+    """The cost of a launch: ``cycles`` from launch to end, those of a launch and of the largest ``terms``.
 
     So many ``resident`` blocks are on a multiprocessor at a time, of ``blocks`` on the busiest one.
     """

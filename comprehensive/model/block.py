@@ -479,7 +479,7 @@ def _vector_of(begin: Value, width: int) -> tuple[Value, int]:
 
 
 def _merged(mask: Mask | None, value: Value, other: Value) -> Value:
-    """``value`` for some threads, ``other`` for the rest."""
+    """Return ``value`` for some threads, ``other`` for the rest."""
     if isinstance(value, Data) or isinstance(other, Data):
         return Data(max(_depth(value), _depth(other)))
     if mask is None:

@@ -38,7 +38,11 @@ EXPONENTS = LARGEST_EXPONENT + 1
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """``cycles`` of all regions with the tiles or the leaves that are faster, and with the ``leaves`` alone."""
+    """Parameters that were tried.
+
+    ``cycles`` are those of all regions with the tiles or the leaves that are faster, ``leaf_cycles`` those
+    with the ``leaves`` alone.
+    """
 
     parameters: Mapping[str, int]
     left_out: int
@@ -54,7 +58,11 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """``tried`` in the order of the search, without those that cannot be launched or leave out more than others."""
+    """The choice of parameters that a caller leaves open.
+
+    ``tried`` is in the order of the search, without those that cannot be launched or leave out more than
+    others.
+    """
 
     parameters: Mapping[str, int]
     chosen: Tried | None

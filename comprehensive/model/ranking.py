@@ -35,7 +35,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """``fitting`` by cycles for a sweep, the least first; ``others`` in the order of their numbers."""
+    """The tiles and the leaf of a region: ``fitting`` by cycles for a sweep, ``others`` by their numbers."""
 
     fitting: tuple[Ranked, ...]
     others: tuple[Ranked, ...]

@@ -143,7 +143,10 @@ class Problem(Generic[Fragment]):
         return self.solver.check(system)
 
     def _without_dominated(self, simplified: System, added: Sequence[Atom]) -> System:
-        """`simplified` plus `added`, compared with what bounds the same limits; the rest was compared before."""
+        """Return `simplified` plus `added`, compared with what bounds the same limits.
+
+        The rest was compared before.
+        """
         limits = {counter.limit for counter in self.counters} & {n for atom in added for n in atom.symbols}
         related = [atom for atom in simplified.atoms if not limits.isdisjoint(atom.symbols)]
         rest = [atom for atom in simplified.atoms if limits.isdisjoint(atom.symbols)]

@@ -94,7 +94,7 @@ class Strategy(Protocol[Fragment]):
 
     @property
     def name(self) -> str:
-        """``granularity``, ``cse-2``: unique among the strategies of a run."""
+        """The name, such as ``granularity`` or ``cse-2``, unique among the strategies of a run."""
         ...
 
     @property

@@ -44,7 +44,7 @@ class Space:
         return self._implied[atom]
 
     def _atom(self, left: Value, right: Value, relation: Relation) -> Atom:
-        """`right - left relation 0`, in as few factors as the assumptions need."""
+        """Return `right - left relation 0`, in as few factors as the assumptions need."""
         return normalised(compared(right - left, relation, self._signs_of), self._signs)
 
     def _signs_of(self, denominator: Polynomial) -> SignSet:

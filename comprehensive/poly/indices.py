@@ -65,7 +65,7 @@ class NotPolynomialError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """``symbol == numerator / denominator`` as C divides: towards zero, with a denominator that is positive."""
+    """A quotient as C divides, towards zero: ``symbol == numerator / denominator``, the latter positive."""
 
     symbol: str
     numerator: Polynomial

@@ -51,7 +51,7 @@ def c_text(polynomial: Polynomial) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """``polynomial >= 0``, or ``== 0`` where ``equality``."""
+    """The constraint ``polynomial >= 0``, or ``== 0`` where ``equality``."""
 
     polynomial: Polynomial
     equality: bool = False

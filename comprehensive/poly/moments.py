@@ -24,7 +24,7 @@ _MOST_TURNS = 3
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """``guessed`` are the scalars whose values no known definition determines."""
+    """A moment; ``guessed`` are the scalars whose values no known definition determines."""
 
     point: Point
     guessed: frozenset[str]

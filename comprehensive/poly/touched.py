@@ -47,7 +47,10 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """``first`` and ``last`` are cases: the least and the greatest element are among those whose conditions hold.
+    """The ends of what a nest surely touches of an array.
+
+    ``first`` and ``last`` are cases: the least and the greatest element are among those whose conditions
+    hold.
 
     ``unknown`` are references, each with the reason, that may touch more.
     """
@@ -143,7 +146,10 @@ class _Search:
     """The greatest value of polynomials over the counters of one reference."""
 
     def __init__(self, counters: Sequence[str], scope: Scope, lower: Mapping[str, int], facts: Facts) -> None:
-        """``lower`` are bounds on scalars that hold where the loops run, besides those that a call is held to."""
+        """Search with these counters.
+
+        ``lower`` are bounds on scalars that hold where the loops run, besides those that a call is held to.
+        """
         self._counters = frozenset(counters)
         self._scope = scope
         self._least = scope.lower
@@ -299,7 +305,7 @@ class _Search:
         return -self._floor(other, step), self._floor(-other, step)
 
     def _floor(self, above: Polynomial, step: Polynomial) -> Polynomial:
-        """``above / step`` rounded down, as a polynomial: what varies is divided by the step exactly."""
+        """Return ``above / step`` rounded down, as a polynomial: what varies is divided by the step exactly."""
         moving = self._varying(above)
         whole = Polynomial(0)
         for term in moving:

@@ -111,7 +111,10 @@ class _Suspicion:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """``elements`` are those inside their arrays; ``outside`` the arrays that a subscript leaves."""
+    """The touches of a small run.
+
+    ``elements`` are those inside their arrays; ``outside`` the arrays that a subscript leaves.
+    """
 
     elements: Mapping[tuple[str, tuple[int, ...]], list[_Entry]]
     outside: frozenset[str]

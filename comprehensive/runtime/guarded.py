@@ -75,7 +75,7 @@ class Outside:
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """``arrays`` by name after a run."""
+    """The answer of a run: ``arrays`` are by name."""
 
     arrays: Mapping[str, Array]
     faults: tuple[Outside, ...]

@@ -79,7 +79,7 @@ class LeafRuns:
 
     @property
     def name(self) -> str:
-        """``matmul leaf 3`` or ``matmul register tile 1``."""
+        """The name of a run: ``matmul leaf 3`` or ``matmul register tile 1``."""
         return f"{self.region} {self.kind} {self.tile or self.leaf}"
 
     @property

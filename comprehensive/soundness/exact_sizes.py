@@ -29,8 +29,11 @@ MAX_BYTES = 1 << 26
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """``drawn`` holds at least what every conditional reference could touch, as far as that is known; ``exact`` its
-    first elements, as many as the serial program touches."""
+    """Data of the sizes that a program touches.
+
+    ``drawn`` holds at least what every conditional reference could touch, as far as that is known; ``exact``
+    its first elements, as many as the serial program touches.
+    """
 
     drawn: Mapping[str, Any]
     exact: Mapping[str, Any]

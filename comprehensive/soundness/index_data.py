@@ -34,7 +34,7 @@ class TooFewIndicesError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class IndexUse:
-    """``indices`` is read to find the place along dimension ``dimension`` at which ``array`` is written.
+    """A use of data as an index: where ``array`` is written along ``dimension``, ``indices`` is read.
 
     ``direct`` where an element is the subscript itself; ``distinct`` where two equal ones would be a race; ``type``
     is that of the elements of ``indices``.

@@ -59,7 +59,7 @@ class NotSampledError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """``arguments`` by name of scalar parameter; ``shapes`` by name of array, in elements."""
+    """A sample: ``arguments`` by name of scalar parameter; ``shapes`` by name of array, in elements."""
 
     arguments: Mapping[str, int | float]
     shapes: Mapping[str, tuple[int, ...]]

@@ -26,7 +26,10 @@ ENTRY_FORMAT = "compiled 1"
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """``log`` is everything the tool printed; ``usage`` is empty for PTX, which has no registers yet."""
+    """The answer of a compiler or assembler.
+
+    ``log`` is everything the tool printed; ``usage`` is empty for PTX, which has no registers yet.
+    """
 
     output: bytes
     log: str

@@ -30,7 +30,7 @@ class CubinError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """``size`` in bytes, content or not."""
+    """A section of a cubin; ``size`` is in bytes, content or not."""
 
     name: str
     size: int

@@ -37,7 +37,7 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """``path`` is None where the compiler rejects the source, ``log`` what it says."""
+    """The answer of a build: ``path`` is None where the compiler rejects the source, ``log`` what it says."""
 
     path: str | None
     log: str

@@ -24,7 +24,10 @@ _OTHER_READS = re.compile(rb"__has_include|#[ \t]*embed|\.incbin")
 
 @dataclass(frozen=True, slots=True)
 class SourceKey:
-    """``files`` are absolute; a key with ``parts`` in it need not ask whether these have changed."""
+    """A part of keys that stands for a source.
+
+    ``files`` are absolute; a key with ``parts`` in it need not ask whether these have changed.
+    """
 
     parts: tuple[str | bytes, ...]
     files: frozenset[Path]

@@ -36,7 +36,10 @@ LEAST_CAP = 24
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """``parameters`` are the members of ``<function>_params`` in order; a tile of 0 is the leaf."""
+    """A candidate to be measured.
+
+    ``parameters`` are the members of ``<function>_params`` in order; a tile of 0 is the leaf.
+    """
 
     function: str
     sizes: tuple[tuple[str, int], ...]
@@ -51,7 +54,7 @@ class Candidate:
 
     @property
     def shown(self) -> str:
-        """``B0 = 16, s = 2, tile = 0``."""
+        """The parameters for people: ``B0 = 16, s = 2, tile = 0``."""
         cap = () if self.register_cap is None else (f"at most {self.register_cap} registers",)
         return ", ".join([*(f"{name} = {value}" for name, value in self.parameters), *cap]) or "no parameters"
 

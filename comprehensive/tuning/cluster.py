@@ -23,7 +23,7 @@ CONNECT_TIMEOUT_S = 20
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """``pool`` measures one candidate a worker at a time."""
+    """A cluster; its ``pool`` measures one candidate a worker at a time."""
 
     pool: Pool
 

@@ -54,7 +54,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """``file`` has the winners; ``observed`` lines of the log are new, ``diagnostics`` are about the others."""
+    """The results of the command.
+
+    ``file`` has the winners; ``observed`` lines of the log are new, ``diagnostics`` are about the others.
+    """
 
     tuned: tuple[Tuned, ...]
     best: tuple[Winner, ...]

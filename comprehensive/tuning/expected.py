@@ -32,7 +32,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """``smaller`` is a problem with a reference where ``problem`` has none."""
+    """The expected results; ``smaller`` is a problem with a reference where ``problem`` has none."""
 
     problem: Path
     smaller: Path | None

@@ -21,7 +21,7 @@ class NoGpuError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """``identifier`` is what CUDA_VISIBLE_DEVICES takes."""
+    """A GPU; ``identifier`` is what CUDA_VISIBLE_DEVICES takes."""
 
     name: str
     compute_capability: str

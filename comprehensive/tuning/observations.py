@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"\d{1,15}(\.\d{0,15})?([eE][+-]?\d{1,2})?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """``diagnostics`` are warnings (CF0921), one for each line that was skipped."""
+    """What was read of a log; ``diagnostics`` are warnings (CF0921), one for each line that was skipped."""
 
     observations: tuple[Observation, ...]
     diagnostics: tuple[Diagnostic, ...]

@@ -39,7 +39,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """``workers`` jobs at a time; ``start`` makes an executor."""
+    """A pool that does ``workers`` jobs at a time; ``start`` makes an executor."""
 
     start: Callable[[], Executor]
     workers: int

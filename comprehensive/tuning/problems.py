@@ -43,7 +43,11 @@ SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """``sizes`` are the integer arguments that are no program parameters, ``baseline`` is the program parameters."""
+    """A function at given sizes, with its data.
+
+    ``sizes`` are the integer arguments that are no program parameters, ``baseline`` is the program
+    parameters.
+    """
 
     function: str
     sizes: Mapping[str, int]

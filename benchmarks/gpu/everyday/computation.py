@@ -67,7 +67,9 @@ def kept(*shape: int, **how: Any) -> Array:
 
 @dataclass(frozen=True)
 class Computation:
-    """``names`` are its sizes, ``points`` those at which it is timed and ``tiny`` one for a test on the CPU.
+    """A computation at several sizes.
+
+    ``names`` are its sizes, ``points`` those at which it is timed and ``tiny`` one for a test on the CPU.
 
     ``arrays``, ``operations`` (a multiply and an add are two), ``traffic`` (the least bytes that move) and ``threads``
     (of a kernel with a thread for each point, outermost first) are functions of the sizes by name; traffic is by
