@@ -62,7 +62,7 @@ def cubin_of(ptxas: Tool, module: Module) -> Compiled:
 
 
 _LATER = ("sm_75", "sm_80", "sm_90", "sm_100")
-"""Of what ptxas no longer has, code for a later one tells as much."""
+"""Later architectures for those that ptxas no longer has: code for one of them tells as much."""
 
 
 def _first_error(rejected: SourceRejectedError) -> str:

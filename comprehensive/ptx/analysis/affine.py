@@ -169,7 +169,7 @@ class _Pass:
         self._trips = trips
         self._facts = Facts()
         self.found: dict[int, Induction] = {}
-        """Those of this pass, in its forms."""
+        """The counters of this pass, in its forms."""
         self._arithmetic = Arithmetic(ssa, operand_values, loops, symbols, self._facts)
         self._branches = Branches(ssa, operand_values, self._arithmetic)
         self.forms = self._arithmetic.forms

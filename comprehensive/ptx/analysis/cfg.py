@@ -112,7 +112,7 @@ def cfg_of(flow: Flow) -> Cfg:
 
 
 OUT = -1
-"""In the place of a step: out of the function."""
+"""A number in the place of a step: control leaves the function."""
 
 
 def _ends_block(step: Step) -> bool:

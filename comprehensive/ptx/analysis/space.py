@@ -87,5 +87,5 @@ class Space(Enum):
 
 
 _NUMBERS = (Space.ZERO, Space.NUMBER, Space.DISTANCE)
-"""From the top down."""
+"""The spaces of numbers, from the top down."""
 _NO_MEMORY = frozenset({Space.NONE, *_NUMBERS, Space.ANY})

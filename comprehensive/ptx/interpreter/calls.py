@@ -20,7 +20,7 @@ from comprehensive.ptx.module import Parameter
 from comprehensive.ptx.operands import Arguments, Immediate, Name, Operand
 
 LOCAL_STRIDE = 1 << 20
-"""From the local variables of one activation of a function to those of the next."""
+"""The bytes from the local variables of one activation of a function to those of the next."""
 
 
 @dataclass(frozen=True)

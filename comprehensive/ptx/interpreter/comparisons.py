@@ -37,7 +37,7 @@ RELATIONS: dict[str, Relation] = {
     "num": lambda a, b: ~_either_nan(a, b),
     "nan": _either_nan,
 }
-"""Of floating-point numbers: with NaN the first six are false, those with ``u`` true."""
+"""The relations of floating-point numbers: with NaN the first six are false, those with ``u`` true."""
 _INTEGER: dict[str, Relation] = {
     **_ORDERED,
     "ne": np.not_equal,

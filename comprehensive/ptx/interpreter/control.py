@@ -65,7 +65,7 @@ class Shared:
     barriers: Barriers
     copies: Copies
     callees: dict[str, Callee]
-    """By name."""
+    """The functions that are called, by name."""
     by_address: dict[int, str]
     """Names of functions by their addresses."""
     sites: dict[int, Site] = field(default_factory=dict[int, Site])

@@ -28,7 +28,7 @@ from comprehensive.ptx.interpreter.values import DTYPES, Array, Computation, cal
 
 _TINY32 = float(np.finfo(np.float32).tiny)
 _SAFE = (2.0**-400, 2.0**400)
-"""Between these no step of the fused multiply-add of doubles over- or underflows."""
+"""The sizes between which no step of the fused multiply-add of doubles over- or underflows."""
 
 
 def arithmetic(base: str, type_: str, mode: str) -> Computation:
@@ -162,7 +162,7 @@ _LATER = {
     "sqrt": (0,),
     "rcp": (0,),
 }
-"""Which source's NaN a double gives where several are NaN: that of the one named last."""
+"""The sources in the order in which a double's NaN is chosen: it is that of the last one that is NaN."""
 
 
 def _double(base: str, mode: str) -> Computation:

@@ -13,7 +13,7 @@ from comprehensive.ptx.interpreter.lanes import Lanes
 from comprehensive.ptx.operands import Immediate
 
 NAME = "the stack"
-"""Of the allocation; it is among the symbols of every function that needs it."""
+"""The name of the allocation, which is among the symbols of every function that needs it."""
 
 
 def stack_change(binding: Binding) -> Action | None:

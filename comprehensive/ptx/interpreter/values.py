@@ -28,7 +28,8 @@ Computation: TypeAlias = (
     | Callable[[Array, Array, Array, Array], Any]
     | Callable[..., Any]
 )
-"""On arrays of one length; the number of sources is known where it is made and where it is called."""
+"""A function on arrays of one length; the number of sources is known where it is made and where it is
+called."""
 
 
 def unary(function: Unary) -> Computation:

@@ -22,7 +22,7 @@ class Value:
     text: str = ""
     is_generic: bool = False
     mask: int = 0
-    """Of an address the bits that are taken, moved to the lowest place; 0 for all."""
+    """The bits of an address that are taken, moved to the lowest place; 0 for all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ _ROUNDS = 10
 _LEAST_GAIN = 0.03
 """What is not more than this is noise: of kernels built twice, times differ by as much."""
 _LEAST_SHARE = 0.5
-"""Of the loads of a kernel that rings replace."""
+"""The least share of a kernel's loads that rings replace."""
 _OPENING = 12
 """Instructions before a row with rings, and two for each index that may wrap."""
 _OF_THE_PIPE = frozenset({Space.GLOBAL, Space.SHARED, Space.LOCAL, Space.ANY})

@@ -38,7 +38,7 @@ from comprehensive.ptx.statements import MADE, Declaration, Instruction, Label, 
 from comprehensive.ptx.symbolic.neighbours import Element
 
 _MOST_WORDS = 16
-"""That are loaded between two branches."""
+"""The most words that are loaded between two branches."""
 _LEFT = "loads"
 """The kind of the labels before what stays as it was."""
 _IS_LEFT = re.compile(rf"\$shfl_{_LEFT}_\d+")

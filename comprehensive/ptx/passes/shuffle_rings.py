@@ -33,7 +33,7 @@ from comprehensive.ptx.symbolic.lanes import Wrap
 from comprehensive.ptx.symbolic.neighbours import Neighbours
 
 _MOST_BYTES = 16
-"""Of a load."""
+"""The most bytes of a load."""
 _WIDTHS = (4, 2, 1)
 _NO_RING = "can be in no ring: {}"
 

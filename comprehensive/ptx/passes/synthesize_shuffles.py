@@ -42,7 +42,7 @@ from comprehensive.ptx.symbolic.lanes import Wrap
 from comprehensive.ptx.symbolic.neighbours import MOST_LANES, Neighbours
 
 _NEEDED_VERSION = (6, 2)
-"""Of activemask."""
+"""The version of the language that has activemask."""
 SHAPES = ("rings", "corners")
 
 

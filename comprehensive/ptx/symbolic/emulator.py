@@ -111,7 +111,7 @@ _Loads = dict[_Near, tuple[Earlier, ...]]
 _Truths = dict[int, bool]
 """What predicates are, by value."""
 _Epoch = tuple[str, int]
-"""Since what memory has not been written: a step, or a block where a way on which it was written joins."""
+"""The place since which memory has not been written: a step, or a block where ways join and one wrote it."""
 
 
 _T = TypeVar("_T")

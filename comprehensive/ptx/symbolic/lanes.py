@@ -24,7 +24,7 @@ from comprehensive.ptx.special_registers import special_register
 
 _GROWING = frozenset({"%tid.x", "%laneid"})
 _MOST_FACTOR = 1 << 16
-"""So that sums of a few numbers of 32 bits, so often each, stay within 64."""
+"""The most times that each number is in a sum, so that sums of a few numbers of 32 bits stay within 64."""
 _STAYING = frozenset({"%tid.y", "%tid.z"})
 
 

@@ -28,9 +28,9 @@ from comprehensive.ptx.symbolic.solver import Solver
 
 MOST_LANES = 31
 _MOST_BYTES = 32
-"""Of a vector."""
+"""The most bytes of a vector."""
 _MOST_WRITERS = 100
-"""So many are compared with a load; with more it is taken to be written."""
+"""The most accesses that are compared with a load; with more it is taken to be written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ RESOURCES = 400_000
 """z3's rlimit of a query: about a tenth of a second, and the same answer everywhere."""
 _LANES = 32
 _DRAWN_LANES = (0, 13, 18, _LANES - 1)
-"""In the middle of a warp there are lanes to both sides."""
+"""The lanes for which numbers are drawn: from the middle of a warp there are lanes to both sides."""
 
 
 @dataclass
