@@ -35,7 +35,7 @@ BOX = range(LOW, HIGH + 1)
 SECONDS_OF_CVC5 = 0.2
 
 Verdicts = dict[str, str]
-"""By the name of a system: "point" (in integers), "rational point", "none" or "undecided"."""
+"""Verdicts by the name of a system: "point" (in integers), "rational point", "none" or "undecided"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,9 +78,9 @@ class Options:
     warnings_are_errors: bool = False
     reassociate: bool = False
     counters: tuple[str, ...] = ()
-    """Those besides the default ones, by name; a name of a family stands for its counters."""
+    """The counters besides the default ones, by name; a name of a family stands for its counters."""
     strategies: tuple[str, ...] = ()
-    """Those to be tried before the default ones, by name."""
+    """The strategies to be tried before the default ones, by name."""
     pragma: Models | None = None
     """The directives that say which loops are regions, where no keywords do."""
     configuration: Configuration = Configuration()
@@ -96,7 +96,7 @@ class Compilation:
     nests: tuple[Nest, ...]
     trees: tuple[Tree[Variant], ...]
     tiles: tuple[Tree[Variant] | NotApplicable, ...]
-    """For every region the tree of its kernel over register tiles, which is tried first; or why it has none."""
+    """The tree of every region's kernel over register tiles, which is tried first; or why it has none."""
     time_tiles: tuple[Tree[Variant] | NotApplicable, ...]
     """The same of its kernel over time tiles, which is tried before that."""
     plan: ProgramPlan

@@ -121,7 +121,7 @@ N = 16384
 GRID = 8192
 CUBE = 512
 LINE = (1 << 28) + 2
-"""With its two ends: 2^28 points are computed, so that blocks of powers of two divide them."""
+"""The length with its two ends: 2^28 points are computed, so that blocks of powers of two divide them."""
 _TURNED = points(
     "B0 B1 s",
     (32, 8, 4),

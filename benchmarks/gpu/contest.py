@@ -13,7 +13,7 @@ from benchmarks.gpu.outcome import Outcome, PeerError
 from benchmarks.gpu.problems import Problem
 
 TRYING_S = 6.0
-"""After this long no further attempt is begun; the note says how many are left."""
+"""The seconds after which no further attempt is begun; the note says how many are left."""
 SAMPLING_MS = 250.0
 
 

@@ -35,7 +35,7 @@ HOPELESS = 2.5
 """A candidate that takes so many times the best one is not timed well."""
 TOLERANCE = 1e-4
 THREADS = (32, 1024)
-"""Of the blocks that are tried, and more at smaller sizes of a case."""
+"""The threads of the blocks that are tried, and more at smaller sizes of a case."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from benchmarks.gpu.cases import DIFFUSION, Case
 Arrays = Mapping[str, Tensor]
 
 PRODUCT_TOLERANCE = 1e-4
-"""Of the largest element. Single precision stays far below; TF32 misses by 3e-4 and more."""
+"""A part of the largest element. Single precision stays far below; TF32 misses by 3e-4 and more."""
 STENCIL_TOLERANCE = 1e-5
 POISON = 1 << 30
 
@@ -300,4 +300,5 @@ KINDS: Mapping[str, Kind] = {
         _make_multiply_adds, _poison("c"), _whole("c"), lambda arrays, sweeps: torch.ones_like(arrays["c"]), 0
     ),
 }
-"""By `Case.kind`; the pairs of grids have an even number of sweeps, so that the result stands in the first."""
+"""The kinds by `Case.kind`; pairs of grids have an even number of sweeps, so that the result is in the
+first."""

@@ -28,7 +28,7 @@ class Results:
     about: str
     cases: Sequence[Case]
     outcomes: Mapping[tuple[str, str], Outcome]
-    """By the names of case and peer."""
+    """The outcomes by the names of case and peer."""
 
     def of(self, case: Case) -> list[Outcome]:
         """Outcomes of the peers in their order, ours first."""

@@ -18,7 +18,7 @@ from comprehensive.algebra.symbols import is_integer_symbol
 from comprehensive.algebra.triangular import Piece, Triangular
 
 Box = Mapping[str, Interval]
-"""For variables the least and the largest value, both included."""
+"""The least and the largest value of variables, both included."""
 
 
 def back_substitute(

@@ -147,7 +147,7 @@ class _Test:
     wide: bool
     """Whether a number that comes up may not fit 64 bits."""
     trend: int
-    """As `direction` says."""
+    """The `direction` of the demand in that variable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ class _Line:
     """A demand at given partial points, as a polynomial in the next variable."""
 
     coefficients: tuple[Column, ...]
-    """By descending power."""
+    """The coefficients by descending power."""
     wide: bool
 
 

@@ -30,7 +30,7 @@ class Fact:
 
 
 Bounds = Mapping[str, tuple[Fraction, Fact]]
-"""For symbols their largest known lower bound, and the fact that says so."""
+"""The largest known lower bound of symbols, and the fact that says so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ class Narrowing:
     closed: Atom
     proof: Fact
     gain: Fraction
-    """By how much the range shrinks, relative to its width; 1 where it was infinite."""
+    """The part by which the range shrinks, relative to its width; 1 where it was infinite."""
 
 
 def box_of(facts: Iterable[Fact]) -> dict[str, Span]:

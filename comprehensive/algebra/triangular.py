@@ -78,7 +78,7 @@ class Triangular:
     parameters: tuple[str, ...]
     pieces: tuple[Piece, ...]
     uncovered: tuple[Uncovered, ...]
-    """Where nothing is uncovered, every value that a level admits extends to real values of the later ones."""
+    """The atoms not covered; without any, values that a level admits extend to real values of later ones."""
 
     def holds(self, point: Mapping[str, Scalar]) -> bool:
         """Whether the point is in a piece; the same as `System.holds` of the system described."""

@@ -20,14 +20,14 @@ from comprehensive.diagnostics import CompileError
 from comprehensive.machine.speeds import SPEEDS
 
 UNSETTLED = 0.25
-"""Of the median: where the middle half of the runs is further apart than this, they have not settled."""
+"""A part of the median: where the middle half of the runs is further apart, they have not settled."""
 LEAST_FALL = 1.1
-"""By how much data that is kept is read faster than data that is not, at least."""
+"""The factor by which data that is kept is read faster than data that is not, at least."""
 REACHED = 0.7
-"""Of what copies within the second-level cache reach, by kernels that do something else as well: with this part the
-times of the ten programs on one H200 are explained best (see `benchmarks/results`)."""
+"""The part of what copies within the second-level cache reach that kernels reach which do something else as
+well: with it the times of the ten programs on one H200 are explained best (see `benchmarks/results`)."""
 DIGITS = 4
-"""Of a number that says how fast something is; there is no more to it."""
+"""The digits that count of a number that says how fast something is."""
 
 
 @dataclass(frozen=True, slots=True)

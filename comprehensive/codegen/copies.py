@@ -50,7 +50,7 @@ class Names:
     order: tuple[str, ...]
     """Scalars and iterators in the order in which people expect them in a product."""
     type: ScalarType
-    """In which coordinates of elements are computed: ``int``, or ``long`` where the nest does so."""
+    """The type in which coordinates of elements are computed: ``int``, or ``long`` where the nest does so."""
 
 
 def flat_index(subscripts: Sequence[Expr], strides: Sequence[Expr]) -> Expr:

@@ -125,7 +125,7 @@ class _Style:
 
     marked: bool
     types: Mapping[str, ScalarType]
-    """Of the elements of arrays in global memory."""
+    """The types of the elements of arrays in global memory."""
 
     @staticmethod
     def of(kernel: Kernel, marked: bool) -> _Style:

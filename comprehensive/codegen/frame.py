@@ -57,7 +57,7 @@ class BlockOrder(Enum):
     rows, 0.966 in that of columns.
     """
     GROUPS = "groups"
-    """In groups of rows of tiles, each column by column; threads of a warp are then a patch."""
+    """Groups of rows of tiles, each column by column; threads of a warp are then a patch."""
 
 
 @dataclass(frozen=True, slots=True)

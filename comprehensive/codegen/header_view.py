@@ -35,7 +35,7 @@ from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS
 
 INTERFACE_VERSION = 3
-"""Of the part that generated headers share; raised with every incompatible change of it."""
+"""The version of the part that generated headers share; raised with every incompatible change of it."""
 
 CANDIDATES = 4096
 """The most parameter choices that one search may try."""
@@ -133,7 +133,7 @@ class FunctionView:
     names: Names
     launch_parameters: str
     choose_parameters: str
-    """Those of a launch without the stream."""
+    """The parameters of a launch without the stream."""
     defaults_parameters: str
     defaults_unused: tuple[str, ...]
     not_considered: str
@@ -144,7 +144,7 @@ class FunctionView:
     value_arguments: str
     """The same, each with a comma before it."""
     exponents: int
-    """So many powers of two there are, for each program parameter."""
+    """The number of powers of two that there are for each program parameter."""
     coarse: tuple[int, ...]
     """Exponents of those that are tried first, all with all."""
     candidates: int

@@ -46,7 +46,7 @@ _WIDE_ROWS = (
     Instance((64, 1, 128, 2, 1)),
 )
 MANY_READS = 12
-"""Of a point: with more of them a stencil is bound by accesses."""
+"""The reads of a point beyond which a stencil is bound by accesses."""
 # Points, 1 each; threads that share one, vectors of a thread in flight; blocks of a multiprocessor.
 _REASSOCIATED = (
     Instance((2, 1, 128, 4, 4)),

@@ -46,7 +46,7 @@ class Jam:
     places: tuple[Expr, ...]
     reference: Callable[[Expr], Expr]
     origins: tuple[Expr, ...] | None = None
-    """Of the tile, by coordinate, where they are not those of the frame."""
+    """The origins of the tile, by coordinate, where they are not those of the frame."""
     serpentine: bool = False
     """Whether every other row of points is done backwards."""
 

@@ -110,7 +110,7 @@ class SharedTile:
     name: str
     type: ScalarType
     offset_words: Expr
-    """In 4-byte words, an expression over scalars of the nest."""
+    """The offset in 4-byte words, an expression over scalars of the nest."""
 
 
 class OfTiles:
@@ -145,7 +145,7 @@ class Feed(OfTiles):
     valid_columns: Expr
     thread: Expr
     threads: Expr
-    """Of the block, each with its number ``thread``."""
+    """The threads of the block, each with its number ``thread``."""
     turned: bool
     vectors: Expr
     """Whether elements are read 16 bytes at a time; those that are turned are then fetched and put, not staged."""
@@ -245,7 +245,8 @@ class Alignment:
 
     array: str
     multiples: tuple[Expr, ...]
-    """Over scalars of the nest: what is added to multiples of a vector where rows or vectors begin."""
+    """Expressions over scalars of the nest: what is added to multiples of a vector where rows or vectors
+    begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +276,7 @@ class Kernel:
     demands: tuple[Expr, ...] = ()
     """Conditions that the constants must meet."""
     alignments: tuple[Alignment, ...] = ()
-    """Of its vectors; for launches that do not meet them elements are accessed one by one."""
+    """The alignments of its vectors; for launches that do not meet them elements are accessed one by one."""
     together: tuple[int, ...] = ()
     """The values of ``TOGETHER`` that a kernel with alignments is compiled for, those that ask for most first."""
     limits: tuple[tuple[str, Expr], ...] = ()

@@ -29,7 +29,7 @@ class Varies(IntEnum):
 
     NOWHERE = 0
     ACROSS = 1
-    """Not along x."""
+    """The value differs between threads, but not along x."""
     ALONG = 2
 
 

@@ -22,7 +22,7 @@ from comprehensive.metafork.ast import Expr, ScalarType
 from comprehensive.metafork.printer import print_expr
 
 END = -1
-"""Behind the origins of an access."""
+"""The number that stands behind the origins of an access."""
 
 
 @dataclass(frozen=True, slots=True)

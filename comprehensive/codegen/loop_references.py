@@ -62,7 +62,7 @@ class Reference:
     is_write: bool
     conditions: Conditions
     band: int
-    """Which of the statements that all threads run one after the other it is in."""
+    """The number of the statement it is in, of those that all threads run one after the other."""
 
 
 @dataclass(slots=True)

@@ -22,7 +22,7 @@ from comprehensive.loops.rewrite import subexpressions
 from comprehensive.metafork.ast import Assign, Block, Declare, Index, Name, Stmt
 
 MOST_ROWS = 16
-"""That a point comes to."""
+"""The most rows that a point comes to."""
 
 Steps = tuple[tuple[Stmt, ...], ...]
 

@@ -16,7 +16,7 @@ from comprehensive.loops.ir import Nest, Role
 from comprehensive.metafork.ast import Index, Name, ScalarType
 
 Strides: TypeAlias = Mapping[str, tuple[KernelParameter, ...]]
-"""By array, from the first subscript to the one before the last."""
+"""The strides by array, from the first subscript to the one before the last."""
 
 
 def strides_of(nest: Nest, name: Callable[[str], str]) -> Strides:

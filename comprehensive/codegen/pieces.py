@@ -59,7 +59,7 @@ class Piece:
 
 
 MOST_COORDINATES = 2
-"""Along which operands are shared: rows and columns of a block's tile."""
+"""The most coordinates along which operands are shared: rows and columns of a block's tile."""
 
 
 class _NoPieceError(Exception):

@@ -33,4 +33,4 @@ NOTHING = Profile(
     (IntLiteral(0), IntLiteral(1)),
     Sites((Context(-1, 1, is_loop=False, instructions=0, wide=0),), (), ()),
 )
-"""Of a kernel of which no more is known than its grid and its blocks."""
+"""The profile of a kernel of which no more is known than its grid and its blocks."""

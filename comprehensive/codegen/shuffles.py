@@ -92,7 +92,7 @@ class _Carried:
     """Values that go from one step of a loop to the next; ``first`` writes the first step."""
 
     symbol: str
-    """Of the iterator."""
+    """The symbol of the iterator."""
     step: int
     first: bool = True
     names: list[str] = field(default_factory=list[str])

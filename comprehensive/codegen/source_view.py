@@ -80,11 +80,11 @@ class TileSource:
     counts: tuple[int, ...]
     """How many elements are accessed together, by the kernels that there are; none where they have no vectors."""
     together: str
-    """Which of them it is for a launch."""
+    """The expression that says which of them it is for a launch."""
     launch: KernelLaunch
     instances: tuple[TileInstance, ...]
     sweeps_left: Extent | None
-    """Of the loop around the region, where a launch does several of them."""
+    """The sweeps left of the loop around the region, where a launch does several of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class RegionSource:
     params_type: str
     parameters: str
     extents: tuple[Extent, ...]
-    """Of the grid as written: where one is zero there is nothing to do."""
+    """The extents of the grid as written: where one is zero there is nothing to do."""
     params: tuple[str, ...]
     """A value for every member of the parameters; of no register tile."""
     size_arguments: str
@@ -144,7 +144,7 @@ class FunctionSource:
     """The same names, for the wrappers."""
     choose_parameters: str
     choose_arguments: str
-    """Those of a launch, for a choice without a stream."""
+    """The arguments of a launch, for a choice without a stream."""
     defaults_arguments: str
     sizes: tuple[Argument, ...]
     """What defaults depend on, besides the machine."""

@@ -38,11 +38,11 @@ class InstanceCost:
     """An instance with how large a launch of it is; the texts are C."""
 
     number: int
-    """As callers ask for it, from 1 on."""
+    """The number as callers ask for it, from 1 on."""
     comment: str
     fits: str
     row: str
-    """Which of the works, by how many elements are accessed together."""
+    """The row of the works, by how many elements are accessed together."""
     blocks: str
     steps: str
     bytes: str
@@ -65,7 +65,7 @@ class TileCosts:
     single: int
     """How many of them do one sweep."""
     most_sweeps: tuple[int, ...]
-    """Of the others, in a launch."""
+    """The most sweeps of a launch, for each of the other instances."""
     elements: str
     """What the argument of that name is."""
 

@@ -47,9 +47,10 @@ from comprehensive.metafork.ast import (
 )
 
 MOST_ACCESSES = 3
-"""Of a window where rows are read for each row of points: a vector, and an element at either end."""
+"""The accesses of a window where rows are read for each row of points: a vector, and an element at either
+end."""
 MOST_STATEMENTS = 64
-"""Of a point, its loops unrolled."""
+"""The most statements of a point, its loops unrolled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ class _Rows:
         self.found: dict[_Row, dict[Index, int]] = {}
         """References and their offsets."""
         self.multiples: dict[str, dict[Expr, None]] = {}
-        """Of a vector, by array."""
+        """The multiples of a vector, by array."""
 
     def read(self) -> None:
         """Raises _NoWindowError where windows would not hold what points read, or stores would be no vectors."""

@@ -54,7 +54,7 @@ class Residency:
     registers: Polynomial
     shared_words: Polynomial
     source: str
-    """Of the numbers that a block needs, the weakest."""
+    """The weakest source of the numbers that a block needs."""
     scalars: tuple[Atom, ...]
     """What holds of the parameters of the program."""
     facts: dict[Atom, None] = field(default_factory=dict[Atom, None])

@@ -271,4 +271,4 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "pow": _pow,
     "fma": _fma,
 }
-"""By their names for ``double``; the name for ``float`` ends in ``f``."""
+"""The functions by their names for ``double``; the name for ``float`` ends in ``f``."""

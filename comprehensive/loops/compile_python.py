@@ -53,7 +53,7 @@ from comprehensive.metafork.scalar_types import common_type, promote
 _MAX_DEPTH = 60  # CPython's tokenizer takes 200 nested parentheses; a level of ours opens at most two
 _COMPARISONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
 MOST_TURNS = 10_000_000
-"""Of all serial loops of one run: some seconds, and more than any small run needs."""
+"""The turns of all serial loops of one run: some seconds, and more than any small run needs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,13 +23,14 @@ SATURATED = (1 << 64) - 1
 
 WARP_THREADS = 32
 DEPENDENT_CYCLES = 4
-"""From an instruction to one that waits for its result, on every device since compute capability 7.0."""
+"""The cycles from an instruction to one that waits for its result, on every device since compute capability
+7.0."""
 LEAST_STARTS = 4
 """A block of fewer warps does not start sooner than one of so many."""
 HINDRANCE = 16
 """What is not the slowest adds the like part of its cycles: units do not overlap as well as they could."""
 MANY_TURNS = 4
-"""Of blocks that are on a multiprocessor together: with more of them turns no longer begin at the same time."""
+"""The turns of blocks on a multiprocessor together, beyond which turns no longer begin at the same time."""
 
 
 @dataclass(frozen=True, slots=True)

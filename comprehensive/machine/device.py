@@ -77,7 +77,8 @@ class Device:
     """Least distance in issue of ``PRODUCER_CONSUMER`` pairs of SASS instructions; empty where not known."""
 
     speeds: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
-    """Of :data:`comprehensive.machine.speeds.SPEEDS`; those of an architecture are of one of its products."""
+    """The values of :data:`comprehensive.machine.speeds.SPEEDS`; those of an architecture are of one of its
+    products."""
 
     def machine(self) -> Mapping[str, int]:
         """Machine parameters and speeds: all that a choice among kernels depends on. Speeds not known are 1."""

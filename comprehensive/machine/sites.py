@@ -25,24 +25,24 @@ LINE_BYTES = 128
 LINES_TOGETHER = 2
 """Lines of global memory that the load and store unit serves in a cycle."""
 LINES_A_WAIT = 128
-"""Of global memory: a wait for so many is twice as long as one for the first of them."""
+"""The lines of global memory for which a wait is twice as long as one for the first of them."""
 MOST_APART = 2
 """A sector that is asked for alone keeps the way to the second-level cache as long as so many of a line do."""
 BANKS = 32
 WORD_BYTES = 4
 GLOBAL_INSTRUCTIONS = 3
-"""Of an access of global memory with its address."""
+"""The instructions of an access of global memory with its address."""
 SHARED_INSTRUCTIONS = 2
 ROUND = 4
 """Turns of a loop whose loads the compiler begins together, where nothing is stored between them."""
 MOST_LOOPS = 8
-"""Around an access that are looked at, innermost first."""
+"""The most loops around an access that are looked at, innermost first."""
 MOST_DEEP = 64
 """Threads of a block along z, on every device."""
 NUMBER_0 = 0
 """The position of this number among all."""
 UNKNOWN = -1
-"""In the place of a distance: data decides about it."""
+"""A number in the place of a distance that data decides."""
 
 
 @dataclass(frozen=True, slots=True)

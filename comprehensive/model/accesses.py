@@ -55,7 +55,8 @@ class Tally:
     _sectors: dict[tuple[str, bool, float], list[Integers]] = field(
         default_factory=dict[tuple[str, bool, float], list[Integers]]
     )
-    """By array, whether they are written, and how often code is done that other addresses come after."""
+    """The accesses by array, whether they are written, and how often code is done that other addresses come
+    after."""
     _warp: Integers = field(init=False)
 
     def __post_init__(self) -> None:

@@ -27,7 +27,7 @@ VECTOR_BYTES = 16
 LARGEST_LIMIT = 2**31 - 1 - 0xFFFF
 """Kernels count in ``int``, and may go on by some thousands beyond a limit."""
 FEWEST_SWEEPS = 3
-"""Of a launch of a time tile; the last sweep of a loop is left to others."""
+"""The fewest sweeps of a launch of a time tile; the last sweep of a loop is left to others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Candidate:
     """A tile or a leaf with what a launch of ``sweeps`` sweeps costs. Without a cost it does not fit, ``because``."""
 
     number: int
-    """Of a tile as callers ask for it, from 1 on; of a leaf its own."""
+    """The number of a tile as callers ask for it, from 1 on; of a leaf its own."""
     kind: str
     sizes: Mapping[str, int]
     together: int

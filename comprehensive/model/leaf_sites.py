@@ -70,11 +70,12 @@ from comprehensive.model.block import SLOW
 
 TWO = IntLiteral(2)
 TURN_INSTRUCTIONS = 1
-"""Of counting and comparing, a turn: loops are unrolled in part."""
+"""The instructions of counting and comparing, a turn: loops are unrolled in part."""
 QUICK = frozenset(("fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "abs", "labs"))
 """Functions of the mathematical library that are one instruction."""
 LOOP_INSTRUCTIONS = 12
-"""Of coming to a loop: where it begins and ends, addresses, how many turns are left of rounds."""
+"""The instructions of coming to a loop: where it begins and ends, addresses, how many turns are left of
+rounds."""
 MOST_UNROLLED = 16
 """Turns of a loop with a literal bound, up to which the compiler unrolls it."""
 
@@ -118,7 +119,7 @@ class _Walk:
         self.regions: list[Region] = []
         self.accesses: list[Access] = []
         self.loops: dict[int, tuple[str, int]] = {}
-        """Of contexts that are loops: the name of its turn, and the context around."""
+        """The contexts that are loops, each with the name of its turn and the context around."""
         self.middles: dict[str, Expr] = {}
         self.types = {p.name: p.type for p in kernel.parameters if p.pointer}
         self.arrays = {p.name: place for place, p in enumerate(p for p in kernel.parameters if p.pointer)}

@@ -23,7 +23,8 @@ from comprehensive.metafork.ast import IntLiteral
 from comprehensive.model.block import Walk, block_work
 
 REGISTERS = 65536
-"""Of a multiprocessor, on every device since compute capability 3.0: what launch bounds divide among blocks."""
+"""The registers of a multiprocessor, on every device since compute capability 3.0: launch bounds divide
+them."""
 MOST_REGISTERS = 255
 REGISTER_UNIT = 256
 """Registers are given to warps in these units, on every device since compute capability 3.0."""

@@ -39,11 +39,11 @@ def nearby(
 @dataclass(frozen=True, slots=True)
 class _Search:
     atoms: tuple[Atom, ...]
-    """Without those that define quotients, which hold by themselves."""
+    """The atoms without those that define quotients, which hold by themselves."""
     parameters: tuple[str, ...]
     quotients: Sequence[Quotient]
     tops: Mapping[str, tuple[tuple[Polynomial, Polynomial], ...]]
-    """For each share, slope and rest of the atoms that are linear in it."""
+    """The slope and the rest, for each share, of the atoms that are linear in it."""
 
     @staticmethod
     def of(system: System, quotients: Sequence[Quotient]) -> _Search:

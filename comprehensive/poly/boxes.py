@@ -36,7 +36,7 @@ class Member:
 
     reference: Reference
     coordinates: tuple[Polynomial, ...]
-    """Over fixed iterators, scalars and varying counters."""
+    """Polynomials over fixed iterators, scalars and varying counters."""
     low: tuple[Polynomial, ...]
     high: tuple[Polynomial, ...]
     varying: tuple[Axis, ...]

@@ -68,7 +68,7 @@ class Reference:
     """The subscripts over iterators as written, not counters."""
     obstacle: NotPolynomialError | None
     readable: tuple[Polynomial | None, ...]
-    """As ``subscripts``, one by one: None for those that are no polynomials."""
+    """The ``subscripts`` one by one: None for those that are no polynomials."""
     axes: tuple[Axis, ...]
     guard: Guard
 

@@ -33,7 +33,7 @@ Witnesses = Mapping[Question, Witness]
 _MOST_ENTRIES = 10_000
 _ENTRIES_A_POINT = 2_000
 _LEAST_GUESSES = 3
-"""So many values of what is not known must show a conflict."""
+"""The number of values of what is not known that must show a conflict."""
 _Entry = tuple[Runner, tuple[int, ...]]
 Conflicting: TypeAlias = Callable[[Runner, Runner], bool]
 """Whether the order counts in which two references touch one element."""

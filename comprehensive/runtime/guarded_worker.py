@@ -27,7 +27,8 @@ import numpy as np
 from comprehensive.runtime.choice import Choice
 
 CLOSED_BYTES = 16 << 20
-"""On both sides of an array; an access further away than this is attributed to no array, and ends this process."""
+"""The bytes on both sides of an array within which an access is attributed to it; one further away ends this
+process."""
 CANARY = 0xA5
 """Fills the rest of the page on the open side of an array; what changes there was written out of bounds."""
 SCALARS: Mapping[str, Any] = {

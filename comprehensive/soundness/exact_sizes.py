@@ -24,7 +24,7 @@ from comprehensive.soundness.index_data import TooFewIndicesError
 from comprehensive.soundness.sampling import Sample, random_data
 
 MAX_BYTES = 1 << 26
-"""Of one array; a program that asks for more is passed over at this sample."""
+"""The most bytes of one array; a program that asks for more is passed over at this sample."""
 
 
 @dataclass(frozen=True, slots=True)

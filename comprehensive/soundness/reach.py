@@ -26,7 +26,8 @@ from comprehensive.soundness.columns import Columns, NotEvaluableError, Types, c
 from comprehensive.soundness.conversions import with_conversions
 
 MAX_ITERATIONS = 1 << 22
-"""Of all loops around one access together; a wrapped bound of an unsigned loop is beyond it."""
+"""The most iterations of all loops around one access together; a wrapped bound of an unsigned loop is beyond
+it."""
 
 
 class TooManyIterationsError(Exception):

@@ -129,7 +129,7 @@ class MeasuringProcess:
 
 _lock = threading.Lock()
 _processes: dict[tuple[str, int], MeasuringProcess] = {}
-"""By run and thread."""
+"""The measuring processes by run and thread."""
 
 
 def measure(job: Job) -> Answer:

@@ -43,7 +43,7 @@ class Prepared:
         ]
         addresses = [ctypes.cast(ctypes.pointer(held), ctypes.c_void_p) for held in self._held]
         self.values = (ctypes.c_void_p * max(1, len(addresses)))(*addresses)
-        """Where the arguments stand, in the order of the function."""
+        """The addresses of the arguments, in the order of the function."""
 
     def close(self) -> None:
         """Gives the memory of the device back."""

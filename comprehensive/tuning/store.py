@@ -61,16 +61,16 @@ class Result:
     reason: str = ""
     verified: str = ""
     leaf: int | None = None
-    """Which leaf or tile ran last."""
+    """The leaf or tile that ran last."""
     times_us: tuple[float, ...] = ()
     median_us: float | None = None
     launches: int | None = None
-    """Of each time."""
+    """The number of launches that each time is of."""
     registers: int | None = None
     spill_bytes: int | None = None
     measured_at: str = ""
     measured_on: str = ""
-    """Which one of several devices it was, where a measuring process has answered."""
+    """The device of several on which a measuring process has answered."""
 
     @property
     def runs(self) -> int:

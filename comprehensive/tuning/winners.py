@@ -21,7 +21,7 @@ from comprehensive.tuning.store import Observation, Result, Store, Subject
 
 SCHEMA = 1
 FEWEST_OBSERVATIONS = 3
-"""Of launches in production, whose median then counts instead of what was measured."""
+"""The fewest launches in production whose median counts instead of what was measured."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from comprehensive.tuning.native import Native, RunError
 from comprehensive.tuning.prepared import Prepared
 
 IDLE_S = 3.0
-"""After so long without a candidate the process ends: another one may be waiting for the device."""
+"""The seconds without a candidate after which the process ends: another one may be waiting for the device."""
 KEPT_PROBLEMS = 2
 SAMPLE_US = 500.0
 """A sample has as many launches as take this long, so that the steps of the clock do not count."""
