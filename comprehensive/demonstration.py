@@ -114,7 +114,7 @@ def _commands() -> tuple[str, str]:
 
 
 def gpu_line() -> str:
-    """Whether the same comparison can run on a GPU here, and how."""
+    """Return the line that says whether and how the same comparison can run on a GPU here."""
     if shutil.which("nvidia-smi") is None or shutil.which("nvcc") is None:
         return "no GPU here: `make gpu-test` runs the same comparison where there is one"
     answer = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)

@@ -223,7 +223,7 @@ def _conditions(tree: Tree[Variant], leaf: Leaf[Variant], asserts: Asserts) -> t
 
 
 def _is_conjunction(demanded: Assert, values: Mapping[str, Rational]) -> bool:
-    """Whether the assert is in the system, all of it."""
+    """Return whether the assert is one conjunction, so that all of it is in the system."""
     found = demanded.alternatives(values)
     return found is not None and len(found) == 1
 

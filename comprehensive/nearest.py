@@ -71,7 +71,7 @@ def _thresholds(system: System, point: Mapping[str, int | Fraction], name: str) 
 
 
 def _factor(new: int, old: int | Fraction) -> float:
-    """How far values are from each other, as a logarithm: sums are then those of products."""
+    """Return how far values are from each other, as a logarithm: sums are then those of products."""
     return abs(log2(new / max(1, int(old))))
 
 

@@ -1,4 +1,4 @@
-"""Who is timed, in this order, and how long each may take: what matters most comes first."""
+"""The peers that are timed, in order, and how long each may take: what matters most comes first."""
 
 from __future__ import annotations
 

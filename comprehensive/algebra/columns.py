@@ -166,5 +166,5 @@ def _scaled(values: Column, scale: int) -> Column:
 
 
 def _amount(values: Column) -> Column:
-    """How much is missing to 0, on a logarithmic scale."""
+    """Return how much the values lack to be 0 or more, on a logarithmic scale."""
     return np.log1p(np.minimum(np.maximum(-values, 0), _MOST).astype(float))

@@ -165,7 +165,7 @@ class HeaderView:
 
     @property
     def has_bool(self) -> bool:
-        """Whether a function takes what C has from a header."""
+        """Whether a function takes a ``bool``, which C has from a header."""
         return "bool " in " ".join(
             text
             for f in self.functions

@@ -234,7 +234,10 @@ def _stores(held: Sequence[_Held]) -> tuple[Stmt, ...]:
 
 
 def _is_elsewhere(one: Index, other: Index) -> bool:
-    """Whether two references to an array are a constant distance apart."""
+    """Return whether two references to an array surely are to different elements.
+
+    Their subscripts are then a constant distance apart.
+    """
     ring = Ring()
     distances = (ring.read(a) - ring.read(b) for a, b in zip(one.subscripts, other.subscripts, strict=True))
     return any(d.is_constant and d for d in distances)

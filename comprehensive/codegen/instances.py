@@ -127,7 +127,7 @@ def instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
 
 
 def _meets(instance: Instance, kernel: Kernel) -> bool:
-    """Whether there is such a kernel."""
+    """Return whether the sizes of an instance meet the demands of the kernel."""
     sizes: dict[str, Expr] = {
         name: IntLiteral(size) for name, size in zip(kernel.constants, instance.sizes, strict=True)
     }

@@ -81,7 +81,7 @@ def _extents(nest: Nest) -> list[tuple[Expr, bool]]:
 
 
 def _serial(body: Sequence[BlockStmt | Stmt]) -> list[Expr]:
-    """How often loops run that have no other one beside them, from the outermost one in."""
+    """Return how often loops run that have no other one beside them, from the outermost one in."""
     inner = [s for s in body if not isinstance(s, Declare)]
     match inner:
         case [Threads(body=statements)]:

@@ -342,7 +342,7 @@ class _Rewriter:
 
 
 def _begins(loop: For) -> bool:
-    """Whether there is a first step in any case, and its iterator is declared nowhere inside."""
+    """Return whether a loop has a first step in any case, and its iterator is declared nowhere inside."""
     inside = {s.name for s in statements_in(loop.body) if isinstance(s, Declare)}
     inside |= {s.iterator for s in statements_in(loop.body) if isinstance(s, For)}
     match loop:

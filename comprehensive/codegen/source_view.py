@@ -445,7 +445,7 @@ def _together(kernel: Kernel, nest: Nest) -> str:
 
 
 def _multiples(kernel: Kernel, nest: Nest, count: int) -> str:
-    """Whether vectors of so many elements begin at multiples of them."""
+    """Return the condition that vectors of so many elements begin at multiples of them."""
     types = {s.name: s.type for s in nest.scalars}
     conditions: dict[str, None] = {}
     for alignment in kernel.alignments:

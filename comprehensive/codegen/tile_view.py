@@ -188,7 +188,10 @@ def _steps(plan: TilePlan, instance: Instance, limits: Sequence[str]) -> str:
 
 
 def _cut(plan: TilePlan, sizes: Mapping[str, int], limits: Sequence[str]) -> str:
-    """Whether a tile along some coordinate is not whole; those that overlap or begin before 0 never all are."""
+    """Return the condition that a tile along some coordinate is not whole.
+
+    Of tiles that overlap or begin before 0 some never are.
+    """
     if any(c.shift or c.lead is not None for c in plan.coordinates):
         return "1"
     extents = [(size_of(c.extent, sizes), name) for c, name in zip(plan.coordinates, limits, strict=False)]

@@ -155,12 +155,12 @@ class Vectored:
         return self.frame.tile.coordinates[-1].inside(at, self.frame.limit(self.last))
 
     def _is_whole(self) -> Expr:
-        """Whether all points of the vector are inside."""
+        """Return the condition that all points of the vector are inside."""
         end = Binary("<=", Binary("+", self._first, FOUR), self.frame.limit(self.last))
         return conjunction([*self._is_behind(self._first), end])
 
     def _is_some(self) -> Expr:
-        """Whether one of its points is."""
+        """Return the condition that some point of the vector is inside."""
         begin = Binary("<", self._first, self.frame.limit(self.last))
         return conjunction([*self._is_behind(Binary("+", self._first, IntLiteral(VECTOR - 1))), begin])
 

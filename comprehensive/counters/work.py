@@ -353,7 +353,7 @@ class _Walk:
     # --- counts and places
 
     def _count(self, scope: _Scope) -> Count:
-        """How often the threads of a block come here together."""
+        """Return how often the threads of a block come here, all together."""
         count = scope.steps
         for axis, extent in self._axes.items():
             if axis not in scope.shared_out:

@@ -93,7 +93,7 @@ _ATOMIC = {
 
 
 def mode_of(statement: Assign) -> Mode:
-    """How an assignment touches its target."""
+    """Return how an assignment touches its target."""
     if statement.atomic:
         return _ATOMIC[statement.operator]
     return Mode.WRITE if statement.operator == "=" else Mode.UPDATE

@@ -245,7 +245,7 @@ def _impossible(
 
 
 def _prove(nest: Nest, left: _Side, right: _Side, shared: tuple[Axis, ...]) -> str | None:
-    """Whether no element is met from both sides at differing iterations."""
+    """Return the method that proves that no element is met from both sides at differing iterations; or None."""
     for with_guards in (True, False):
         merged_left, merged_right = _merge(left, with_guards), _merge(right, with_guards)
         systems = _systems(nest, left, right, shared, merged_left, merged_right)

@@ -1,4 +1,4 @@
-"""Which accesses exist: what every pass asks before it writes one, and :mod:`.verify` behind it.
+"""The accesses that exist: what every pass asks before it writes one, and :mod:`.verify` behind it.
 
 In: an instruction that accesses memory, the types of the registers of its vector, the module it stands in.  Out: why
 there is no such instruction, None where there is::

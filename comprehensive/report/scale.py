@@ -23,7 +23,7 @@ class Scale:
 
     @property
     def is_logarithmic(self) -> bool:
-        """Whether equal factors are equally long."""
+        """Whether the axis is logarithmic: equal factors are equally long."""
         return self.low >= 1 and self.high >= _LOGARITHMIC_FROM * self.low
 
     def place(self, value: Fraction) -> float:

@@ -265,7 +265,7 @@ def _is_rounded(plan: FunctionPlan, tile: int) -> bool:
 
 
 def _fits(region: RegionPlan, number: int) -> bool:
-    """Whether what a number names can run on the fake device, which has what compute capability 9.0 has."""
+    """Return whether a leaf or tile can run on the fake device, which has compute capability 9.0."""
     tiling = region.tiling_of(number)
     if tiling is None:
         return True  # a machine is found for each leaf

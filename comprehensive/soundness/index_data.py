@@ -49,7 +49,7 @@ class IndexUse:
 
 
 def index_uses(nests: Iterable[Nest]) -> tuple[IndexUse, ...]:
-    """How places of writes are read from arrays, in order of the text."""
+    """Return how places of writes are read from arrays, in order of the text."""
     found: dict[IndexUse, None] = {}
     for nest in nests:
         data = {array.name: array.type for array in nest.arrays}
@@ -129,7 +129,7 @@ def data_range(type: ScalarType) -> tuple[int, int]:
 
 
 def _range(type: ScalarType) -> int:
-    """How many indices an element of this type can be."""
+    """Return how many indices an element of this type can be."""
     return min(type.highest + 1, 2**31)
 
 

@@ -155,7 +155,7 @@ def _sample(
 
 
 def _has_room(uses: tuple[IndexUse, ...], sample: Sample, duplicates: bool) -> bool:
-    """Whether indices that have to be different can be, or whether some can be equal."""
+    """Return whether indices that must differ can, or, with ``duplicates``, whether some can be equal."""
     if duplicates:
         sizes = [math.prod(sample.shapes[name]) for name in scattered(uses) if name in sample.shapes]
         return not sizes or max(sizes) >= 2
@@ -169,7 +169,7 @@ def _has_room(uses: tuple[IndexUse, ...], sample: Sample, duplicates: bool) -> b
 def _is_defined(
     function: Function, nests: tuple[Nest, ...], sample: Sample, any_sign: frozenset[str]
 ) -> bool:
-    """Whether no region leaves its arrays, or the like, because a scalar is negative."""
+    """Return whether no region leaves its arrays, or the like, because a scalar is negative."""
     if all(sample.arguments[name] >= 0 for name in any_sign):
         return True
     data = random_data(function, nests, sample, 0)

@@ -127,7 +127,9 @@ def _block_footprint(nest: Nest, band: int, array: str) -> Footprint | None:
 
 
 def _is_shared_by_threads(nest: Nest, band: int, array: str) -> bool:
-    """Whether the counts of the single threads add up to more than the count of the block.
+    """Return whether the counts of the single threads add up to more than the count of the block.
+
+    Counts are of touched elements.
 
     Compared where every symbol is at least 2: a block of one thread shares nothing.
     """

@@ -150,7 +150,7 @@ class Case:
         return ready
 
     def _spills(self, candidate: Candidate, library: Library) -> bool:
-        """Whether leaves that were given fewer registers spill: those come last."""
+        """Return whether leaves that were given fewer registers spill: those come last."""
         used = [library.usage(leaf.kernel.name) for region in self._plan.regions for leaf in region.leaves]
         return candidate.register_cap is not None and any(u is not None and u.spill_store_bytes for u in used)
 

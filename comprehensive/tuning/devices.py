@@ -1,4 +1,4 @@
-"""On what to measure: a text such as ``gpu`` in, the devices that are there out.
+"""The devices on which to measure: a text such as ``gpu`` in, the devices that are there out.
 
     find_devices("gpu")      # Target("NVIDIA H200", "9.0", "580.159", ("GPU-7f...", "GPU-91...")): two of them
     find_devices("cpu:2")    # two stand-ins: the generated code as C++, on this machine's processor

@@ -164,7 +164,10 @@ class Alias:
         return found[0] if len(found) == 1 else None
 
     def _is_offset(self, symbol: Symbol, is_scaled: bool) -> bool:
-        """Whether no address, nor the distance between two, is in it: else it may lead out of the variable."""
+        """Return whether a symbol is an offset: neither an address nor the distance of two is in it.
+
+        Else it may lead out of the variable.
+        """
         symbols = self.affine.symbols
         match symbol.kind, symbol.key:
             case "special" | "count" | "window", _:
@@ -182,7 +185,7 @@ class Alias:
                 return False
 
     def _is_own(self, symbol: Symbol) -> bool:
-        """Whether it is a variable with a place of its own."""
+        """Return whether a symbol is a variable with a place of its own."""
         (name,) = symbol.key
         text = self._declared.get(str(name))
         return text is not None and not re.search(r"\.extern\b|\[\s*\]", text)

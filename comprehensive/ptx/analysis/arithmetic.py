@@ -398,7 +398,7 @@ _PURE = frozenset(
 
 @cache
 def _is_function(code: Opcode) -> bool:
-    """Whether equal integers in its operands give equal integers."""
+    """Return whether an instruction gives equal integers where its operands are equal integers."""
     return (
         code.base in _PURE
         and code.is_known

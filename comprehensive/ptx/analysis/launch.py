@@ -1,4 +1,4 @@
-"""Between which bounds special registers are, by the language and by what a kernel says of its launches.
+"""The bounds of special registers, by the language and by what a kernel says of its launches.
 
 In: a function, a name.  Out: least and greatest::
 

@@ -1,4 +1,4 @@
-"""Which value stands in which operand.
+"""The values of operands.
 
 In: an :class:`Ssa`.  Out: for every step, a number for each of its operands: the value of a register, also behind
 ``!`` and in an address; -1 for what is not one register (a literal, a symbol, a vector)::

@@ -1,4 +1,4 @@
-"""Into which memory the result of one instruction points, by where its operands point.
+"""The memory into which the result of one instruction points, by where its operands point.
 
 In: an instruction and the :class:`Space` of each operand.  Out: that of what it defines::
 

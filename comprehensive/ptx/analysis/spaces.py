@@ -1,4 +1,4 @@
-"""Into which memory a value points (Chakrabarti et al., CUDA compiler optimizations, 2012, section 3.1).
+"""The memory into which a value points (Chakrabarti et al., CUDA compiler optimizations, 2012, section 3.1).
 
 In: an :class:`Ssa`.  Out: :class:`Spaces`, a :class:`Space` of every value and of every access::
 

@@ -68,7 +68,7 @@ class Ssa:
     fixed: frozenset[int]
 
     def is_entry(self, value: int) -> bool:
-        """Whether it is what a register holds at the entry."""
+        """Return whether a value is what a register holds at the entry."""
         return value < len(self.cfg.flow.registers)
 
     def inputs(self, step: int) -> tuple[int, ...]:

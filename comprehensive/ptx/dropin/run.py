@@ -233,7 +233,7 @@ def _refuse(name: str, reason: str) -> None:
 
 
 def _remark(*lines: str) -> bool:
-    """Whether there is a file for remarks that takes these."""
+    """Append lines to the file for remarks; return whether there is one that takes them."""
     place = os.environ.get(REMARKS)
     if not place or not lines:
         return False

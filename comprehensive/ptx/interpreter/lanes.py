@@ -1,4 +1,4 @@
-"""Which threads execute now.
+"""The threads that execute now.
 
 A lane is a thread of a batch of blocks: block ``b`` of the batch has lanes ``b * stride`` and on, ``stride`` being the
 threads of a block rounded up to whole warps.  Lanes that follow each other are a slice, so that numpy copies nothing::

@@ -163,7 +163,7 @@ def _after_copies(binding: Binding, copies: Copies, operand: Operand) -> Action:
 
 
 def _wait(binding: Binding) -> Action:
-    """Whether a phase is over: that of a state, or the last one of a parity."""
+    """Return the action that tests whether a phase is over: that of a state, or the last one of a parity."""
     opcode = binding.step.instruction.opcode
     to, address, which, *_ = binding.step.instruction.operands
     target = binding.target(to, "pred")

@@ -102,7 +102,7 @@ class Space:
         return first
 
     def release(self, start: int) -> bool:
-        """Whether an allocation began there; it is gone."""
+        """Free the allocation that begins there; return whether there was one."""
         found = self.slots.get(start >> self.slot_bits)
         if found is None or found.start != start:
             return False

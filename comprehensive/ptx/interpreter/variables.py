@@ -109,7 +109,10 @@ def _value(text: str) -> Value:
 
 
 def initial_bytes(variable: Declared, addresses: dict[str, tuple[int, int]]) -> bytes:
-    """How a variable begins; ``addresses`` are those of symbols, in their space and generic."""
+    """Return the bytes with which a variable begins.
+
+    ``addresses`` are those of symbols, in their space and generic.
+    """
     dtype = DTYPES[variable.type]
     parts: list[bytes] = []
     for value in variable.initial:

@@ -1,4 +1,4 @@
-"""Of which power of two an address is a multiple, as far as it can be proved.
+"""The power of two of which an address is a multiple, as far as it can be proved.
 
     alignment = Alignment(function, module, symbols, assumed=1)
     alignment.of(form)         # 16: of 4 * 4 * %tid.x + p, with .param .u64 .ptr .global .align 16 p

@@ -139,8 +139,9 @@ class ShuffleCode:
         found: list[Statement],
         also: Name | None = None,
     ) -> Name:
-        """Whether a sum is so near to where it wraps, at so many below and above, or ``also``; ``register`` has the
-        result of a step.
+        """Return a predicate: whether a sum is within ``reach`` of where it wraps, or ``also`` holds.
+
+        ``reach`` is how far below and above; ``register`` has the result of a step.
 
         From the least number that may be left on one comparison is enough.
         """
@@ -195,7 +196,7 @@ class ShuffleCode:
 
 
 def reaches(indices: Sequence[Index]) -> dict[Sum, tuple[int, int]]:
-    """How far below and above each sum it must not wrap; in the order of the sums."""
+    """Return for each sum how far below and above it must not wrap, in the order of the sums."""
     found: dict[Sum, tuple[int, int]] = {}
     for index in indices:
         low, high = found.get(index.sum, (0, 0))

@@ -109,7 +109,7 @@ class _Corners:
         return self._masks[key]
 
     def _edge(self, shuffle: Shuffle, incomplete: Name, found: list[Statement]) -> Name:
-        """Whether the lane has to load itself."""
+        """Return the predicate that says whether the lane has to load itself."""
         by = shuffle.neighbour.lanes
         wraps = tuple(dict.fromkeys(self._wraps[i.sum] for i in shuffle.indices))
         key = (incomplete, by, wraps)

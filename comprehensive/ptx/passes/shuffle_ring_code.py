@@ -45,8 +45,10 @@ _IS_LEFT = re.compile(rf"\$shfl_{_LEFT}_\d+")
 
 
 def has_rings(body: Sequence[Statement]) -> bool:
-    """Whether an earlier run of the pass has made some. What it refused, another run could take for a ring of what is
-    left."""
+    """Return whether an earlier run of the pass has made rings.
+
+    What it refused, another run could take for a ring of what is left.
+    """
     return any(isinstance(each, Label) and _IS_LEFT.fullmatch(each.name) for each in body)
 
 
@@ -201,7 +203,7 @@ class _Row:
         )
 
     def _test(self) -> None:
-        """Whether all lanes of the warp are there, one apart, and no index wraps."""
+        """Append the test whether all lanes of the warp are there, one apart, and no index wraps."""
         code, found = self._code, self._opening
         against: Name | None = None
         if not is_line_of_warps(code.analyses):

@@ -129,7 +129,7 @@ class SynthesizeShuffles(FunctionPass):
         return chosen
 
     def _cliff(self, before: Analyses, after: Analyses) -> str | None:
-        """Whether the registers for it cost a block of the multiprocessor."""
+        """Return why the registers for shuffles cost a block of the multiprocessor; None where they do not."""
         registers = predicted_registers(after)
         threads = threads_of(before.function, self.threads)
         limit = next_cliff(predicted_registers(before), threads)
@@ -262,7 +262,7 @@ class _Search:
         return bits_of(self._analyses, register)
 
     def _converges(self, step: int) -> bool:
-        """Whether all lanes that come to it together come in the same round of every loop."""
+        """Return whether lanes that come to a step together come in the same round of every loop."""
         analyses = self._analyses
         around = analyses.loops.around(analyses.cfg.block_of[step])
         return all(loop.number in self.emulation.lanes.in_step for loop in around)

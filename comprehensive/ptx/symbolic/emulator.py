@@ -229,7 +229,7 @@ class _Emulator:
         self._forms[value] = found
 
     def _enter(self, entry: _Entry, changed: _Forms) -> bool:
-        """Whether the block is to be emulated; its phis get their forms."""
+        """Give phis their forms; return whether the block is to be emulated."""
         block = self._cfg.blocks[entry.block]
         loop = self._loops.headers.get(entry.block)
         if len(block.predecessors) < 2:
@@ -261,7 +261,7 @@ class _Emulator:
         return self._is_new(entry, changed)
 
     def _is_new(self, entry: _Entry, changed: _Forms) -> bool:
-        """Whether nothing that has been emulated stands for it."""
+        """Return whether no state with which the block has been emulated stands for this one."""
         number, live = entry.block, sorted(self._live[entry.block])
         state = _State(
             tuple(self._forms[v] for v in live),
@@ -337,7 +337,7 @@ class _Emulator:
                 entry.loads[near] = (*latest, Earlier(step, address))
 
     def _runs(self, step: int, truths: _Truths) -> bool | None:
-        """Whether its guard lets it run; None where that is not known."""
+        """Return whether the guard of a step lets it run; None where that is not known."""
         guard = self._ssa.guards[step]
         if guard == NONE:
             return True

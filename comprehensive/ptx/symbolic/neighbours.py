@@ -188,7 +188,7 @@ class Neighbours:
         return found
 
     def _fits(self, source: int, step: int) -> bool:
-        """Whether registers would hold the same, and the source is of the same visit."""
+        """Return whether registers of the source would hold what the step loads, in the same visit."""
         analyses = self.emulation.analyses
         one, other = (analyses.flow.steps[n].instruction.opcode for n in (source, step))
         around = {loop.number for loop in analyses.loops.around(analyses.cfg.block_of[step])}
@@ -239,7 +239,10 @@ class Neighbours:
         return False
 
     def _is_between(self, source: int, number: int, step: int) -> Relation | None:
-        """How a step that may come between two others has to be compared with the second one; None where it cannot."""
+        """Return how a step that may come between two others is to be compared with the second.
+
+        None where it cannot come between them.
+        """
         block_of = self.emulation.analyses.cfg.block_of
         block, end, begin = block_of[number], block_of[step], NONE if source == NONE else block_of[source]
         if block == begin == end:
