@@ -213,7 +213,7 @@ def _access(draw: Random) -> str:
 
 
 def _constant(draw: Random) -> str:
-    """Of what nobody writes, also of what the next lane reads."""
+    """Return a load of what nobody writes, also of what the next lane reads."""
     register = f"%r{draw.randrange(6)}"
     space, base = draw.choice(
         (
