@@ -118,7 +118,7 @@ def drawn_indices(
 
 
 def limit_of(uses: Iterable[IndexUse], name: str, shapes: Mapping[str, tuple[int, ...]]) -> int | None:
-    """Below which the indices in an array stay; None for an array that is no index array of these."""
+    """Return the number below which the indices in an array stay; None for an array that is no index array."""
     own = [use for use in uses if use.indices == name]
     return min((min(_bound(use, shapes), _range(use.type)) for use in own), default=None)
 
@@ -144,7 +144,7 @@ def _bound(use: IndexUse, shapes: Mapping[str, tuple[int, ...]]) -> int:
 
 
 def _different(order: Any, shape: tuple[int, ...], random: Any) -> Any:
-    """Elements that all differ; where there are too few of them, that differ in every row."""
+    """Return elements that all differ, or, where there are too few for that, differ in every row."""
     count = prod(shape)
     if count <= len(order):
         return order[:count].reshape(shape)

@@ -32,7 +32,7 @@ from comprehensive.poly.model import Footprint, Level
 
 @dataclass(frozen=True, slots=True)
 class NoCaching:
-    """Every array stays in global memory."""
+    """The strategy that leaves every array in global memory."""
 
     name: str = "no-caching"
     improves: tuple[str, ...] = (

@@ -82,7 +82,9 @@ def functions_called(linked: Compiled) -> tuple[str, ...]:
 
 
 def find_assembler(cuda_path: str | None = None, *, cache: Cache | None = None) -> Assembler:
-    """nvJitLink and ptxas where they are of one version; else ptxas, whose counts builds will have, or what there is.
+    """Return nvJitLink and ptxas where they are of one version, else ptxas, or what there is.
+
+    Builds will have the counts of ptxas.
 
     nvJitLink without ptxas counts as ``ptxas -c`` does.  Raises ToolError, with the places where they were looked for,
     where there is neither.

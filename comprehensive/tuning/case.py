@@ -62,7 +62,7 @@ class Case:
             place.unlink(missing_ok=True)
 
     def tune(self) -> Tuned:
-        """First as the program is, then the best leaves with fewer registers."""
+        """Measure candidates as the program is, then the best leaves with fewer registers."""
         device = self._session.target.limits
         every = candidates(self._plan, self._sizes, self._problem.baseline, self._choices.domains, device)
         order = self._choices.order or by_expected_cost(self._plan, device)

@@ -19,7 +19,7 @@ PAUSE_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Lasts as long as the descriptor is open."""
+    """A lease of devices that lasts as long as the descriptor is open."""
 
     device: str
     descriptor: int

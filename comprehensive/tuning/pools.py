@@ -32,7 +32,7 @@ ATTEMPTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """No answer: the workers were lost."""
+    """The result of a job without an answer: the workers were lost."""
 
     reason: str
 

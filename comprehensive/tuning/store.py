@@ -54,7 +54,10 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Times are of one launch; ``registers`` and ``spill_bytes`` are of a thread of a leaf's kernel."""
+    """The result of a candidate.
+
+    Times are of one launch; ``registers`` and ``spill_bytes`` are of a thread of a leaf's kernel.
+    """
 
     candidate: Candidate
     status: str
