@@ -189,7 +189,7 @@ _STORES = ("", "", "", "", ".volatile", ".relaxed.cta", ".release.gpu", ".L1::ev
 
 
 def _access(draw: Random) -> str:
-    """Of the thread's own bytes: by a pointer of which nobody knows, or with the memory named."""
+    """Return an access of the thread's own bytes: by a pointer of which nobody knows, or in a named memory."""
     type_ = draw.choice(("u32", "u32", "u32", "b32", "f32", *_TYPES))
     register = draw.choice(_TYPES[type_])
     size = _BYTES[type_[1:]]
