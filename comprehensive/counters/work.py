@@ -333,7 +333,7 @@ class _Walk:
 
     @property
     def _ends(self) -> Count:
-        """Return an upper bound on the share of threads at an end of a row of the block, or of a warp.
+        """An upper bound on the share of threads at an end of a row of the block, or of a warp.
 
         Of B in a row, that is ceil(B/32) where there is one row, at most 1 + B/32 and never more than B otherwise.
         """

@@ -45,7 +45,7 @@ class Work:
 
     @property
     def rounded(self) -> tuple[int, ...]:
-        """Return the counts as integers, rounded up, in the order of the fields."""
+        """The counts as integers, rounded up, in the order of the fields."""
         return tuple(max(0, ceil(value)) for value in astuple(self))
 
 

@@ -109,7 +109,7 @@ class Strategy(Protocol[Fragment]):
 
     @property
     def decision(self) -> tuple[str, str]:
-        """Return what a leaf's decisions say where the strategy stands, and where it does not.
+        """What a leaf's decisions say where the strategy stands, and where it does not.
 
         Strategies with the same second word are levels of one: it is said where none of them stands.
         """

@@ -78,7 +78,7 @@ class Case:
         return Tuned(self._session.subject, name, sizes, results, self._measured)
 
     def _problem_at(self, sizes: Mapping[str, int], point: Mapping[str, int] | None = None) -> Problem:
-        """Return the file of the problem at these sizes, with the baseline or with other program parameters."""
+        """Return the problem at these sizes, with the baseline or with other program parameters."""
         # Several values of a parameter are to be chosen from; a single one says what the program is to mean.
         fixed = {name: values for name, values in self._choices.domains.items() if len(values) == 1}
         tried = points(self._plan, fixed) if point is None else [point]

@@ -96,7 +96,7 @@ class Session:
 
     @property
     def settings(self) -> dict[str, object]:
-        """Return the settings of measuring processes.
+        """The settings of measuring processes.
 
         Leases of GPUs hold for all users of the machine; a stand-in for one belongs to this run.
         """

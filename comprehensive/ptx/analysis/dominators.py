@@ -52,7 +52,7 @@ class Tree:
 
     @cached_property
     def _spans(self) -> tuple[list[int], list[int]]:
-        """Return the place of every node in :attr:`preorder`, and where its subtree ends there."""
+        """The place of every node in :attr:`preorder`, and where its subtree ends there."""
         enter = [UNREACHED] * len(self.parent)
         leave = [UNREACHED] * len(self.parent)
         for index, node in enumerate(self.preorder):

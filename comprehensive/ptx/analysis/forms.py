@@ -36,7 +36,7 @@ class Form(NamedTuple):
 
     @property
     def varying(self) -> Form:
-        """Return the form without its constant."""
+        """The form without its constant."""
         return Form(self.bits, self.terms, 0)
 
 

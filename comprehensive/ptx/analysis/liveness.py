@@ -60,7 +60,7 @@ class Liveness:
 
     @cached_property
     def ranges(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """Return for every register the stretches of steps ``[first, last)`` before which it is live."""
+        """The stretches of steps ``[first, last)`` before which each register is live."""
         found: list[list[tuple[int, int]]] = [[] for _ in self.cfg.flow.registers]
         begun: dict[int, int] = {}
         last = 0

@@ -83,7 +83,7 @@ class Ssa:
 
     @cached_property
     def readers(self) -> tuple[tuple[int, ...], ...]:
-        """Return for every value the steps that read it.
+        """The steps that read each value.
 
         Guards and values that stay count as read; phis are not steps.
         """

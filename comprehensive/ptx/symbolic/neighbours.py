@@ -256,7 +256,7 @@ class Neighbours:
 
     @cached_property
     def _writers(self) -> Mapping[Form | None, Sequence[int]]:
-        """Return the steps that write, by what their addresses have in common: one of these."""
+        """The steps that write, grouped by the terms of their addresses, by one address of each group."""
         alike: dict[object, tuple[Form | None, list[int]]] = {}
         for number, access in self.emulation.analyses.accesses.items():
             if access.writes:
