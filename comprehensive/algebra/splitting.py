@@ -407,7 +407,7 @@ def _is_open(atom: Atom, frame: Frame) -> bool:
 
 
 def _by_value(node: _Node) -> Atom | None:
-    """Return `x <= k` for the symbol with the narrowest range of more than one value.
+    """Return `x <= k` for the symbol with the narrowest range of more than one value; None without any.
 
     Of infinite ranges a part is cut off.
     """

@@ -49,7 +49,10 @@ def difference(
     order: Order = "forward",
     tolerance: Mapping[str, float] | None = None,
 ) -> str | None:
-    """Return what differs from ``expected`` after a run of the leaf, by more than its type's tolerance."""
+    """Return what differs from ``expected`` after a run of the leaf; None where nothing does.
+
+    Numbers may differ by the tolerance of their type.
+    """
     given = {name: data[name] for name in expected}
     try:
         actual = run(leaf, all_scalars(leaf, arguments, step), given, order=order)

@@ -68,7 +68,7 @@ def _combination(opcode: Opcode) -> Relation | None:
 
 
 def set_predicate(opcode: Opcode) -> Operation | None:
-    """Return the operation of setp.
+    """Return the operation of setp; None for a comparison that it does not have.
 
     Of ``p|q``, q is what the opposite comparison gives; of packed sources that of the upper halves.
     """

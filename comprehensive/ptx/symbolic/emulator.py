@@ -306,7 +306,7 @@ class _Emulator:
         return self.arithmetic.opaque(phi.value) if found is None else found
 
     def _counted(self, phi: Phi, loop: int, first: Form | None) -> Form | None:
-        """Return ``first + step * count`` for a counter."""
+        """Return ``first + step * count`` for a counter; a symbol of its own where that is not known."""
         induction = self._analyses.affine.inductions.get(phi.value)
         if induction is None or first is None or first.bits != induction.first.bits:
             return self.arithmetic.opaque(phi.value)
