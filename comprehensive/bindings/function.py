@@ -194,10 +194,7 @@ class GeneratedFunction:
         named: Mapping[str, Any],
         optional: tuple[Argument, ...] = (),
     ) -> _Call:
-        """Return the arguments of a call by name.
-
-        TypeError as Python has it for arguments that are missing, unknown, or given twice.
-        """
+        """Return the call with its arguments by name. TypeError, as Python has it, for wrong arguments."""
         if len(positional) > len(wanted):
             raise TypeError(f"{self.signature} takes {len(wanted)} arguments in order, got {len(positional)}")
         given = {a.name: value for a, value in zip(wanted, positional, strict=False)}
@@ -227,10 +224,7 @@ class GeneratedFunction:
         return parameters
 
     def _scalars(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the scalars as C values, by name.
-
-        TypeError for what is no number, OverflowError for one that its type does not hold.
-        """
+        """Return the scalars as C values, by name, with the errors of :func:`_scalar`."""
         found: dict[str, Any] = {}
         for argument in self._arguments:
             if not argument.pointer:
@@ -330,10 +324,7 @@ class GeneratedFunction:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call with its arguments sorted.
-
-    ``parameters`` are all members of the parameters or None, ``machine`` likewise.
-    """
+    """A sorted call: ``parameters`` are all members of the parameters or None, ``machine`` likewise."""
 
     given: Mapping[str, Any]
     parameters: Mapping[str, int] | None
@@ -342,10 +333,7 @@ class _Call:
 
 
 def _demand_apart(views: Mapping[Argument, View]) -> None:
-    """Raise ValueError for data that is written and overlaps other data.
-
-    Kernels are made for arrays that do not.
-    """
+    """Raise ValueError for written data that overlaps other data: kernels are made for arrays that do not."""
     for (one, first), (other, second) in combinations(views.items(), 2):
         if one.const and other.const:
             continue
@@ -379,10 +367,7 @@ def _scalar(argument: Argument, value: Any) -> Any:
 
 
 def _machine(machine: Any) -> Mapping[str, int] | None:
-    """Return the numbers of a machine; None where none is given.
-
-    ValueError for a device that is not known, and for values that are not those of a machine.
-    """
+    """Return the numbers of a machine; None for None. ValueError for a device or values that are unknown."""
     if machine is None:
         return None
     if isinstance(machine, str | Path):
