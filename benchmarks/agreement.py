@@ -35,7 +35,7 @@ BOX = range(LOW, HIGH + 1)
 SECONDS_OF_CVC5 = 0.2
 
 Verdicts = dict[str, str]
-"""By the name of a system: "point" (in integers), "rational point", "none" or "undecided"."""
+"""Verdicts by the name of a system: "point" (in integers), "rational point", "none" or "undecided"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Row:
 
 
 def drawn(count: int) -> Iterator[tuple[str, str, System]]:
-    """Family, name and system of the random ones."""
+    """Yield family, name and system of the random ones."""
     for family in FAMILIES:
         for number in range(count):
             yield family, f"{family} {number}", random_system(family, number)
@@ -90,7 +90,7 @@ def word(system: System, verdict: Verdict) -> str:
 
 
 def counted(count: int) -> Verdicts:
-    """Counting in the box: all there is to a boxed system, and a point of any other."""
+    """Return verdicts of counting in the box: all there is to a boxed system, and a point of any other."""
     found: Verdicts = {}
     for family, name, system in drawn(count):
         point = first_point(system.all_atoms, BOX)
@@ -99,7 +99,7 @@ def counted(count: int) -> Verdicts:
 
 
 def z3_alone(count: int) -> Verdicts:
-    """z3 over the integers, on the atoms as they are."""
+    """Return verdicts of z3 over the integers, on the atoms as they are."""
     found: Verdicts = {}
     for _, name, system in drawn(count):
         answer = smt.solve(system.all_atoms, system.symbols, LIMITS)
@@ -112,7 +112,7 @@ def z3_alone(count: int) -> Verdicts:
 
 
 def cvc5_alone(count: int) -> Verdicts:
-    """cvc5 over the integers."""
+    """Return verdicts of cvc5 over the integers."""
     listed = list(drawn(count))
     given = answers("cvc5", [system.all_atoms for _, _, system in listed], SECONDS_OF_CVC5, budget=1e9)
     words = {"sat": "point", "unsat": "none"}

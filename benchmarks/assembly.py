@@ -60,7 +60,7 @@ KINDS = {
 
 
 def cpu_s() -> float:
-    """Of this process and of those that it has started and that have ended."""
+    """Return the processor time, in seconds, of this process and of those it has started that have ended."""
     usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 

@@ -36,7 +36,7 @@ class Times:
 
 
 def cold(arguments: list[str], runs: int) -> Times:
-    """``comprehensive ARGUMENTS`` as a fresh process, from start to exit."""
+    """Time ``comprehensive ARGUMENTS`` as a fresh process, from start to exit."""
     wall: list[float] = []
     cpu: list[float] = []
     peak = 0.0

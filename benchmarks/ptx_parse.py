@@ -60,7 +60,7 @@ def _ptx() -> str:
 
 
 def _of_size(text: str, size: int) -> str:
-    """About so many bytes: the functions of the text, again and again."""
+    """Return a module of about so many bytes: the functions of the text, again and again under new names."""
     module = parse(SourceFile("matmul.ptx", text))
     functions = list(module.functions.values())
     head = text[: functions[0].start]

@@ -35,7 +35,7 @@ COUNTED = ("LDG", "STG", "LDS", "STS", "LD", "ST", "LDL", "STL")
 
 @dataclass(frozen=True)
 class Measured:
-    """Of one module: registers and spills summed over its kernels, instructions of SASS by name."""
+    """Measurements of a module: registers and spills summed over kernels, instructions of SASS by name."""
 
     registers: int
     spills: int
@@ -45,7 +45,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Row:
-    """Of one source: what each pass applied, and measurements by the name of the pipeline."""
+    """The row of a source: what each pass applied, and measurements by the name of the pipeline."""
 
     source: str
     applied: Mapping[str, int]

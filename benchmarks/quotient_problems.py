@@ -29,13 +29,13 @@ class Arithmetic(Protocol):
     def ceiling(self, above: Value, below: Value) -> Value: ...
 
     def blocks(self, *limits: Limit) -> Value:
-        """As many as fit within all limits, at most 32."""
+        """Return as many blocks as fit within all limits, at most 32."""
         ...
 
 
 @dataclass(frozen=True)
 class Problem:
-    """`conditions` speaks of parameters from 1 up to `most`, None for no bound."""
+    """A problem: `conditions` speaks of parameters from 1 up to `most`, None for no bound."""
 
     name: str
     conditions: Callable[..., list[Condition]]
@@ -47,7 +47,7 @@ R_SM, W_SM, Z_SM = 65536, 64, 25600
 
 
 def registers(a: Arithmetic, threads: Value, each: Value, available: Value = R_SM) -> Limit:
-    """Given out in units of 256."""
+    """Return the limit of registers, which are given out in units of 256."""
     return available, 256 * a.ceiling(each * threads, 256)
 
 
@@ -56,7 +56,7 @@ def warps(a: Arithmetic, threads: Value) -> Value:
 
 
 def shared(a: Arithmetic, words: Value, available: Value = Z_SM) -> Limit:
-    """256 words of the system for each block, in units of 32."""
+    """Return the limit of shared memory: with 256 words of the system for each block, in units of 32."""
     return available, 32 * a.ceiling(words + 256, 32)
 
 
@@ -250,7 +250,7 @@ PROBLEMS = (
 
 
 class Numbers:
-    """Python's integers."""
+    """The arithmetic of Python's integers."""
 
     def floor(self, above: Value, below: Value) -> Value:
         return above // below

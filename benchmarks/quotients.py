@@ -133,7 +133,7 @@ class Split(Symbols):
 
 
 class Expressions:
-    """z3's own."""
+    """The arithmetic of z3's own expressions."""
 
     def floor(self, above: Value, below: Value) -> Value:
         return self._term(above) / below
@@ -160,7 +160,7 @@ class Expressions:
 
 
 def systems(problem: Problem, kind: type[Symbols]) -> Iterator[System]:
-    """One for each way to choose."""
+    """Yield a system for each way to choose."""
     make = {
         "==": equal,
         "<=": at_most,

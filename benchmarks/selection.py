@@ -99,7 +99,10 @@ def main() -> int:
 
 
 def row(plan: ProgramPlan, folder: Path, runs: int) -> Row:
-    """SystemExit where there are no compilers, CalledProcessError where something fails."""
+    """Measure the row of a spec.
+
+    SystemExit where there are no compilers, CalledProcessError where something fails.
+    """
     c, cxx = find_c_compiler(), find_cxx_compiler()
     if c is None or cxx is None:
         raise SystemExit("no C and C++ compilers were found: set CC and CXX, or install gcc and g++")
@@ -215,7 +218,7 @@ def _build(command: Sequence[str], folder: Path) -> None:
 
 
 def _medians(program: Path, runs: int) -> list[float]:
-    """Of each number that the program prints."""
+    """Return the median of each number that the program prints."""
     printed = [
         subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
         for _ in range(runs)

@@ -88,7 +88,7 @@ def found(module: Module, options: str) -> Found:
 
 
 def reason(text: str) -> str:
-    """Of a remark, without the instruction and its numbers."""
+    """Return the reason that a remark gives, without the instruction and with its numbers as N."""
     return re.sub(r"-?\d+(\.\d+)?", "N", text.partition(" stays a load: ")[2])
 
 
@@ -137,7 +137,7 @@ def times(rows: Sequence[Row]) -> str:
 
 
 def reasons(rows: Sequence[Row]) -> str:
-    """Over all kernels, by what the pass says."""
+    """Return a table of how often loads stay for each reason, over all kernels."""
     names = {SOUND: "sound", NO_ALIAS: "no alias", "": "by cost"}
     by = {options: Counter[str]() for options in names}
     for row in rows:

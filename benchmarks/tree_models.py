@@ -44,7 +44,7 @@ class Model(Protocol[State]):
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """On this kernel, `levels` strategies were taken for each counter and the `waiting` counters are not judged."""
+    """A kernel on which `levels` strategies were taken for each counter; `waiting` counters are not judged."""
 
     kernel: int
     levels: tuple[int, ...]

@@ -189,7 +189,7 @@ def _atoms(step: _Step) -> tuple[Atom, ...]:
 
 
 def _blocks(count: int, sample: int) -> list[int]:
-    """About `sample` of so many numbers, in blocks without gaps that are spread evenly."""
+    """Return about `sample` of so many numbers, in blocks without gaps that are spread evenly."""
     if count <= sample:
         return list(range(count))
     return [block * count // BLOCKS + i for block in range(BLOCKS) for i in range(sample // BLOCKS)]
@@ -202,7 +202,7 @@ def _serve(kind: str, seed: int, variables: int, size: int, options: Options, re
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`limit` seconds a query, `seconds` a walk or a rival, `sample` queries a rival."""
+    """The options: `limit` seconds a query, `seconds` a walk or a rival, `sample` queries a rival."""
 
     limit: float
     seconds: float

@@ -69,7 +69,10 @@ class Assert:
         return tuple(sorted(names_read(self.condition)))
 
     def holds(self, values: Mapping[str, int | Fraction]) -> bool | None:
-        """As the generated code computes it, which refuses what C leaves undefined; None where a name has no value."""
+        """Return whether the condition holds, as generated code computes it; None where a name has no value.
+
+        That code refuses what C leaves undefined.
+        """
         if any(name not in values for name in self.names):
             return None
         try:
@@ -91,7 +94,9 @@ class Assert:
     def alternatives(
         self, values: Mapping[str, int | Fraction], *, wanted: bool = True
     ) -> Alternatives | None:
-        """Where it holds, or where it does not, as conjunctions of polynomial conditions on what has no value.
+        """Return where the condition holds, or does not, as alternative conjunctions.
+
+        They are polynomial conditions on the names without a value.
 
         None where it is not made of polynomials: a quotient or remainder of such names, for example.
         """
@@ -135,7 +140,10 @@ class Assert:
 
 @dataclass(frozen=True, slots=True)
 class Asserts:
-    """Those before one region; ``unchecked`` quotes those that only the generated code can test, when it runs."""
+    """The asserts before one region.
+
+    ``unchecked`` quotes those that only the generated code can test, when it runs.
+    """
 
     checked: tuple[Assert, ...]
     unchecked: tuple[str, ...]
@@ -145,7 +153,10 @@ class Asserts:
         return any(each.holds(values) is False for each in self.checked)
 
     def atoms(self, values: Mapping[str, int | Fraction] | None = None) -> tuple[Atom, ...]:
-        """What holds of the names without a value wherever all asserts do, as far as it is one conjunction."""
+        """Return the atoms on names without a value that all asserts imply.
+
+        Only asserts that are one conjunction count.
+        """
         found = [each.alternatives(values or {}) for each in self.checked]
         return tuple(atom for cases in found if cases is not None and len(cases) == 1 for atom in cases[0])
 

@@ -71,7 +71,7 @@ def conclusion(states: Sequence[State]) -> str:
 
 
 def ending(source: Path, output: Path, compilation: Compilation) -> tuple[str, ...]:
-    """Where everything is, how it is called, and two commands to try next."""
+    """Return lines on where everything is and how it is called, with two commands to try next."""
     plan = compilation.plan
     function = interface(plan.functions[0])
     arguments = ", ".join([*(argument.name for argument in function.arguments), "NULL", "NULL"])
@@ -104,7 +104,7 @@ def ending(source: Path, output: Path, compilation: Compilation) -> tuple[str, .
 
 
 def _commands() -> tuple[str, str]:
-    """What one types for this Python, and for this tool beside it."""
+    """Return what one types for this Python, and for this tool beside it."""
     python = Path(sys.executable)
     if os.environ.get("VIRTUAL_ENV") == sys.prefix:
         return "python", "comprehensive"
@@ -114,7 +114,7 @@ def _commands() -> tuple[str, str]:
 
 
 def gpu_line() -> str:
-    """Whether the same comparison can run on a GPU here, and how."""
+    """Return the line that says whether and how the same comparison can run on a GPU here."""
     if shutil.which("nvidia-smi") is None or shutil.which("nvcc") is None:
         return "no GPU here: `make gpu-test` runs the same comparison where there is one"
     answer = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)

@@ -123,11 +123,11 @@ class CompileError(Exception):
 
 
 class CommandLineError(CompileError):
-    """Not the input but the command line is wrong."""
+    """An error in the command line, not in the input."""
 
 
 class GeneratedCodeError(CompileError):
-    """Not the input is wrong but what was generated from it: ``texts`` are files by name that show it."""
+    """An error in what was generated, not in the input; ``texts`` are files by name that show it."""
 
     def __init__(self, diagnostic: Diagnostic, texts: Mapping[str, str]) -> None:
         super().__init__((diagnostic,))

@@ -64,7 +64,7 @@ RegisterSource = Literal["auto", "estimate", "ptxas"]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a user may choose.
+    """The options that a user may choose.
 
     ``registers``: where the register counter comes from; ``auto`` is ptxas where nvcc is found, else the estimate.
     ``arch``: the architecture that ptxas counts registers for.
@@ -78,9 +78,9 @@ class Options:
     warnings_are_errors: bool = False
     reassociate: bool = False
     counters: tuple[str, ...] = ()
-    """Those besides the default ones, by name; a name of a family stands for its counters."""
+    """The counters besides the default ones, by name; a name of a family stands for its counters."""
     strategies: tuple[str, ...] = ()
-    """Those to be tried before the default ones, by name."""
+    """The strategies to be tried before the default ones, by name."""
     pragma: Models | None = None
     """The directives that say which loops are regions, where no keywords do."""
     configuration: Configuration = Configuration()
@@ -96,7 +96,7 @@ class Compilation:
     nests: tuple[Nest, ...]
     trees: tuple[Tree[Variant], ...]
     tiles: tuple[Tree[Variant] | NotApplicable, ...]
-    """For every region the tree of its kernel over register tiles, which is tried first; or why it has none."""
+    """The tree of every region's kernel over register tiles, which is tried first; or why it has none."""
     time_tiles: tuple[Tree[Variant] | NotApplicable, ...]
     """The same of its kernel over time tiles, which is tried before that."""
     plan: ProgramPlan
@@ -191,7 +191,10 @@ def _grown(root: Variant, problem: Problem[Variant]) -> Tree[Variant]:
 def problem_of(
     nest: Nest, options: Options, strategies: tuple[Strategy[Variant], ...] | None = None
 ) -> Problem[Variant]:
-    """What Algorithm 1 is given for a nest: counters, strategies (all that there are unless given), assumptions."""
+    """Return what Algorithm 1 is given for a nest: counters, strategies, assumptions.
+
+    The strategies are all that there are, unless some are given.
+    """
     counted = counters(options)
     demand_other_names(nest, counted)
     return Problem(
@@ -303,7 +306,7 @@ def tile_plan(name: str, tile: Tree[Variant] | NotApplicable, first: int) -> Til
 
 
 def registers_of(tree: Tree[Variant], leaf: Leaf[Variant]) -> int:
-    """Those of a thread, where they are counted as a number."""
+    """Return the registers of a thread of a leaf, where they are counted as a number; else a usual number."""
     for counter in tree.counters:
         value = counter.evaluate(leaf.fragment).value
         if counter.limit == "R_B" and isinstance(value, Polynomial) and value.is_constant:
@@ -312,5 +315,5 @@ def registers_of(tree: Tree[Variant], leaf: Leaf[Variant]) -> int:
 
 
 def decision_lines(leaf: Leaf[Variant]) -> tuple[str, ...]:
-    """What was decided on the way to a leaf, a line a strategy that was asked for."""
+    """Return what was decided on the way to a leaf, a line for each strategy that was asked for."""
     return tuple(": ".join(filter(None, (d.strategy, d.text, d.note))) for d in leaf.decisions if d.note)

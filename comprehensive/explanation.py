@@ -65,7 +65,10 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class RegionExplanation:
-    """``registers`` says where the register counts come from: ``estimate``, ``ptxas sm_90``."""
+    """The explanation of which leaf of a region runs.
+
+    ``registers`` says where the register counts come from: ``estimate``, ``ptxas sm_90``.
+    """
 
     name: str
     device: str
@@ -173,7 +176,10 @@ def explain(
 
 
 def _defaults(function: FunctionPlan, device: Device, values: Mapping[str, Rational]) -> Defaults | None:
-    """What the launcher chooses; None where a program parameter is given, or not all that the choice depends on."""
+    """Return what the launcher chooses by itself.
+
+    None where a program parameter is given, or not everything that the choice depends on.
+    """
     host = interface(function)
     if not host.program or any(a.name in values for a in host.program):
         return None
@@ -227,7 +233,10 @@ def _case(
     notes: tuple[str, ...],
     demanded: tuple[Condition, ...],
 ) -> Case:
-    """``demanded`` are the asserts, which come first: where one fails, the call is refused, whatever else holds."""
+    """Return the verdict on a leaf or dead end.
+
+    ``demanded`` are the asserts, which come first: where one fails, the call is refused, whatever else holds.
+    """
     atoms = sorted(system.atoms, key=lambda atom: atom.format(tree.order, tree.limits))
     conditions = (*demanded, *(_condition(atom, tree, point) for atom in atoms))
     if any(c.holds is False for c in conditions):
@@ -292,7 +301,7 @@ def _parameters(symbols: Sequence[str], quotients: Sequence[Quotient]) -> tuple[
 
 
 def to_text(regions: tuple[RegionExplanation, ...]) -> str:
-    """For a terminal: the case that runs first, then why the others do not."""
+    """Return text for a terminal: the case that runs first, then why the others do not."""
     lines: list[str] = []
     for region in regions:
         values = ", ".join(f"{k} = {v}" for k, v in region.values.items()) or "no parameter given"
@@ -315,7 +324,10 @@ def to_text(regions: tuple[RegionExplanation, ...]) -> str:
 
 
 def _defaults_lines(found: Defaults) -> list[str]:
-    """What the launcher takes without parameters, the next best, and the best that lead to other leaves."""
+    """Return lines on what the launcher takes without parameters, and on the next best.
+
+    The best that lead to other leaves follow.
+    """
     if found.chosen is None:
         return ["  without parameters the launcher finds none that can be launched"]
     ranked = sorted((t for t in found.tried if t is not found.chosen), key=lambda tried: tried.order)
@@ -337,7 +349,7 @@ def _tried(tried: Tried) -> str:
 
 
 def _ranking_lines(ranking: Ranking) -> list[str]:
-    """What is expected of everything that fits, and for the first one how that comes about."""
+    """Return lines on what is expected of everything that fits, and for the first how that comes about."""
     lines = ["  expected cycles of a launch, the least first (a model, good for comparing)"]
     for place, ranked in enumerate(ranking.fitting):
         assert ranked.cost is not None

@@ -204,7 +204,7 @@ def earlier_outputs(manifest: Path) -> tuple[str, ...]:
 
 
 def _data_files() -> list[Path]:
-    """What the outputs depend on besides the source: templates, the grammar and macros of standard headers."""
+    """Return the files that outputs depend on besides the source: templates, grammar, macros of headers."""
     templates = sorted(p for p in template_directory().rglob("*") if p.is_file())
     headers = sorted((spec_directory() / "headers").glob("*.h"))
     return [*templates, spec_directory() / "metafork.lark", *headers]

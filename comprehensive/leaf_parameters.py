@@ -69,7 +69,10 @@ class LeafPoints:
 
 
 def domain(text: str) -> Domain:
-    """`1:64`, `powers_of_two:1024`, `multiples:32:1024` or `divisors:96`. ValueError where it is none of these."""
+    """Return the values of a domain: `1:64`, `powers_of_two:1024`, `multiples:32:1024` or `divisors:96`.
+
+    ValueError where the text is none of these.
+    """
     found = re.fullmatch(r"(?:([a-z_]+):)?(\d{1,18})(?::(\d{1,18}))?", text, re.ASCII)
     values: Domain = ()
     match found and (found[1], int(found[2]), None if found[3] is None else int(found[3])):
@@ -220,7 +223,7 @@ def _conditions(tree: Tree[Variant], leaf: Leaf[Variant], asserts: Asserts) -> t
 
 
 def _is_conjunction(demanded: Assert, values: Mapping[str, Rational]) -> bool:
-    """Whether the assert is in the system, all of it."""
+    """Return whether the assert is one conjunction, so that all of it is in the system."""
     found = demanded.alternatives(values)
     return found is not None and len(found) == 1
 
@@ -234,7 +237,7 @@ def _integers(nest: Nest) -> tuple[str, ...]:
 
 
 def loops_text(found: tuple[LeafLoops, ...]) -> str:
-    """In the notation of C, a heading each."""
+    """Return the loops in the notation of C, with a heading for each region."""
     return "\n".join(
         _heading(each.region, each.leaf, each.conditions, each.values)
         + as_loops(each.description, _body(each.checks))
@@ -260,7 +263,7 @@ def points_text(found: tuple[LeafPoints, ...]) -> str:
 
 
 def _body(checks: tuple[str, ...]) -> str:
-    """What the loops call at a point, behind the asserts that no bound says."""
+    """Return what the loops call at a point, behind the asserts that no bound says."""
     return "".join(f"if ({check}) " for check in checks) + "point"
 
 

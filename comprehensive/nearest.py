@@ -31,7 +31,9 @@ def nearest(
     quotients: tuple[Quotient, ...] = (),
     admitted: Callable[[Mapping[str, Scalar]], bool] = lambda point: True,
 ) -> Mapping[str, int] | None:
-    """None where nothing that is tried holds; KeyError for a symbol without a value.
+    """Return the nearest point to the given one; None where nothing that is tried holds.
+
+    KeyError for a symbol without a value.
 
     ``quotients`` are symbols of the system that depend on others; ``admitted`` says what else must hold of a point.
     """
@@ -69,7 +71,7 @@ def _thresholds(system: System, point: Mapping[str, int | Fraction], name: str) 
 
 
 def _factor(new: int, old: int | Fraction) -> float:
-    """How far values are from each other, as a logarithm: sums are then those of products."""
+    """Return how far values are from each other, as a logarithm: sums are then those of products."""
     return abs(log2(new / max(1, int(old))))
 
 

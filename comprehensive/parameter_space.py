@@ -64,7 +64,10 @@ def divide(
 def _refusals(
     asserts: Asserts, symbols: set[str], known: Mapping[str, Rational]
 ) -> tuple[tuple[PartitionCase, ...], tuple[str, ...]]:
-    """Where asserts refuse a call, and those of which the picture says nothing, quoted with the reason."""
+    """Return the cases where asserts refuse a call, and quotes of the asserts that no case stands for.
+
+    Each quote says why.
+    """
     cases: list[PartitionCase] = []
     unchecked = list(asserts.unchecked)
     for each in asserts.checked:

@@ -66,7 +66,7 @@ def plug_in(point: EntryPoint, what: str, given: Mapping[str, object]) -> Any:
 
 
 def accepted(maker: Callable[..., object], given: Mapping[str, object]) -> dict[str, object]:
-    """Those of the given values for which a class or function has a parameter of that name."""
+    """Return the values for which a class or function has a parameter of that name."""
     parameters = inspect.signature(maker).parameters
     return {name: value for name, value in given.items() if name in parameters}
 
@@ -99,7 +99,7 @@ class ForeignStrategy:
         return taken
 
     def apply(self, fragment: Variant) -> Applied[Variant] | NotApplicable:
-        """What the strategy answers. CompileError (CF0721) where it raises, or answers what is no outcome."""
+        """Return the strategy's answer. CompileError (CF0721) where it raises, or answers what is no outcome."""
         from comprehensive.loops.ir import Variant
         from comprehensive.loops.verify import verify
         from comprehensive.optimize.protocols import Applied, NotApplicable
@@ -138,7 +138,10 @@ class ForeignCounter:
         return self.wrapped.kind
 
     def evaluate(self, fragment: Variant) -> Evaluation:
-        """What the counter answers, whatever it is: the optimizer checks it. CompileError (CF0721) where it raises."""
+        """Return the counter's answer, whatever it is. CompileError (CF0721) where it raises.
+
+        The optimizer checks the answer.
+        """
         return _blaming(self.owner, lambda: self.wrapped.evaluate(fragment))
 
 

@@ -152,9 +152,10 @@ def counters_of(
 
 
 def strategies_for(counted: Iterable[str], asked: Iterable[str] = ()) -> tuple[Strategy[Variant], ...]:
-    """Those asked for, then the default ones, then those that improve nothing but ``counted`` that is not default.
+    """Return the strategies asked for, the default ones, and others that improve a counter of ``counted``.
 
-    RegistryError for names ``asked`` that are unknown or given twice.
+    The last ones are strategies that are not taken by default. RegistryError for names ``asked`` that are
+    unknown or given twice.
     """
     improved = frozenset(counted)
     first = strategies().take(asked)

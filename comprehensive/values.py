@@ -24,7 +24,9 @@ Rational: TypeAlias = int | Fraction
 def demand_known(
     compilation: Compilation, values: Mapping[str, Rational], besides: Collection[str] = ()
 ) -> None:
-    """CommandLineError for a name that no region, no tree and not `besides` knows (CF0701), for too small a value
+    """Raise CommandLineError for a value that no parameter can have.
+
+    It is raised for a name that no region, no tree and not `besides` knows (CF0701), for too small a value
     (CF0702) and for one that the parameter cannot have (CF0704).
 
     Program parameters are at least 1, everything else is not negative; all are integers but performance levels, which
@@ -59,8 +61,10 @@ def limits_to_give(trees: Iterable[Tree[Variant]]) -> tuple[str, ...]:
 
 
 def demand_levels(compilation: Compilation, levels: Mapping[str, Rational]) -> None:
-    """CommandLineError unless the levels are those that the trees depend on: each (CF0706), no other (CF0701), and
-    with a value that the limit can have (CF0702, CF0704)."""
+    """Raise CommandLineError unless the levels are those that the trees depend on.
+
+    There must be each (CF0706), no other (CF0701), and with a value that the limit can have (CF0702, CF0704).
+    """
     wanted = limits_to_give(compilation.trees)
     for name, value in levels.items():
         if name not in wanted:
@@ -79,7 +83,7 @@ def demand_levels(compilation: Compilation, levels: Mapping[str, Rational]) -> N
 
 
 def _demand_limit(name: str, value: Rational) -> None:
-    """CommandLineError (CF0702, CF0704) for a share that is none and for a count that is none."""
+    """Raise CommandLineError (CF0702, CF0704) for a share that is none and for a count that is none."""
     if is_integer_symbol(name):
         if value < 0:
             raise value_error("CF0702", f"{name} = {value} is below 0", f"give {name} a value of at least 0")
@@ -91,7 +95,10 @@ def _demand_limit(name: str, value: Rational) -> None:
 
 
 def demand_computed(nest: Nest, values: Mapping[str, Rational]) -> None:
-    """CommandLineError (CF0705) for a value of a host scalar that host code computes otherwise from other values."""
+    """Raise CommandLineError (CF0705) for a value of a host scalar that contradicts host code.
+
+    Host code computes another one from other values.
+    """
     known: dict[str, int | float] = {}
     types = {s.name: s.type for s in nest.scalars}
     for scalar in nest.scalars:

@@ -63,7 +63,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class RegionReport:
-    """``endless`` names the loop of the source that the interpreter gave up on, if there is one."""
+    """The verdicts on one region.
+
+    ``endless`` names the loop of the source that the interpreter gave up on, if there is one.
+    """
 
     name: str
     conditions: tuple[Condition, ...]
@@ -72,7 +75,7 @@ class RegionReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``runs`` is None where running the code was not asked for."""
+    """The verdicts on a program; ``runs`` is None where running the code was not asked for."""
 
     regions: tuple[RegionReport, ...]
     runs: tuple[LeafRuns, ...] | None
@@ -83,7 +86,7 @@ class Report:
 
     @property
     def states(self) -> tuple[State, ...]:
-        """Of all statements: conditions of regions, then runs of leaves."""
+        """The states of all statements: conditions of regions, then runs of leaves."""
         conditions = tuple(c.state for region in self.regions for c in region.conditions)
         return conditions + tuple(run.state for run in self.runs or ())
 
@@ -196,7 +199,7 @@ def _region(compilation: Compilation, number: int, points: int, duplicates: bool
 
 
 def _legality(nest: Nest, cases: Sequence[_Case]) -> Condition:
-    """That the parallel loops are parallel; a race that is proved has ended the compilation before.
+    """Return the condition that parallel loops are parallel; a proved race has ended the compilation before.
 
     What is not decided is tried: results that the order of iterations changes are a race.
     """
@@ -211,7 +214,7 @@ def _legality(nest: Nest, cases: Sequence[_Case]) -> Condition:
 
 
 def _orders(nest: Nest, cases: Sequence[_Case]) -> Iterator[str]:
-    """What differs where the parallel loops run backwards."""
+    """Yield what differs where the parallel loops run backwards."""
     rounded = any(not nest.array(name).type.is_integer for name in atomically_updated(nest))
     for case in cases:
         found = difference(
@@ -330,7 +333,7 @@ _MARKS = {State.HOLDS: "ok  ", State.FAILS: "FAIL", State.NOT_CHECKED: "--  "}
 
 
 def to_text(report: Report) -> str:
-    """For a terminal."""
+    """Return the report as text for a terminal."""
     lines: list[str] = []
     for region in report.regions:
         lines.append(region.name)
@@ -349,7 +352,7 @@ def to_text(report: Report) -> str:
 
 
 def _drawn(report: Report) -> str:
-    """Which data the statements were tried on."""
+    """Return the line that says on which data the statements were tried."""
     names = ", ".join(f"'{name}'" for name in report.indices)
     if report.duplicates:
         return f"data: indices occur twice in {names}, as asked for"

@@ -61,7 +61,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With `-n`, tests that share what they compile run in one worker, unless `--dist` says otherwise."""
+    """Run tests that share what they compile in one worker with `-n`, unless `--dist` says otherwise."""
     from tests.distribution import Together
 
     return Together(config, log) if config.getoption("dist") == "load" else None

@@ -53,14 +53,14 @@ class Case:
         return "TFLOP/s" if self.kind in ("matmul", "fma") else "GB/s"
 
     def rate(self, milliseconds: float) -> float:
-        """In TFLOP/s for products, else in GB/s."""
+        """Return the rate in TFLOP/s for products, else in GB/s."""
         if self.measured_in == "TFLOP/s":
             return self.operations / milliseconds / 1e9
         return self.traffic / milliseconds / 1e6
 
 
 def points(names: str, *values: tuple[int, ...]) -> tuple[Point, ...]:
-    """``points("B0 B1", (4, 64))`` is one point."""
+    """Return points from names of parameters and values: ``points("B0 B1", (4, 64))`` is one point."""
     return tuple(dict(zip(names.split(), each, strict=True)) for each in values)
 
 
@@ -121,7 +121,7 @@ N = 16384
 GRID = 8192
 CUBE = 512
 LINE = (1 << 28) + 2
-"""With its two ends: 2^28 points are computed, so that blocks of powers of two divide them."""
+"""The length with its two ends: 2^28 points are computed, so that blocks of powers of two divide them."""
 _TURNED = points(
     "B0 B1 s",
     (32, 8, 4),
@@ -190,7 +190,7 @@ DIFFUSION = 0.1
 
 
 def jacobi1d(length: int, sweeps: int) -> Case:
-    """``length`` with its two ends."""
+    """Return a case of 1-D Jacobi; ``length`` counts its two ends."""
     work = 3.0 * (length - 2) * sweeps
     ours = Launch("jacobi1d", {"T": sweeps, "N": length}, _LINES)
     points_ = "2^28" if length == LINE else str(length - 2)

@@ -13,13 +13,15 @@ from benchmarks.gpu.outcome import Outcome, PeerError
 from benchmarks.gpu.problems import Problem
 
 TRYING_S = 6.0
-"""After this long no further attempt is begun; the note says how many are left."""
+"""The seconds after which no further attempt is begun; the note says how many are left."""
 SAMPLING_MS = 250.0
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """``run`` may be called again and again; its first call leaves ``result()`` as the problem wants it.
+    """An attempt that is ready.
+
+    ``run`` may be called again and again; its first call leaves ``result()`` as the problem wants it.
 
     ``what`` tells after a run what ran.
     """
@@ -42,7 +44,7 @@ class Attempt:
 
 
 class DeviceLostError(Exception):
-    """After this error nothing more runs in the process."""
+    """An error after which nothing more runs in the process."""
 
 
 def in_a_row(run: clock.Run) -> tuple[float, ...]:

@@ -86,7 +86,7 @@ def main() -> int:
 
 
 def launches() -> list[tuple[str, str]]:
-    """Peers and names of cases."""
+    """Return the launches to count, as peers and names of cases."""
     wanted = ((OURS.name, name) for name in OF_OURS)
     found = [(p, case.name) for p, name in (*wanted, *BESIDE) for case in CASES if case.name.startswith(name)]
     return [(CEILINGS.name, COPY.name), *found]

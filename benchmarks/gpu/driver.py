@@ -51,7 +51,7 @@ class Device:
         self.name, self.sm = name.value.decode(), 10 * major.value + minor.value
 
     def check(self, call: str, *arguments: Any) -> None:
-        """DriverError where the driver says that something went wrong."""
+        """Call the driver. DriverError where it says that something went wrong."""
         code = getattr(self._cuda, call)(*arguments)
         if code:
             words = ctypes.c_char_p()
@@ -94,7 +94,7 @@ class Device:
         return function
 
     def array(self, size: int) -> ctypes.c_uint64:
-        """So many bytes of global memory, one at least."""
+        """Allocate so many bytes of global memory, one at least."""
         pointer = ctypes.c_uint64()
         self.check("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(max(size, 1)))
         return pointer
@@ -111,7 +111,10 @@ class Device:
         arguments: Sequence[Any],
         stream: ctypes.c_void_p | None = None,
     ) -> None:
-        """``arguments`` are objects of ctypes, of the sizes of the kernel's parameters."""
+        """Launch a kernel.
+
+        ``arguments`` are objects of ctypes, of the sizes of the kernel's parameters.
+        """
         if shared_bytes > _MOST_SHARED_UNASKED:
             self.check("cuFuncSetAttribute", function, _DYNAMIC_SHARED_BYTES, shared_bytes)
         packed = (ctypes.c_void_p * max(len(arguments), 1))(*(ctypes.addressof(a) for a in arguments))
@@ -121,7 +124,7 @@ class Device:
         self.check("cuCtxSynchronize")
 
     def milliseconds(self, work: Callable[[], None]) -> float:
-        """Between two events around what ``work`` puts into the default stream."""
+        """Return the time between two events around what ``work`` puts into the default stream."""
         events = ctypes.c_void_p(), ctypes.c_void_p()
         for event in events:
             self.check("cuEventCreate", ctypes.byref(event), 0)

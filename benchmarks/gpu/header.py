@@ -42,7 +42,10 @@ class Declared:
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """``<function>_launch_explained``, without the machine before ``arguments`` and params, stream, why after."""
+    """The launcher ``<function>_launch_explained``.
+
+    The machine stands before ``arguments``, and params, stream and why after them; these are left out.
+    """
 
     function: str
     arguments: tuple[Declared, ...]
@@ -50,7 +53,7 @@ class Launcher:
 
 
 def launcher(header: str, function: str) -> Launcher:
-    """ValueError where the header declares no such launcher."""
+    """Return the launcher of a function. ValueError where the header declares none."""
     call = re.search(rf"^int {function}_launch_explained\(([^)]*)\);", header, re.MULTILINE)
     members = re.search(rf"typedef struct {function}_params {{(.*?)}} {function}_params;", header, re.DOTALL)
     if call is None:
@@ -61,7 +64,7 @@ def launcher(header: str, function: str) -> Launcher:
 
 
 def declared(text: str) -> Declared:
-    """``const float *a`` or ``long long n``."""
+    """Return what is declared by ``const float *a`` or ``long long n``."""
     found = re.fullmatch(r"(.*?)(\**)\s*(\w+)", text.strip(), re.DOTALL)
     if found is None:
         raise ValueError(f"no declaration: {text!r}")

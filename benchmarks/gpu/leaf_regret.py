@@ -35,12 +35,12 @@ HOPELESS = 2.5
 """A candidate that takes so many times the best one is not timed well."""
 TOLERANCE = 1e-4
 THREADS = (32, 1024)
-"""Of the blocks that are tried, and more at smaller sizes of a case."""
+"""The threads of the blocks that are tried, and more at smaller sizes of a case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """``scalars`` and the numbers of elements of the arrays, the last of which are the results."""
+    """A program at a size: ``scalars``, and the elements of the arrays, the last of which are the results."""
 
     program: str
     scalars: Mapping[str, int]
@@ -58,7 +58,10 @@ def square(program: str, n: int, **more: Any) -> Case:
 
 
 def rows(program: str, m: int, n: int, arrays: Sequence[str], results: tuple[str, ...]) -> Case:
-    """``w`` and ``v`` have an element a column, ``y`` without ``x`` beside it one a row."""
+    """Return a case over rows and columns.
+
+    ``w`` and ``v`` have an element a column, ``y`` without ``x`` beside it one a row.
+    """
     wide = {"a": m * n, "x": m * n, "b": m * n, "w": n, "v": n, "s": n, "t": n, "r": m, "c": n}
     sizes = {name: wide.get(name, m * n if "x" in arrays else m) for name in arrays}
     return Case(program, {"m": m, "n": n}, sizes, results)

@@ -17,7 +17,7 @@ SOURCES = Path(__file__).resolve().parent
 GENERATED = ROOT / "build" / "gpu"
 LIBRARIES = ROOT / "build" / "gpu-bench"
 REFUSED = "refused.txt"
-"""Beside what is generated, or in its place: the words with which ``gen`` refuses a kernel."""
+"""The file beside what is generated, or in its place: the words with which ``gen`` refuses a kernel."""
 BY_HAND = ("ceilings", "figure4", "naive")
 
 

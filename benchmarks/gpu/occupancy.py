@@ -41,7 +41,7 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """``found`` is what the runtime says; negative for an error, which goes for no block."""
+    """A point: ``found`` is what the runtime says; negative for an error, which goes for no block."""
 
     kernel: Kernel
     threads: int

@@ -1,4 +1,4 @@
-"""Who is timed, in this order, and how long each may take: what matters most comes first."""
+"""The peers that are timed, in order, and how long each may take: what matters most comes first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """``module`` of this package has its ``attempts``; ``libraries`` are built for it, beside those of the specs."""
+    """A peer to be timed.
+
+    ``module`` of this package has its ``attempts``; ``libraries`` are built for it, beside those of the
+    specs.
+    """
 
     name: str
     title: str

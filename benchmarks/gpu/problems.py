@@ -17,14 +17,17 @@ from benchmarks.gpu.cases import DIFFUSION, Case
 Arrays = Mapping[str, Tensor]
 
 PRODUCT_TOLERANCE = 1e-4
-"""Of the largest element. Single precision stays far below; TF32 misses by 3e-4 and more."""
+"""A part of the largest element. Single precision stays far below; TF32 misses by 3e-4 and more."""
 STENCIL_TOLERANCE = 1e-5
 POISON = 1 << 30
 
 
 @dataclass(frozen=True)
 class Kind:
-    """``make`` gives the arrays, ``reset`` writes what a run has to find, ``result`` is the part that counts."""
+    """A kind of problem.
+
+    ``make`` gives the arrays, ``reset`` writes what a run has to find, ``result`` is the part that counts.
+    """
 
     make: Callable[[Case, str], Arrays]
     reset: Callable[[Arrays], None]
@@ -143,7 +146,10 @@ def _make_line(case: Case, device: str) -> Arrays:
 
 
 def _reset_line(arrays: Arrays) -> None:
-    """Both halves have the same ends; sweeps read them and leave them alone."""
+    """Set the lower half to the start and the upper one to poison within the same ends.
+
+    Sweeps read the ends and leave them alone.
+    """
     start, lower, upper = arrays["start"], *halves(arrays["a"])
     lower.copy_(start)
     upper.copy_(start)
@@ -156,7 +162,7 @@ def halves(line: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def grids(problem: Problem) -> tuple[Tensor, Tensor]:
-    """Those between which sweeps go to and fro; the first one holds what the first sweep reads."""
+    """Return the grids between which sweeps go to and fro; the first one holds what the first sweep reads."""
     if problem.case.kind == "jacobi1d":
         return halves(problem.arrays["a"])
     return problem.arrays["a"], problem.arrays["b"]
@@ -197,7 +203,7 @@ def inner(grid: Tensor, border: int = 1) -> Tensor:
 
 
 def _reset_pair(arrays: Arrays) -> None:
-    """Both grids have the same border."""
+    """Set both grids to the start, with the inner points of ``b`` not a number; their borders are the same."""
     for name in ("a", "b"):
         arrays[name].copy_(arrays["start"])
     inner(arrays["b"]).fill_(float("nan"))
@@ -294,4 +300,5 @@ KINDS: Mapping[str, Kind] = {
         _make_multiply_adds, _poison("c"), _whole("c"), lambda arrays, sweeps: torch.ones_like(arrays["c"]), 0
     ),
 }
-"""By `Case.kind`; the pairs of grids have an even number of sweeps, so that the result stands in the first."""
+"""The kinds by `Case.kind`; pairs of grids have an even number of sweeps, so that the result is in the
+first."""

@@ -175,7 +175,7 @@ def only(ptx: str, kernels: set[str]) -> str:
 
 
 def variant(source: Source, pipeline: str) -> Variant:
-    """CompileError where a pass makes what is not well formed."""
+    """Return what a pipeline makes of a source. CompileError where a pass makes what is not well formed."""
     stages = run(parse(SourceFile(f"{source.name}.ptx", source.ptx)), passes_of(pipeline))
     remarks = [remark for stage in stages for remark in stage.remarks]
     missed: dict[str, list[str]] = {}
@@ -217,7 +217,7 @@ def written_files(source: str, texts: Mapping[str, str], output: Path) -> dict[s
 
 
 def launch(each: Run) -> dict[str, Any]:
-    """As the other machine reads it."""
+    """Return a launch as the other machine reads it."""
     return {
         "kernel": each.kernel,
         "grid": each.grid,
@@ -238,7 +238,7 @@ def _arguments(large: Run) -> list[dict[str, Any]]:
 
 
 def _emptied(argument: Any) -> Any:
-    """Nothing is drawn for arrays: the device fills them."""
+    """Return the argument without elements to draw if it is an array: the device fills those."""
     return Buffer(argument.direction, argument.type, 0) if isinstance(argument, Buffer) else argument
 
 

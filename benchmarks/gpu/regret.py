@@ -112,7 +112,7 @@ class Found:
 
     @property
     def tuned_regret(self) -> float:
-        """Of the best among the few tiles that are expected to be the fastest, as tuning takes it."""
+        """The regret of the best among the few tiles that are expected to be fastest, which tuning would try."""
         few = sorted(self.tiles, key=lambda number: (self.expected[number], number))[:TOP]
         return min((self.tiles[number] for number in few), default=self.chosen_ms) / self.best_ms - 1
 
@@ -172,7 +172,7 @@ def launch_of(case: Case) -> Launch:
 
 
 def measured(case: Case) -> Found:
-    """PeerError where the choice is wrong or refused."""
+    """Measure the choice and all candidates of a case. PeerError where the choice is wrong or refused."""
     posed = problem(case)
     launch = launch_of(case)
     native.load(launch.spec)
@@ -201,7 +201,11 @@ def measured(case: Case) -> Found:
 
 
 def own_choice(posed: Problem, launch: Launch) -> tuple[str, float]:
-    """Without parameters; where blocks have to divide the size, with those that do, and no tile asked for."""
+    """Time the launcher's own choice, called without parameters.
+
+    Where it then refuses or is wrong, blocks that divide the size are passed, and no tile is asked for.
+    PeerError where nothing is right.
+    """
     try:
         return timed(posed, launch, None, math.inf)[:2]
     except PeerError:

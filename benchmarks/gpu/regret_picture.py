@@ -81,7 +81,7 @@ def points(each: Mapping[str, Any], colour: str) -> list[str]:
 
 
 def place(microseconds: float) -> float:
-    """Along an axis, in pixels from its beginning."""
+    """Return the place of a time along an axis, in pixels from its beginning."""
     low, high = math.log10(LEAST_US), math.log10(MOST_US)
     return SIDE * (math.log10(min(MOST_US, max(LEAST_US, microseconds))) - low) / (high - low)
 

@@ -31,7 +31,7 @@ VARIANTS: Mapping[str, str] = {
 
 
 class Leaves(NamedTuple):
-    """Of one specification: names of kernels, and launches of the first one in blocks of several shapes."""
+    """The leaves of a specification: names of kernels, and launches of the first in blocks of several shapes."""
 
     plain: str
     shuffled: str
@@ -71,7 +71,7 @@ LEAVES: Mapping[str, Leaves] = {
 
 
 def texts_of(name: str, nvcc: Tool) -> dict[str, str]:
-    """By variant, with one name for the kernel."""
+    """Return the PTX of a specification by variant, with one name for the kernel."""
     compilation = compile_file(
         spec_directory() / f"{name}.mf", Options(registers="estimate", counters=("intensity",))
     )

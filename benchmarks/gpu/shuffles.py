@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def checked(found: Found) -> str:
-    """What ``--check`` says."""
+    """Return the text that ``--check`` prints."""
     ran = sum(len(row.variants) for row in found.rows if row.wrong)
     compared = sum(len(row.wrong) for row in found.rows)
     lines = [found.head, f"{ran} launches ran, {compared} compared with the unchanged PTX.", *found.failures]

@@ -54,7 +54,7 @@ def source_of(kernel: Kernel, nvcc: Tool) -> Source:
 
 
 def texts_of(source: Source) -> dict[str, tuple[str, int]]:
-    """By variant: the PTX, and how many loads are shuffles in it."""
+    """Return by variant the PTX, and how many loads are shuffles in it."""
     found = {name: variant(source, pipeline) for name, pipeline in VARIANTS.items()}
     return {name: (each.text, sum(each.applied.values())) for name, each in found.items()}
 

@@ -28,7 +28,7 @@ class Results:
     about: str
     cases: Sequence[Case]
     outcomes: Mapping[tuple[str, str], Outcome]
-    """By the names of case and peer."""
+    """The outcomes by the names of case and peer."""
 
     def of(self, case: Case) -> list[Outcome]:
         """Outcomes of the peers in their order, ours first."""
@@ -47,7 +47,7 @@ class Results:
         return None if None in floors else max(floor for floor in floors if floor is not None)
 
     def share(self, case: Case, outcome: Outcome) -> float | None:
-        """Of the ceiling."""
+        """Return the share of the ceiling that an outcome reaches; None where there is no ceiling."""
         floor = self.floor(case)
         return None if floor is None else floor / outcome.median
 

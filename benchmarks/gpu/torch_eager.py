@@ -42,7 +42,7 @@ def in_place(label: str, problem: Problem, run: Callable[[], object]) -> Attempt
 
 
 def returning(label: str, compute: Callable[[], Tensor]) -> Attempt:
-    """Of a function that returns its result; runs for the time alone drop it."""
+    """Return the attempt that calls a function and keeps its result; runs for the time alone drop it."""
     kept: list[Tensor] = []
 
     def run() -> None:

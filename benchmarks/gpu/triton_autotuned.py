@@ -15,7 +15,7 @@ from benchmarks.gpu.problems import Problem, alternating
 
 Tuned = triton.runtime.Autotuner
 TUNING_MS = 20
-"""For each configuration of a shape, beside as much to warm up."""
+"""The milliseconds for each configuration of a shape, beside as much to warm up."""
 
 
 def attempts(problem: Problem) -> Iterator[Attempt]:

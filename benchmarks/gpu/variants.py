@@ -73,7 +73,7 @@ class Measured:
         return statistics.median(self.milliseconds[name])
 
     def speedup(self, name: str) -> float:
-        """Over the unchanged PTX."""
+        """Return the speed-up over the unchanged PTX."""
         return self.ms(UNCHANGED) / self.ms(name)
 
     def is_same(self, name: str, other: str = UNCHANGED) -> bool:
@@ -97,7 +97,7 @@ def assembled(ptxas: Tool, ptx: Path, arch: str) -> tuple[bytes, dict[str, Assem
 
 
 def bytes_of(argument: Mapping[str, Any]) -> int:
-    """Of an array."""
+    """Return the number of bytes of an array."""
     return int(argument["count"]) * _SIZES[str(argument["type"]).strip("iufb")]
 
 
@@ -168,13 +168,13 @@ class Bench:
             return self._timed(works, runs) if runs else {}, wrong
 
     def _module(self, cubin: bytes) -> ctypes.c_void_p:
-        """Loaded once, and never unloaded."""
+        """Return a module that is loaded once, and never unloaded."""
         if cubin not in self._modules:
             self._modules[cubin] = self._device.load_image(cubin)
         return self._modules[cubin]
 
     def _timed(self, works: Mapping[str, Callable[[], None]], runs: int) -> dict[str, list[float]]:
-        """In turns, each turn with another first one."""
+        """Return milliseconds of a launch by name, run in turns of which each has another first one."""
         for work in works.values():
             work()
         first = next(iter(works.values()))
@@ -214,7 +214,7 @@ class Bench:
     def _fill(
         self, kernel: str, arrays: Sequence[Mapping[str, Any]], pointers: Sequence[ctypes.c_uint64]
     ) -> None:
-        """As the arguments begin; floats between -4 and 4, of other types every bit."""
+        """Fill arrays as they begin: floats between -4 and 4, any bits for other types, and marks in outputs."""
         for position, (array, pointer) in enumerate(zip(arrays, pointers, strict=True)):
             size = bytes_of(array)
             if array["direction"] == "out":
@@ -255,7 +255,10 @@ def parser(name: str, description: str, prepared_by: str) -> argparse.ArgumentPa
 
 @dataclass(frozen=True)
 class Found:
-    """``head`` says where and when; ``copy_rate`` is in bytes a second, 0 where nothing is timed."""
+    """The measurements: ``head`` says where and when.
+
+    ``copy_rate`` is in bytes a second, 0 where nothing is timed.
+    """
 
     rows: Sequence[Measured]
     variants: Mapping[str, str]
@@ -278,7 +281,7 @@ class Found:
 def all_measured(
     name: str, chosen: argparse.Namespace, *, launches: str = "launches", is_timed: bool = True
 ) -> Found | None:
-    """None, and words on standard output, where ptxas or the GPU is missing.
+    """Measure all launches; None, and words on standard output, where ptxas or the GPU is missing.
 
     ``launches`` is the entry of ``launches.json``.
     """
@@ -324,7 +327,7 @@ Cubins: TypeAlias = Mapping[str, "Future[tuple[bytes, dict[str, Assembled]]]"]
 
 
 def _all_assembled(launches: Iterable[Mapping[str, Any]], directory: Path, ptxas: Tool, arch: str) -> Cubins:
-    """By file, on all processors, and done."""
+    """Assemble all variants on all processors, wait for that, and return the results by file."""
     names = dict.fromkeys(file for launch in launches for file in launch["ptx"].values())
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         files = {name: pool.submit(assembled, ptxas, directory / name, arch) for name in names}
@@ -353,7 +356,7 @@ def _progress(row: Measured) -> str:
 
 
 def speeds(found: Found) -> list[str]:
-    """Of a report: the rate of a copy, a table of times and speed-ups, and how far apart equal code is."""
+    """Return the parts of a report on the rate of a copy, on times and speed-ups, and on equal code's noise."""
     timed = [row for row in found.rows if row.milliseconds]
     columns = [name for name in found.variants if name != UNCHANGED]
     head = ("kernel", "unchanged, ms", "arrays, GB/s", "of a copy", *columns)
@@ -366,7 +369,7 @@ def speeds(found: Found) -> list[str]:
 
 
 def pipelines(found: Found) -> str:
-    """Of a report: what each variant is."""
+    """Return the part of a report that says what each variant is."""
     return "\n".join(
         f"- {name}: `{text}`" if text else f"- {name}: no pass" for name, text in found.variants.items()
     )
@@ -384,7 +387,7 @@ def _speedups(row: Measured, columns: Sequence[str], copy_rate: float) -> list[s
 
 
 def _means(rows: Sequence[Measured], columns: Sequence[str]) -> list[str]:
-    """Geometric; the same machine code counts as 1."""
+    """Return the row of geometric means; the same machine code counts as 1."""
     means = (
         statistics.geometric_mean(1.0 if row.is_same(name) else row.speedup(name) for row in rows)
         for name in columns

@@ -31,7 +31,7 @@ _MIRRORED = {Relation.GE: "<=", Relation.GT: "<", Relation.EQ: "=="}
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Atom:
-    """`polynomial REL 0`, always in normal form.
+    """The constraint `polynomial REL 0`, always in normal form.
 
     The polynomial is primitive (coprime integer coefficients). Inequalities keep its sign; the leading
     coefficient of an equation is positive.
@@ -103,11 +103,11 @@ class Atom:
 
     @property
     def sign(self) -> str:
-        """What stands between the `positive_sides`."""
+        """The relation sign between the `positive_sides`."""
         return _MIRRORED[self.relation]
 
     def positive_sides(self) -> tuple[Polynomial, Polynomial]:
-        """`(left, right)`, non-negative coefficients only: the atom is `left <= right` (`<`, `==`).
+        """The sides `(left, right)`, whose coefficients are not negative: `left <= right` (`<`, `==`).
 
         With non-negative symbols both sides can be evaluated in saturating unsigned arithmetic.
         """
@@ -121,7 +121,10 @@ class Atom:
         return self._sides(isolate)[2]
 
     def format(self, order: Sequence[str] = (), isolate: Sequence[str] = ()) -> str:
-        """As in the paper: `Z_B < 2*s*B + 2`, the terms with a symbol of `isolate` alone on one side.
+        """Return the atom as the paper writes it: `Z_B < 2*s*B + 2`.
+
+        The terms with a symbol of `isolate` stand alone on one side. Where these terms have both signs, or
+        there are none, each side gets the terms of one sign.
 
         Where these terms have both signs, or there are none, each side gets the terms of one sign.
         `order` is that of `Polynomial.format`.
@@ -151,22 +154,22 @@ class Atom:
 
 
 def at_most(left: Side, right: Side) -> Atom:
-    """`left <= right`."""
+    """Return the atom `left <= right`."""
     return Atom(_difference(right, left), Relation.GE)
 
 
 def less(left: Side, right: Side) -> Atom:
-    """`left < right`."""
+    """Return the atom `left < right`."""
     return Atom(_difference(right, left), Relation.GT)
 
 
 def at_least(left: Side, right: Side) -> Atom:
-    """`left >= right`."""
+    """Return the atom `left >= right`."""
     return at_most(right, left)
 
 
 def equal(left: Side, right: Side) -> Atom:
-    """`left == right`."""
+    """Return the atom `left == right`."""
     return Atom(_difference(left, right), Relation.EQ)
 
 

@@ -18,7 +18,7 @@ from comprehensive.algebra.symbols import is_integer_symbol
 from comprehensive.algebra.triangular import Piece, Triangular
 
 Box = Mapping[str, Interval]
-"""For variables the least and the largest value, both included."""
+"""The least and the largest value of variables, both included."""
 
 
 def back_substitute(
@@ -85,7 +85,10 @@ def _points(steps: Sequence[_Step], earlier: tuple[int, ...]) -> Iterator[tuple[
 
 
 def _interval(step: _Step, earlier: tuple[int, ...]) -> range:
-    """From the largest lower to the smallest upper limit."""
+    """Return the integers from the largest lower to the smallest upper limit.
+
+    `earlier` are the values of the variables before. ValueError where a side has no limit.
+    """
     low, high = step.box
     lower = [_at(form, earlier) for form in step.lower]
     upper = [_at(form, earlier) for form in step.upper]

@@ -27,7 +27,7 @@ from comprehensive.algebra.rounding import rounded
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """`coefficient` times the polynomials of earlier lines, given by their numbers."""
+    """A product: `coefficient` times the polynomials of earlier lines, given by their numbers."""
 
     coefficient: Fraction
     factors: tuple[int, ...]
@@ -70,7 +70,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """`first` and its complement: every point satisfies one of them (every integer point, where both are rounded)."""
+    """A distinction of cases, `first` and its complement, each with its proof.
+
+    Every point satisfies one of them (every integer point, where both are rounded).
+    """
 
     first: Atom
     second: Atom

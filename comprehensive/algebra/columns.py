@@ -30,7 +30,7 @@ _MOST = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What is known of a system at the points of the pool.
+    """A system as it is known at the points of the pool.
 
     `low` and `high` are the bounds of the solved symbols; `inside` is where the atoms without them hold and
     where each of them has a value.
@@ -138,7 +138,7 @@ def _holds(values: Column, relation: Relation) -> Column:
 def _bounds(
     pool: Pool, split: Split, relation: Relation, integer: bool
 ) -> Iterator[tuple[bool, Column, Column | None]]:
-    """`slope*x + rest REL 0` as bounds: from below or above, where, and the points at which that is right.
+    """Yield bounds from `slope*x + rest REL 0`: from below or above, where, and the points where it is right.
 
     Values are integers, so that `> 0` is `>= 1`.  Where the slope changes its sign, the points of one sign are kept.
     """
@@ -166,5 +166,5 @@ def _scaled(values: Column, scale: int) -> Column:
 
 
 def _amount(values: Column) -> Column:
-    """How much is missing to 0, on a logarithmic scale."""
+    """Return how much the values lack to be 0 or more, on a logarithmic scale."""
     return np.log1p(np.minimum(np.maximum(-values, 0), _MOST).astype(float))

@@ -26,7 +26,7 @@ class DenominatorError(ValueError):
 def compared(
     value: Polynomial | RationalFunction, relation: Relation, signs: Callable[[Polynomial], SignSet]
 ) -> Atom:
-    """`value relation 0`, where `signs` gives the signs that a denominator may have.
+    """Return the atom `value relation 0`, where `signs` gives the signs that a denominator may have.
 
     DenominatorError where it may be 0.
     """

@@ -14,7 +14,7 @@ Domain = Sequence[int]
 
 
 def powers_of_two(limit: int) -> tuple[int, ...]:
-    """1, 2, 4, ... up to the limit."""
+    """Return 1, 2, 4, ... up to the limit."""
     return tuple(1 << exponent for exponent in range(max(0, limit).bit_length()))
 
 
@@ -27,7 +27,7 @@ def divisors(number: int) -> tuple[int, ...]:
 
 
 def multiples(step: int, limit: int) -> range:
-    """`step`, `2*step`, ... up to the limit. ValueError for a step below 1."""
+    """Return `step`, `2*step`, ... up to the limit. ValueError for a step below 1."""
     if step < 1:
         raise ValueError(f"a step is positive, not {step}")
     return range(step, limit + 1, step)

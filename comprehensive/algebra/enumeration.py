@@ -147,7 +147,7 @@ class _Test:
     wide: bool
     """Whether a number that comes up may not fit 64 bits."""
     trend: int
-    """As `direction` says."""
+    """The `direction` of the demand in that variable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class _Level:
 def _levels(
     forms: Sequence[Form], domains: Sequence[Domain], box: Sequence[Interval]
 ) -> tuple[_Level, ...] | None:
-    """None where the intervals alone rule out every point."""
+    """Return a level for each variable; None where the intervals alone rule out every point."""
     if any(range_of(form, box)[1] < 0 for form in forms):
         return None
     levels: list[_Level] = []
@@ -216,7 +216,7 @@ def _descend(
 
 
 def _prefix(level: _Level, trend: int, columns: Sequence[Column], size: int) -> Column:
-    """For each partial point how many of the first values satisfy the falling tests, or fail a rising one."""
+    """Return for each partial point how many first values satisfy the falling tests, or fail a rising one."""
     import numpy as np
 
     place, last = len(columns), len(level.axis.values) - 1
@@ -238,7 +238,7 @@ class _Line:
     """A demand at given partial points, as a polynomial in the next variable."""
 
     coefficients: tuple[Column, ...]
-    """By descending power."""
+    """The coefficients by descending power."""
     wide: bool
 
 

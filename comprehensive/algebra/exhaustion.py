@@ -37,7 +37,7 @@ def exhaust(atoms: Sequence[Atom], most_points: int, most_runs: int = 1) -> Poin
 
 
 def _gone_through(atoms: Sequence[Atom], most_points: int) -> tuple[bool, Point | None]:
-    """Whether it is certain that there is no point, and a point where one was found."""
+    """Return whether there is certainly no point, and a point where one was found."""
     found = whole_box(atoms)
     if found is None:
         return False, None

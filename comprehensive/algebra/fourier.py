@@ -30,12 +30,12 @@ class Fact:
 
 
 Bounds = Mapping[str, tuple[Fraction, Fact]]
-"""For symbols their largest known lower bound, and the fact that says so."""
+"""The largest known lower bound of symbols, and the fact that says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """`slope * x + rest REL 0` (from below) or `rest - slope * x REL 0` (from above), with slope > 0.
+    """A bound: `slope * x + rest REL 0` from below or `rest - slope * x REL 0` from above, with slope > 0.
 
     This is `sign` (1 or -1) times the polynomial of `fact`; `supports` say that the slope is positive.
     """
@@ -58,7 +58,7 @@ class Crossing:
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """What a fact says of integers."""
+    """The reason of a fact which is another one rounded to integers."""
 
     fact: Fact
 
@@ -97,7 +97,7 @@ class Branching:
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """What facts say about one symbol.
+    """The facts about one symbol, sorted by what they say of it.
 
     Bounds from below, from above, the facts without it, and those that are no bound: not linear in it, or with
     a slope of unknown sign.
@@ -115,7 +115,7 @@ def originals(atoms: Iterable[Atom]) -> tuple[Fact, ...]:
 
 
 def least(facts: Iterable[Fact]) -> Bounds:
-    """For each symbol the largest constant that a fact in it alone puts below it."""
+    """Return for each symbol the largest constant that a fact in it alone puts below it, with that fact."""
     facts = tuple(facts)
     known = {fact.atom: fact for fact in reversed(facts)}
     return {name: (value, known[atom]) for name, (value, atom) in lower_bounds(known).items()}
@@ -171,7 +171,7 @@ def bracket(facts: Iterable[Fact], name: str, bounds: Bounds) -> Bracket:
 
 
 def combine(below: Bound, above: Bound) -> Fact:
-    """What a bound from below and one from above say together: the symbol lies between them."""
+    """Return what a bound from below and one from above say together: the symbol lies between them."""
     atom = _crossed(below.slope, below.rest, above.slope, above.rest, below.strict or above.strict)
     parts = (below.fact.sources, above.fact.sources, sources_of(below.supports), sources_of(above.supports))
     return Fact(atom, joined(*parts), Crossing(below, above))

@@ -1,4 +1,4 @@
-"""What is known of a system because of the one that it was made from: a system in, a value out, each made once.
+"""Values known of a system because of the one it was made from: a system in, a value out, each made once.
 
 bounds = Inherited(lambda system, above: ..., most=1000)
 bounds.of(system.add(atom))         # calls the function with what it has made of `system`
@@ -18,7 +18,10 @@ class Inherited(Generic[Value]):
     """Values of at most `most` systems; then all are forgotten, since walks of trees come back to what is near."""
 
     def __init__(self, make: Callable[[System, Value | None], Value], most: int) -> None:
-        """`make` is given a system and the value of its parent, None where there is no parent."""
+        """Remember at most `most` values.
+
+        `make` is given a system and the value of its parent, None where there is no parent.
+        """
         self._make = make
         self._most = most
         self._values: dict[System, Value] = {}

@@ -16,7 +16,7 @@ from comprehensive.algebra.polynomial import Polynomial
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`value` is the least where `atoms` hold."""
+    """A case in which `value` is the least: where `atoms` hold."""
 
     value: Polynomial
     atoms: tuple[Atom, ...]

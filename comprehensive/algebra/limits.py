@@ -21,7 +21,7 @@ from comprehensive.algebra.tidy import without_factors
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """`polynomial >= 0` (`> 0`), which bounds `name` from below or from above where the earlier levels hold."""
+    """A limit `polynomial >= 0` (`> 0`), which bounds `name` from below or above where earlier levels hold."""
 
     name: str
     polynomial: Polynomial
@@ -64,7 +64,7 @@ class MonotoneLimit:
 
 @dataclass(frozen=True, slots=True)
 class LimitsOnVariable:
-    """What atoms say of one variable; `checks` are those that are no bounds."""
+    """The bounds that atoms put on one variable; `checks` are the atoms that are no bounds."""
 
     lower: tuple[MonotoneLimit, ...]
     upper: tuple[MonotoneLimit, ...]
@@ -90,7 +90,10 @@ def limits_on(atoms: Sequence[Atom], name: str, signs: Signs) -> LimitsOnVariabl
 
 
 def monotone_limit(polynomial: Polynomial, strict: bool, name: str, signs: Signs) -> MonotoneLimit | None:
-    """`polynomial >= 0` (`> 0`) as a bound; None where it is not known to be one from one side alone."""
+    """Return `polynomial >= 0` (`> 0`) as a bound.
+
+    None where it is not known to be one from one side alone.
+    """
     split = split_linear(polynomial, name)
     if split is not None:
         found = signs.of(split.coefficient)
@@ -145,14 +148,17 @@ def _complexity(polynomial: Polynomial) -> tuple[object, ...]:
 
 
 def beyond_start(low: MonotoneLimit, high: MonotoneLimit) -> Polynomial | None:
-    """Its sign tells whether a linear bound from below lies where a root from above is monotone."""
+    """Return a polynomial whose sign says whether a bound from below lies where a root is monotone.
+
+    The bound is linear; the root bounds from above. None for others.
+    """
     if low.slope is None or high.slope is not None:
         return None
     return -low.rest - high.start * low.slope
 
 
 def cross(low: MonotoneLimit, high: MonotoneLimit, signs: Signs) -> tuple[Atom | None, str | None]:
-    """What the two bounds say together of earlier variables, and why that is not all, where it is not."""
+    """Return what two bounds say together of earlier variables, and why that is not all, where it is not."""
     strict = low.limit.strict or high.limit.strict
     relation = Relation.GT if strict else Relation.GE
     if low.slope is not None and high.slope is not None:

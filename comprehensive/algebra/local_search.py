@@ -183,7 +183,7 @@ class _Landscape:
         return len(self.equations) + sum(len(equations) for _, _, equations, _ in self.solved)
 
     def violations(self, places: Table) -> Table:
-        """For each place and atom 0, or how far it is from holding."""
+        """Return for each place and atom how far the atom is from holding there; 0 where it holds."""
         import numpy as np
 
         columns = np.concatenate([np.ones((len(places), 1)), places], axis=1)
@@ -198,7 +198,7 @@ class _Landscape:
 
 
 def _gaps(slopes: tuple[Table, Table], rests: tuple[Table, Table], equations: Table, integer: bool) -> Table:
-    """By how much each bound on a symbol passes the tightest one on its other side."""
+    """Return by how much each bound on a symbol passes the tightest one on its other side."""
     import numpy as np
 
     slope, rest = slopes[0] - slopes[1], rests[0] - rests[1]
@@ -215,7 +215,7 @@ def _gaps(slopes: tuple[Table, Table], rests: tuple[Table, Table], equations: Ta
 
 
 def _doublings(large: Table, small: Table) -> Table:
-    """About log2 of the quotient, from exact operations only; at least a little where it is asked for."""
+    """Return log2 of the quotient, about, from exact operations only; at least 1/4 where it is at least 1."""
     import numpy as np
 
     mantissa, exponent = np.frexp((large + 1) / (small + 1))

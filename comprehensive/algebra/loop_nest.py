@@ -85,5 +85,5 @@ def _text(polynomial: Polynomial, order: Sequence[str]) -> str:
 
 
 def _products(text: str) -> str:
-    """B^3 is B*B*B in C."""
+    """Write powers as products, since C has none: B^3 is B*B*B."""
     return re.sub(r"(\w+)\^(\d+)", lambda found: "*".join([found[1]] * int(found[2])), text)

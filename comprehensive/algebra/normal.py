@@ -27,7 +27,7 @@ def normalised(atom: Atom, signs: Signs) -> Atom:
 
 
 def _is_prime(polynomial: Polynomial) -> bool:
-    """Whether it is seen at a glance to have one factor: a symbol occurs alone in its term and nowhere else.
+    """Return whether a polynomial has, at a glance, one factor: a symbol stands in one term only, alone.
 
     So it is with a machine parameter against a value, and these are nearly all atoms of a tree.
     """

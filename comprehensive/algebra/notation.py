@@ -15,7 +15,7 @@ from fractions import Fraction
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """`coefficient * product of name**power`; powers are positive and sorted by name."""
+    """The term `coefficient * product of name**power`; powers are positive and sorted by name."""
 
     coefficient: Fraction
     powers: tuple[tuple[str, int], ...]

@@ -73,7 +73,7 @@ def whole_fact(atom: Atom) -> Fact:
 
 
 def contradiction(fact: Fact, bounds: Bounds) -> Fact | None:
-    """What is false of a fact where every symbol is at least its bound, if it is false there."""
+    """Return the false fact that follows from one where every symbol is at least its bound; None without one."""
     if fact.atom.truth is False:
         return fact
     if not refutes(fact.atom, bounds):
@@ -123,7 +123,7 @@ def _add(
 
 @lru_cache(maxsize=1 << 16)
 def _sides(fact: Fact) -> tuple[tuple[str, tuple[Bound, ...], tuple[Bound, ...]], ...]:
-    """For each symbol the bounds from below and from above that the fact is."""
+    """Return for each symbol the bounds from below and from above that the fact gives it."""
     found = ((name, bracket([fact], name, {})) for name in fact.atom.symbols)
     return tuple((name, seen.below, seen.above) for name, seen in found if seen.below or seen.above)
 

@@ -144,7 +144,7 @@ class Polynomial:
         return self if content in (0, 1) else self * (1 / content)
 
     def factor(self) -> tuple[Fraction, tuple[tuple[Polynomial, int], ...]]:
-        """`(c, ((f, e), ...))` with `self == c * product f**e`.
+        """Return `(c, ((f, e), ...))` with `self == c * product f**e`.
 
         The factors are irreducible and primitive with a positive leading coefficient, in a fixed order.
         """
@@ -263,7 +263,7 @@ class Polynomial:
         return (value > 0) - (value < 0)
 
     def scaled_value(self, point: Mapping[str, Scalar]) -> tuple[int, Scalar]:
-        """`(scale, scale * value)` with scale > 0; the second is an int where the point has ints only."""
+        """Return `(scale, scale * value)` with scale > 0; the second is an int where the point has ints only."""
         # Most points are integers; Python's are faster than the way to flint and back.
         scale, terms = self.integers()
         total: Scalar = 0
@@ -275,7 +275,10 @@ class Polynomial:
         return scale, total
 
     def integers(self) -> _Integers:
-        """`(scale, terms)` with scale > 0: the terms of `scale * self`, whose coefficients are integers."""
+        """Return `(scale, terms)` with scale > 0.
+
+        The terms are those of `scale * self`, whose coefficients are integers.
+        """
         if self._integers is None:
             scale = lcm(*(term.coefficient.denominator for term in self.terms()))
             self._integers = (
@@ -306,7 +309,10 @@ class Polynomial:
         return Polynomial.from_terms, (self.terms(),)
 
     def format(self, order: Sequence[str] = ()) -> str:
-        """As in the paper, `2*s*B + 2`: the symbols of `order` first in each product, the rest sorted."""
+        """Return the polynomial as the paper writes it, `2*s*B + 2`.
+
+        In each product the symbols of `order` stand first, the rest sorted.
+        """
         return format_terms(self.terms(), order)
 
     def __str__(self) -> str:
@@ -367,7 +373,10 @@ def _in_context(polynomial: Polynomial, names: _Names) -> fmpq_mpoly:
 
 
 def _operand(value: object) -> Polynomial | None:
-    """None for anything else, so that RationalFunction can take over and a float is a TypeError."""
+    """Return the value as a polynomial; None for anything else.
+
+    RationalFunction can then take over, and a float is a TypeError.
+    """
     return _coerce(value) if isinstance(value, Polynomial | int | Fraction) else None
 
 

@@ -37,7 +37,10 @@ _DIAGONAL = (0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 25
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """`SIZE` points; columns of new symbols are made when they are first needed, from their ranges."""
+    """A pool of `SIZE` points.
+
+    Columns of new symbols are made when they are first needed, from their ranges.
+    """
 
     columns: dict[str, Column]
     _values: dict[Polynomial, Column] = field(default_factory=dict[Polynomial, Column], repr=False)

@@ -77,7 +77,7 @@ class _Lines:
         return number
 
     def _crossed(self, atom: Atom, below: Bound, above: Bound) -> tuple[Atom, Sum]:
-        """`b*(a*x + r) + a*(t - b*x)`, with the slopes as sums of products of their bounds."""
+        """Return `b*(a*x + r) + a*(t - b*x)`, with the slopes as sums of products of their bounds."""
         products = self._times(above, below) + self._times(below, above)
         return atom, self._sum(products, above.slope * below.rest + below.slope * above.rest, atom)
 
@@ -127,5 +127,5 @@ class _Lines:
 
 
 def _ratio(normal: Polynomial, raw: Polynomial) -> Fraction:
-    """By what the raw polynomial was multiplied to get its normal form."""
+    """Return the factor by which the raw polynomial was multiplied to get its normal form."""
     return normal.terms()[0].coefficient / raw.terms()[0].coefficient if raw else Fraction(1)

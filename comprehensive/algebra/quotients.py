@@ -32,7 +32,10 @@ SignsOf = Callable[[Polynomial], SignSet]
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """`symbol` stands for `above / below`, rounded up or down; `below` is positive, and `least` is known of it."""
+    """The quotient `above / below`, rounded up or down, for which `symbol` stands.
+
+    `below` is positive, and the value is at least `least`, if that is known.
+    """
 
     symbol: str
     above: Polynomial
@@ -42,7 +45,7 @@ class Quotient:
 
     @property
     def definition(self) -> tuple[Atom, ...]:
-        """What has one solution for the symbol.
+        """The atoms that have one solution for the symbol.
 
         The lower bound follows from the rest, but not at a glance, and signs of what is divided by the value rest on
         it.
@@ -54,7 +57,7 @@ class Quotient:
         return (at_most(below * found, above), less(above, below * found + below), *bound)
 
     def value(self, point: Mapping[str, Scalar]) -> int:
-        """What the symbol is at a point. KeyError names a symbol that the point does not give."""
+        """Return the value of the symbol at a point. KeyError names a symbol that the point does not give."""
         above_scale, above = self.above.scaled_value(point)
         below_scale, below = self.below.scaled_value(point)
         above, below = above * below_scale, below * above_scale
@@ -73,7 +76,7 @@ def with_quotients(point: Mapping[str, Scalar], quotients: Iterable[Quotient]) -
 
 
 def monotone(quotients: Sequence[Quotient], atoms: Sequence[Atom]) -> tuple[Atom, ...]:
-    """`q1 <= q2` where dividend and divisor say so, for quotients that are rounded alike and where `atoms` hold.
+    """Return `q1 <= q2` where dividend and divisor say so, for quotients rounded alike where `atoms` hold.
 
     ceil(r/U) <= ceil(2*r/U), and so floor(R/(U*ceil(2*r/U))) <= floor(R/(U*ceil(r/U))): a quotient comes after those
     that it is made of. It follows from the definitions, but is hard to find.
@@ -96,7 +99,7 @@ def monotone(quotients: Sequence[Quotient], atoms: Sequence[Atom]) -> tuple[Atom
 
 @dataclass(frozen=True, slots=True)
 class Defined:
-    """`value` is what was asked for, at every point where `definition` holds."""
+    """A value and the quotients in it: it is what was asked for at every point where `definition` holds."""
 
     value: Polynomial
     quotients: tuple[Quotient, ...] = ()
@@ -109,7 +112,7 @@ class Defined:
 
 @dataclass(frozen=True, slots=True)
 class _Fraction:
-    """`above / below` with integer coefficients, `below` positive."""
+    """The fraction `above / below` with integer coefficients, `below` positive."""
 
     above: Polynomial
     below: Polynomial
@@ -157,7 +160,7 @@ def rounded_up(value: Polynomial, unit: Polynomial | int, signs: SignsOf) -> Def
 
 
 def remainder_of(value: Polynomial, divisor: Polynomial | int, signs: SignsOf) -> Defined:
-    """What is left of the value above the largest multiple of the divisor: 0 just where the divisor divides it.
+    """Return the value less the largest multiple of the divisor in it: 0 just where the divisor divides it.
 
     ValueError unless the divisor is known to be positive.
     """

@@ -49,7 +49,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What constant bounds say of a symbol."""
+    """The constant bounds of a symbol."""
 
     low: Limit | None = None
     high: Limit | None = None
@@ -86,7 +86,7 @@ class Narrowing:
     closed: Atom
     proof: Fact
     gain: Fraction
-    """By how much the range shrinks, relative to its width; 1 where it was infinite."""
+    """The part by which the range shrinks, relative to its width; 1 where it was infinite."""
 
 
 def box_of(facts: Iterable[Fact]) -> dict[str, Span]:

@@ -19,7 +19,7 @@ from comprehensive.algebra.polynomial import Polynomial, Scalar
 
 @dataclass(frozen=True, slots=True)
 class RationalFunction:
-    """`numerator / denominator`, reduced when built. ZeroDivisionError for a zero denominator."""
+    """The quotient `numerator / denominator`, reduced when built. ZeroDivisionError for a zero denominator."""
 
     numerator: Polynomial
     denominator: Polynomial = Polynomial(1)
@@ -80,7 +80,7 @@ class RationalFunction:
         return self.numerator.evaluate(point) / self.denominator.evaluate(point)
 
     def format(self, order: Sequence[str] = ()) -> str:
-        """`(numerator)/(denominator)`, parentheses only around sums and, below, around products."""
+        """Return `(numerator)/(denominator)`, with parentheses only around sums and, below, around products."""
         if self.denominator == 1:
             return self.numerator.format(order)
         above, below = self.numerator.format(order), self.denominator.format(order)

@@ -66,7 +66,7 @@ def refute_by_elimination(atoms: Sequence[Atom]) -> Fact | None:
 
 
 def refute_facts(facts: Sequence[Fact]) -> Fact | None:
-    """`refute_by_elimination` of facts that were derived before."""
+    """Do as `refute_by_elimination` with facts that were derived before."""
     facts = rounded_facts(facts, is_integer_symbol)
     while True:
         bounds = least(facts)

@@ -56,7 +56,7 @@ class Branch:
 
 
 class Reason(Enum):
-    """Why a value of x is critical."""
+    """The reasons why a value of x is critical."""
 
     VERTICAL = "vertical boundary"
     ASYMPTOTE = "a branch comes from or goes to infinity"
@@ -74,7 +74,7 @@ class Critical:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Where no atom changes its truth: what lies between two neighbouring branches, or on one.
+    """A set of points where no atom changes its truth: between two neighbouring branches, or on one.
 
     `below` and `above` are the branches that bound it, several where they coincide; both are the same for a cell that
     is (part of) a curve. `sample` is a point of the cell: rational in x but over an irrational critical value, in y

@@ -24,7 +24,7 @@ Form = Mapping[Powers, int]
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """`form * m` for an unknown `m` in an interval, where the sign of `form` depends on the point."""
+    """A product `form * m` for an unknown `m` in an interval, where the form's sign depends on the point."""
 
     form: Form
     interval: Interval
@@ -32,7 +32,7 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """`form` plus the largest values of the open products is at least 0."""
+    """The demand that `form` plus the largest values of the open products is at least 0."""
 
     form: Form
     opens: tuple[Open, ...]
@@ -60,7 +60,7 @@ def forms_of(
 
 
 def relaxed(form: Form, known: int, box: Sequence[Interval]) -> Demand:
-    """What `form >= 0` demands of the variables before position `known`, the others anywhere in the box."""
+    """Return what `form >= 0` demands of the first `known` variables, the others anywhere in the box."""
     groups: dict[Powers, dict[Powers, int]] = {}
     for powers, value in form.items():
         split = next((k for k, (place, _) in enumerate(powers) if place >= known), len(powers))

@@ -47,7 +47,7 @@ class Algebraic:
         return number
 
     def format(self, symbol: str = "x") -> str:
-        """As in `root 1 of x^2 - 2`, counted from 0."""
+        """Return the number as text, such as `root 1 of x^2 - 2`; roots are counted from 0."""
         terms = tuple(
             Term(Fraction(c), ((symbol, power),) if power else ())
             for power, c in enumerate(self.coefficients)
@@ -81,7 +81,7 @@ def is_root(polynomial: Polynomial, number: RealNumber) -> bool:
 
 
 def compare(left: RealNumber, right: RealNumber) -> int:
-    """-1, 0 or 1, exactly."""
+    """Return -1, 0 or 1 as the left number is less than, equal to or greater than the right one, exactly."""
     if left == right:
         return 0
     while True:

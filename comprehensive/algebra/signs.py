@@ -24,7 +24,7 @@ MOST_TERMS = 20_000
 
 
 class Sign(Enum):
-    """What is known of the values of a polynomial on a set."""
+    """The knowledge of how the values of a polynomial on a set compare with 0."""
 
     POSITIVE = "> 0"
     NON_NEGATIVE = ">= 0"
@@ -48,7 +48,7 @@ _PROVING = {
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """`coefficient * name + rest`, the polynomial of an atom seen as linear in one symbol."""
+    """The polynomial of an atom seen as linear in one symbol: `coefficient * name + rest`."""
 
     coefficient: Polynomial
     rest: Polynomial
@@ -63,7 +63,7 @@ def split_linear(polynomial: Polynomial, name: str) -> Split | None:
 
 
 def lower_bounds(atoms: Iterable[Atom]) -> dict[str, tuple[Fraction, Atom]]:
-    """For each symbol the largest constant that an atom in it alone puts below it, with that atom."""
+    """Return for each symbol the largest constant that an atom in it alone puts below it, with that atom."""
     bounds: dict[str, tuple[Fraction, Atom]] = {}
     for atom in atoms:
         value = constant_bound(atom)
@@ -77,7 +77,10 @@ def lower_bounds(atoms: Iterable[Atom]) -> dict[str, tuple[Fraction, Atom]]:
 
 @lru_cache(maxsize=1 << 16)
 def constant_bound(atom: Atom) -> tuple[int, Fraction] | None:
-    """`(side, value)` of an atom `c*x + d REL 0`: side 1 bounds x from below, -1 from above; else None."""
+    """Return `(side, value)` of an atom `c*x + d REL 0`; None for others.
+
+    Side 1 bounds x from below, -1 from above.
+    """
     if len(atom.symbols) != 1:
         return None
     split = split_linear(atom.polynomial, atom.symbols[0])
@@ -107,7 +110,7 @@ def proves(atom: Atom, bounds: Mapping[str, tuple[Fraction, object]]) -> bool:
 
 
 def expanded_terms(polynomial: Polynomial, shifted: Container[str]) -> int:
-    """At most so many terms has the polynomial once these symbols are shifted."""
+    """Return a bound on the number of terms that the polynomial has once these symbols are shifted."""
     return sum(
         prod(power + 1 for name, power in term.powers if name in shifted) for term in polynomial.terms()
     )

@@ -26,7 +26,7 @@ _MOST_DEGREE_TIMES_BITS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`resources` is z3's rlimit (about 3 million a second); `seconds` is the watchdog's.
+    """The limits of a question: `resources` is z3's rlimit (3 million a second), `seconds` the watchdog's.
 
     The watchdog is for questions on which z3 overruns its rlimit, and long enough that no slow machine changes a
     verdict.

@@ -155,13 +155,13 @@ def _root(facts: Iterable[Fact]) -> _Node:
 
 @dataclass(slots=True)
 class _Search:
-    """What all nodes share: how to complete points, and how much work is left."""
+    """The state that all nodes share: how to complete points, and how much work is left."""
 
     plan: Plan
     work: int
 
     def visit(self, node: _Node) -> Fact | Point | None:
-        """Settles the node."""
+        """Return a contradiction or a point of the node; None where the work allowed does not do."""
         if self.work <= 0:
             return None
         node, cuts = _cut_down(node)
@@ -235,14 +235,22 @@ def _terms(form: Form | None) -> int:
 def _either(
     first: Atom, second: Atom, left: Fact | Point | None, right: Fact | Point | None
 ) -> Fact | Point | None:
-    """Both sides closed, or a point of one of them."""
+    """Return the contradiction of both sides, where both are contradictions, or else a point of one of them.
+
+    None where a side is undecided and neither gives a point.
+
+    None where neither is known.
+    """
     if isinstance(left, Fact) and isinstance(right, Fact):
         return _joined(first, second, left, right)
     return next((side for side in (left, right) if isinstance(side, dict)), None)
 
 
 def _joined(first: Atom, second: Atom, left: Fact, right: Fact) -> Fact:
-    """Both cases are contradictions; one alone where it does not rest on its case."""
+    """Return the contradiction that follows from those of both cases.
+
+    It is that of one case alone where this one does not rest on its case.
+    """
     if first not in left.sources:
         return left
     if second not in right.sources:
@@ -319,7 +327,7 @@ def _closed_in_order(node: _Node) -> Fact | None:
 
 
 def _frames(node: _Node) -> list[Frame]:
-    """That of the box, and those that measure from one symbol to another."""
+    """Return the frame of the box, and frames that measure from one symbol to another."""
     frames: list[Frame] = [node.frame]
     lines = [fact for fact in node.facts if fact.atom.polynomial.total_degree == 1]
     for fact in dict.fromkeys((*node.order, *lines)):
@@ -399,7 +407,10 @@ def _is_open(atom: Atom, frame: Frame) -> bool:
 
 
 def _by_value(node: _Node) -> Atom | None:
-    """`x <= k` for the symbol with the narrowest range of more than one value; of infinite ranges, a part."""
+    """Return `x <= k` for the symbol with the narrowest range of more than one value; None without any.
+
+    Of infinite ranges a part is cut off.
+    """
     finite: list[tuple[Scalar, str]] = []
     infinite: list[tuple[int, int, str]] = []
     for name in node.names:
@@ -427,13 +438,13 @@ def _by_value(node: _Node) -> Atom | None:
 
 
 def _size(span: Span | None) -> int:
-    """Of the finite end of a range, in binary digits."""
+    """Return the binary digits of the larger finite end of a range; 0 where it has none."""
     ends = [] if span is None else [limit for limit in (span.low, span.high) if limit is not None]
     return max((int(limit.value).bit_length() for limit in ends), default=0)
 
 
 def _bends(facts: Iterable[Fact], name: str) -> int:
-    """In how many terms of degree 2 and more the symbol occurs."""
+    """Return in how many terms of degree 2 and more the symbol occurs."""
     return sum(
         sum(power for _, power in term.powers) > 1
         for fact in facts

@@ -1,4 +1,4 @@
-"""What the name of a symbol says of its values."""
+"""The values that a symbol may have, by its name."""
 
 from __future__ import annotations
 

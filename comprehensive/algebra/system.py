@@ -62,7 +62,7 @@ class System:
 
     @property
     def all_atoms(self) -> tuple[Atom, ...]:
-        """Assumptions, then atoms."""
+        """The assumptions, then the atoms."""
         return self.assumptions + self.atoms
 
     @property

@@ -25,7 +25,9 @@ from comprehensive.algebra.system import System
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where no atom changes its truth: the open interval from `low` to `high`, or the point where both are equal.
+    """A part of the line where no atom changes its truth.
+
+    It is open, from `low` to `high`, or the point where both are equal.
 
     `choice` is the index of the first system that holds there, None where none does. `sample` is rational but at
     an irrational point.

@@ -46,7 +46,7 @@ def tidy(atoms: Iterable[Atom]) -> tuple[Atom, ...] | None:
 
 
 def without_factors(atom: Atom, signs: Signs) -> Atom:
-    """Without factors of known sign:  B*s - B > 0  where B >= 1   -->   s - 1 > 0.
+    """Drop factors of known sign:  B*s - B > 0  where B >= 1   -->   s - 1 > 0.
 
     The other factors in no higher power than their sign needs; a single factor stays as it is.
     """
@@ -67,7 +67,7 @@ def without_factors(atom: Atom, signs: Signs) -> Atom:
 
 
 def without_zeros(atom: Atom, name: str, signs: Signs) -> Atom:
-    """Without the powers of the variable whose coefficient is 0 where the other atoms hold."""
+    """Drop the powers of the variable whose coefficient is 0 where the other atoms hold."""
     polynomial = atom.polynomial
     for power in range(1, polynomial.degree(name) + 1):
         coefficient = polynomial.coefficient(name, power)

@@ -32,7 +32,7 @@ _MOST_CROSSINGS = 200
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What is said of one variable: it lies above all lower and below all upper limits, and the checks hold."""
+    """The bounds of one variable: it lies above all lower and below all upper limits, and the checks hold."""
 
     name: str
     lower: tuple[Limit, ...]
@@ -53,14 +53,14 @@ class Piece:
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
-        """All that the piece demands."""
+        """The atoms that say all that the piece demands."""
         limits = (limit.atom for level in self.levels for limit in (*level.lower, *level.upper))
         return (*self.guard, *limits, *(atom for level in self.levels for atom in level.checks))
 
 
 @dataclass(frozen=True, slots=True)
 class Uncovered:
-    """What a description does not turn into bounds: the atoms, at which variable, and what that means."""
+    """Atoms that a description does not turn into bounds: at which variable, and what that means."""
 
     name: str
     atoms: tuple[Atom, ...]
@@ -78,7 +78,7 @@ class Triangular:
     parameters: tuple[str, ...]
     pieces: tuple[Piece, ...]
     uncovered: tuple[Uncovered, ...]
-    """Where nothing is uncovered, every value that a level admits extends to real values of the later ones."""
+    """The atoms not covered; without any, values that a level admits extend to real values of later ones."""
 
     def holds(self, point: Mapping[str, Scalar]) -> bool:
         """Whether the point is in a piece; the same as `System.holds` of the system described."""

@@ -46,7 +46,7 @@ class Inconsistent:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Not decided within the limits; a branch whose system is unknown is kept."""
+    """The verdict of a solver that reached its limits; a branch whose system is unknown is kept."""
 
     reason: str
 

@@ -27,7 +27,10 @@ AGAIN = "generate everything again: comprehensive gen"
 
 @dataclass(frozen=True, slots=True)
 class DescribedFunction:
-    """``extents`` and ``needs`` are by the names of all data."""
+    """A function as a manifest describes it.
+
+    ``extents`` and ``needs`` are by the names of all data.
+    """
 
     interface: Interface
     extents: Mapping[str, Extents]
@@ -36,7 +39,10 @@ class DescribedFunction:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """``texts`` are header and kernels by file name; ``kernels`` names the latter."""
+    """A manifest, checked against the files beside it.
+
+    ``texts`` are header and kernels by file name; ``kernels`` names the latter.
+    """
 
     texts: tuple[tuple[str, str], ...]
     kernels: str
@@ -44,7 +50,10 @@ class Described:
 
 
 def described(path: Path) -> Described:
-    """LoadError where the file is no manifest of this version, or files beside it are not those that it names."""
+    """Read a manifest.
+
+    LoadError where the file is no manifest of this version, or files beside it are not those that it names.
+    """
     document = _document(path)
     try:
         return Described(

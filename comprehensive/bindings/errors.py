@@ -8,7 +8,7 @@ class LoadError(Exception):
 
 
 class LaunchError(Exception):
-    """Nothing, or not everything, was launched: members are those of ``cf_choice``.
+    """An error for a call that launched nothing, or not everything; members are those of ``cf_choice``.
 
     ``needed`` and ``available`` are what ``constraint`` needs and what is there, in its own units.
     """

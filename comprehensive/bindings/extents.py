@@ -17,7 +17,10 @@ from comprehensive.metafork.expression_text import expression
 
 @dataclass(frozen=True, slots=True)
 class Extents:
-    """``dims`` are expressions of C over the scalar arguments, whose ``types`` count; None where the size is open.
+    """The extents of an array.
+
+    ``dims`` are expressions of C over the scalar arguments, whose ``types`` count; None where the size is
+    open.
 
     ValueError for what is no expression.
     """
@@ -39,7 +42,7 @@ class Extents:
         return math.prod(shape) // row if row > 0 else 0
 
     def complaint(self, shape: Sequence[int], arguments: Mapping[str, int | float]) -> str | None:
-        """Why data of this shape will not do; None if it does, or if that cannot be said.
+        """Return why data of this shape will not do; None if it does, or if that cannot be said.
 
         Where there are as many dimensions as declared, they are the declared ones, of which the first may be
         larger.  Else there are at least as many elements as declared.
@@ -61,6 +64,6 @@ class Extents:
 
 
 def _value(text: str, arguments: Mapping[str, int | float], types: Mapping[str, ScalarType]) -> int:
-    """Of an expression; mostly it is an argument."""
+    """Return the value of an expression, which mostly is the name of an argument."""
     found = arguments.get(text)
     return int(c_value(expression(text), arguments, types) if found is None else found)

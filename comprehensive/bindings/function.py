@@ -52,7 +52,10 @@ STATUS: Mapping[int, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """``leaf`` is the number of what ran last, as in the manifest: leaves first, then tiles; -1 if sizes are empty.
+    """What a call has launched.
+
+    ``leaf`` is the number of what ran last, as in the manifest: leaves first, then tiles; -1 if sizes are
+    empty.
 
     ``cycles`` are those that launches are expected to take, all together; ``left_out`` points of the regions are not
     computed with these parameters, since extents of loops are rounded down.
@@ -65,7 +68,7 @@ class Launched:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What a call would run, as :class:`Launched` has it, with which program parameters and tile."""
+    """The kernel that a call would run, as :class:`Launched` has it, with its program parameters and tile."""
 
     leaf: int
     cycles: int
@@ -104,7 +107,7 @@ class GeneratedFunction:
 
     @property
     def signature(self) -> str:
-        """As in C, program parameters last."""
+        """The signature as in C, program parameters last."""
         arguments = ", ".join(a.declaration for a in self._arguments)
         program = ", ".join(self._parameters)
         return f"{self.__name__}({arguments}{', *, ' if program else ''}{program})"
@@ -191,7 +194,7 @@ class GeneratedFunction:
         named: Mapping[str, Any],
         optional: tuple[Argument, ...] = (),
     ) -> _Call:
-        """TypeError as Python has it for arguments that are missing, unknown, or given twice."""
+        """Return the call with its arguments by name. TypeError, as Python has it, for wrong arguments."""
         if len(positional) > len(wanted):
             raise TypeError(f"{self.signature} takes {len(wanted)} arguments in order, got {len(positional)}")
         given = {a.name: value for a, value in zip(wanted, positional, strict=False)}
@@ -221,7 +224,7 @@ class GeneratedFunction:
         return parameters
 
     def _scalars(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """As C values. TypeError for no number, OverflowError for one that its type does not hold."""
+        """Return the scalars as C values, by name, with the errors of :func:`_scalar`."""
         found: dict[str, Any] = {}
         for argument in self._arguments:
             if not argument.pointer:
@@ -231,7 +234,7 @@ class GeneratedFunction:
     def _view(
         self, argument: Argument, data: object, memory: Memory, stream: int, scalars: Mapping[str, Any]
     ) -> View:
-        """TypeError for what is no such data, ValueError where there is too little of it."""
+        """Return a view of data. TypeError for what is no such data, ValueError for too little of it."""
         name, wanted = argument.name, argument.type.numpy_name
         try:
             view = memory.view(data, stream)
@@ -273,7 +276,7 @@ class GeneratedFunction:
     def _demand_inside(
         self, views: Mapping[Argument, View], scalars: Mapping[str, Any], parameters: Mapping[str, int]
     ) -> None:
-        """ValueError where the call would touch elements that data does not have."""
+        """Raise ValueError where the call would touch elements that data does not have."""
         sizes = {
             a.name: int(scalars[a.name].value) for a in self._arguments if not a.pointer and a.type.is_integer
         }
@@ -289,7 +292,7 @@ class GeneratedFunction:
     # --- calls -------------------------------------------------------------------------------------------
 
     def _function(self, name: str) -> Any:
-        """LoadError where the library lacks it."""
+        """Return a function of the library; LoadError where the library lacks it."""
         try:
             return getattr(self._library(), f"{self.__name__}_{name}")
         except AttributeError as error:
@@ -300,7 +303,7 @@ class GeneratedFunction:
         return self._params_type(**found)
 
     def _demand(self, status: int, choice: Choice) -> None:
-        """LaunchError for a status that is not that of success."""
+        """Raise LaunchError for a status that is not that of success."""
         if status == 0:
             return
         constraint = (choice.constraint or b"").decode()
@@ -321,7 +324,7 @@ class GeneratedFunction:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """``parameters`` are all members of the parameters or None, ``machine`` likewise."""
+    """A sorted call: ``parameters`` are all members of the parameters or None, ``machine`` likewise."""
 
     given: Mapping[str, Any]
     parameters: Mapping[str, int] | None
@@ -330,7 +333,7 @@ class _Call:
 
 
 def _demand_apart(views: Mapping[Argument, View]) -> None:
-    """ValueError for data that is written and overlaps other data: kernels are made for arrays that do not."""
+    """Raise ValueError for written data that overlaps other data: kernels are made for arrays that do not."""
     for (one, first), (other, second) in combinations(views.items(), 2):
         if one.const and other.const:
             continue
@@ -344,7 +347,10 @@ def _bytes(argument: Argument, view: View) -> int:
 
 
 def _scalar(argument: Argument, value: Any) -> Any:
-    """As C has it. TypeError for no number, OverflowError for one that its type does not hold."""
+    """Return a number as its C value.
+
+    TypeError for what is no number, OverflowError for one that its type does not hold.
+    """
     wanted = argument.type.value
     if isinstance(value, str | bytes):
         raise TypeError(f"{argument.name} must be a number ({wanted}), not {value!r}")
@@ -361,7 +367,7 @@ def _scalar(argument: Argument, value: Any) -> Any:
 
 
 def _machine(machine: Any) -> Mapping[str, int] | None:
-    """ValueError for a device that is not known, and for values that are not those of a machine."""
+    """Return the numbers of a machine; None for None. ValueError for a device or values that are unknown."""
     if machine is None:
         return None
     if isinstance(machine, str | Path):

@@ -126,5 +126,8 @@ def _opened(found: Described, command: tuple[str, ...], *more: tuple[str, str]) 
 
 @cache
 def _own_directory() -> TemporaryDirectory[str]:
-    """Where libraries are while this process has them open; the cache may lose any entry meanwhile."""
+    """Return a directory for the libraries that this process has open.
+
+    The cache may lose any entry meanwhile.
+    """
     return TemporaryDirectory(prefix="comprehensive-")

@@ -39,7 +39,7 @@ class NoViewError(Exception):
 
 
 class Memory(Protocol):
-    """Of one kind of device."""
+    """The memory of one kind of device: what gives addresses of arrays in it."""
 
     def stream(self, stream: object) -> int:
         """The handle of a stream, None being the default one; TypeError for what is none."""
@@ -51,7 +51,7 @@ class Memory(Protocol):
 
 
 class ProcessorMemory:
-    """Of this process."""
+    """The memory of this process."""
 
     def stream(self, stream: object) -> int:
         if stream is not None:
@@ -84,7 +84,7 @@ class ProcessorMemory:
 
 
 class DeviceMemory:
-    """Of the current device of cuda-core; LoadError where cuda-core is not installed."""
+    """The memory of the current device of cuda-core; LoadError where cuda-core is not installed."""
 
     def __init__(self) -> None:
         try:
@@ -146,7 +146,10 @@ class DeviceMemory:
 
 
 def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...] | None) -> bool:
-    """In the order of C; strides are in elements, those of dimensions with one element are of no account."""
+    """Return whether an array is contiguous in the order of C.
+
+    Strides are in elements; those of dimensions with one element are of no account.
+    """
     if strides is None or 0 in shape:
         return True
     expected = 1

@@ -20,7 +20,7 @@ from comprehensive.metafork.expression_text import expression
 
 @dataclass(frozen=True, slots=True)
 class NeedsCase:
-    """``value`` counts where all of ``where`` holds."""
+    """A case of a need: ``value`` counts where all of ``where`` holds."""
 
     value: Expr
     where: tuple[Expr, ...]
@@ -47,7 +47,7 @@ class Needs:
 
     @staticmethod
     def read(document: Mapping[str, Any] | None) -> Needs:
-        """From the manifest. KeyError and ValueError where it is damaged."""
+        """Read the needs of a pointer from the manifest. KeyError and ValueError where it is damaged."""
         if document is None:
             return Needs()
         return Needs(_cases(document["elements"]), _cases(document["first"]))
@@ -66,7 +66,7 @@ class Needs:
         return min((0, *first)), max((0, *needed))
 
     def complaint(self, size: int, arguments: Mapping[str, int], *, unit: str = "elements") -> str | None:
-        """Why so many elements (or rows) will not do."""
+        """Return why so many elements (or rows) will not do; None where they do."""
         first, needed = self.bounds(arguments)
         shown = ", ".join(f"{name} = {arguments[name]}" for name in arguments if name in self.names)
         at = f" at {shown}" if shown else ""
@@ -85,7 +85,7 @@ def _cases(found: Sequence[Mapping[str, Any]]) -> tuple[NeedsCase, ...]:
 
 
 def _evaluated(expr: Expr, arguments: Mapping[str, int]) -> int:
-    """With Python's integers. ValueError for what the manifest never has."""
+    """Return the value with Python's integers. ValueError for expressions that the manifest never has."""
     match expr:
         case IntLiteral():
             return expr.value

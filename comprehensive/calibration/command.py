@@ -31,7 +31,10 @@ LIMIT_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """``file`` has been written; ``known`` is what the tool had for the device before."""
+    """A calibration of a device.
+
+    ``file`` has been written; ``known`` is what the tool had for the device before.
+    """
 
     samples: Samples
     speeds: tuple[Measured, ...]
@@ -97,7 +100,7 @@ def _demand_same(samples: Samples, target: Target) -> None:
 
 
 def main(words: list[str]) -> int:
-    """Without the command line of the tool, which needs more than the standard library."""
+    """Run the command with the standard library alone, without the command line of the tool."""
     try:
         found = calibrate(
             words[0] if words else "gpu",

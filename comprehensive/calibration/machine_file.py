@@ -56,5 +56,5 @@ def _lines(values: dict[str, int]) -> str:
 
 
 def file_name(device: str) -> str:
-    """Where the file goes unless told otherwise: ``nvidia-h200.toml``."""
+    """Return the name of the file of a device unless told otherwise, such as ``nvidia-h200.toml``."""
     return re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-") + ".toml"

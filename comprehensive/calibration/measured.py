@@ -20,19 +20,19 @@ from comprehensive.diagnostics import CompileError
 from comprehensive.machine.speeds import SPEEDS
 
 UNSETTLED = 0.25
-"""Of the median: where the middle half of the runs is further apart than this, they have not settled."""
+"""A part of the median: where the middle half of the runs is further apart, they have not settled."""
 LEAST_FALL = 1.1
-"""By how much data that is kept is read faster than data that is not, at least."""
+"""The factor by which data that is kept is read faster than data that is not, at least."""
 REACHED = 0.7
-"""Of what copies within the second-level cache reach, by kernels that do something else as well: with this part the
-times of the ten programs on one H200 are explained best (see `benchmarks/results`)."""
+"""The part of what copies within the second-level cache reach that kernels reach which do something else as
+well: with it the times of the ten programs on one H200 are explained best (see `benchmarks/results`)."""
 DIGITS = 4
-"""Of a number that says how fast something is; there is no more to it."""
+"""The digits that count of a number that says how fast something is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """``value`` is the median of the runs, ``spread`` how far the most is from the least, as a part of it."""
+    """A speed: ``value`` is the median of the runs, ``spread`` their range as a part of it."""
 
     name: str
     value: int
@@ -40,7 +40,10 @@ class Measured:
 
 
 def measured(samples: Samples) -> tuple[Measured, ...]:
-    """CompileError (CF0956) where a speed has not settled, or is out of what any device has."""
+    """Return the speeds found in samples.
+
+    CompileError (CF0956) where a speed has not settled, or is out of what any device has.
+    """
     return tuple(_one(name, RULES[name](samples)) for name in SPEEDS)
 
 
@@ -67,7 +70,7 @@ def _global_latency(samples: Samples) -> Sequence[float]:
 
 
 def _launch(samples: Samples) -> Sequence[float]:
-    """What a launch takes beyond its one block a multiprocessor."""
+    """Return the time, a number a run, that a launch takes beyond its one block a multiprocessor."""
     whole, block = samples.runs["launch"], samples.runs["block"]
     return [a - b for a, b in zip(whole, block, strict=True)]
 

@@ -68,7 +68,7 @@ def _compiler(target: Target, cuda_path: str | None) -> tuple[str, ...]:
 
 
 def answer_of(program: Path, target: Target, limit_s: float) -> str:
-    """What the program prints on the first device of the target, which nothing else of this tool uses meanwhile.
+    """Return what the program prints on the first device of the target, which is leased meanwhile.
 
     CompileError: CF0953 where it does not come to its end, CF0954 where the device fails it.
     """

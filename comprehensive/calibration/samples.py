@@ -37,7 +37,7 @@ RUNS = (
 
 @dataclass(frozen=True, slots=True)
 class Reread:
-    """So many bytes read again and again: bytes in a cycle of the device, a number a run."""
+    """The rates at which so many bytes are read again and again: bytes in a cycle of the device, one a run."""
 
     bytes: int
     runs: tuple[float, ...]
@@ -45,7 +45,11 @@ class Reread:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """``facts`` are what the device tells of itself; every list of ``runs`` and ``rereads`` is of the same length."""
+    """The numbers that the benchmark has printed for a device.
+
+    ``facts`` are what the device tells of itself; every list of ``runs`` and ``rereads`` is of the same
+    length.
+    """
 
     device: str
     facts: Mapping[str, int]
@@ -58,7 +62,10 @@ class Samples:
 
 
 def read_samples(text: str) -> Samples:
-    """CompileError (CF0955) for what is no whole answer of this version's benchmark."""
+    """Return what the benchmark printed, as data.
+
+    CompileError (CF0955) for what is no whole answer of this version's benchmark.
+    """
     lines = [line for line in text.splitlines() if line]
     if not lines or lines[0] != f"calibration {VERSION}":
         raise _unreadable(f"it begins with '{lines[0][:80] if lines else ''}'")

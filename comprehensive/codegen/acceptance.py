@@ -67,7 +67,7 @@ def accepted(
 
 @contextmanager
 def kernels_compile(text: str) -> Generator[None]:
-    """Around a compilation of kernels alone by nvcc: GeneratedCodeError (CF0630) where it rejects their text."""
+    """Raise GeneratedCodeError (CF0630) where nvcc rejects the kernels' text within this context."""
     try:
         yield
     except SourceRejectedError as error:

@@ -22,7 +22,7 @@ _Item = TypeVar("_Item")
 
 
 def on_axes(items: Sequence[_Item]) -> tuple[tuple[_Item, ...], ...]:
-    """Per axis in use, from x on, what lies along it, outermost first."""
+    """Return for each axis in use, from x on, the items along it, outermost first."""
     last = len(AXES) - 1
     alone = tuple((item,) for item in tuple(reversed(items))[:last])
     return (*alone, tuple(items[:-last])) if len(items) > last else alone
@@ -37,7 +37,10 @@ def product_of(extents: Sequence[Expr]) -> Expr:
 
 
 def axis_extents(extents: Sequence[Expr], types: Mapping[str, ScalarType]) -> tuple[Expr, ...]:
-    """Along x, y and z from the extents of loops, outermost first; what they are multiplied to is exact."""
+    """Return the extents along x, y and z, given those of the loops, outermost first.
+
+    Extents of loops along one axis are multiplied, and the product is exact.
+    """
     found = [
         reduce(lambda left, right: exact_product(left, right, types), along) for along in on_axes(extents)
     ]

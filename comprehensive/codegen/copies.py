@@ -50,17 +50,20 @@ class Names:
     order: tuple[str, ...]
     """Scalars and iterators in the order in which people expect them in a product."""
     type: ScalarType
-    """In which coordinates of elements are computed: ``int``, or ``long`` where the nest does so."""
+    """The type in which coordinates of elements are computed: ``int``, or ``long`` where the nest does so."""
 
 
 def flat_index(subscripts: Sequence[Expr], strides: Sequence[Expr]) -> Expr:
-    """``s0 * stride0 + s1 * stride1 + ... + s_last``; ``strides`` has one entry less than ``subscripts``."""
+    """Return ``s0 * stride0 + s1 * stride1 + ... + s_last``.
+
+    ``strides`` has one entry less than ``subscripts``.
+    """
     scaled = [times(s, stride) for s, stride in zip(subscripts[:-1], strides, strict=True)]
     return total([*scaled, subscripts[-1]])
 
 
 def shared_index(placed: PlacedTile, position: Sequence[Expr], order: Sequence[str]) -> Expr:
-    """Where the element at ``position`` of the box lies behind the tile's pointer: row by row."""
+    """Return where the element at ``position`` of the box lies behind the tile's pointer: row by row."""
     result: Expr = IntLiteral(0)
     for offset, extent in zip(position, placed.tile.extent, strict=True):
         result = plus(times(result, expression(extent, order)) if result != IntLiteral(0) else result, offset)
@@ -144,7 +147,7 @@ def thread_number(rank: int) -> Expr:
 
 
 def _combine(row: Sequence[Polynomial], coordinates: Sequence[str], order: Sequence[str]) -> Expr:
-    """``weight0 * coordinate0 + ...`` of one C subscript; 64 bits wide where a coordinate is scaled."""
+    """Return ``weight0 * coordinate0 + ...`` of one C subscript; 64 bits wide where a coordinate is scaled."""
     summands: list[Expr] = []
     for weight, coordinate in zip(row, coordinates, strict=True):
         if not weight:

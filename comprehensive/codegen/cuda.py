@@ -103,7 +103,10 @@ def _instantiation(kernel: Kernel, constants: Sequence[int]) -> str:
 
 
 def print_parameter(parameter: KernelParameter) -> str:
-    """``const float *__restrict__ a`` or ``int n``: data does not overlap, which the compiler cannot know."""
+    """Return ``const float *__restrict__ a`` or ``int n``.
+
+    Data does not overlap, which the compiler cannot know.
+    """
     qualifier = "const " if parameter.pointer and parameter.const else ""
     star = "*__restrict__ " if parameter.pointer else ""
     return f"{qualifier}{parameter.type.value} {star}{parameter.name}"
@@ -122,7 +125,7 @@ class _Style:
 
     marked: bool
     types: Mapping[str, ScalarType]
-    """Of the elements of arrays in global memory."""
+    """The types of the elements of arrays in global memory."""
 
     @staticmethod
     def of(kernel: Kernel, marked: bool) -> _Style:

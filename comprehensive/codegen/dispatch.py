@@ -81,7 +81,7 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the generated functions call their own parameters, so that they hide no name of the user."""
+    """The names of the generated functions' own parameters, chosen so that they hide no name of the user."""
 
     machine: str
     params: str
@@ -232,7 +232,10 @@ def guard(condition: Expr, types: Mapping[str, ScalarType]) -> Guard:
 
 
 def _conditions(system: System, given: frozenset[str]) -> tuple[Atom, ...]:
-    """What the selection must decide: not the bounds that it checks first, nor what is assumed of machines."""
+    """Return the conditions that selection must decide.
+
+    Bounds that it checks first and assumptions on machines are left out.
+    """
     assumed = {
         atom for atom in system.assumptions if all(name in MACHINE_PARAMETERS for name in atom.symbols)
     }
@@ -316,7 +319,7 @@ def is_size(type: ScalarType) -> bool:
 
 
 def as_size(name: str, type: ScalarType) -> Guard:
-    """What a scalar of a type with other values must be to be a size."""
+    """Return the guard under which a scalar, whose type has other values, too, is a size."""
     if type.is_signed:
         return _at_least(name, 0)
     text = f"{name} <= {ScalarType.LONG.highest}"

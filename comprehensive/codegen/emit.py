@@ -67,7 +67,7 @@ def _differs(target: Path, text: str) -> bool:
 
 
 def _demand_generated(targets: Sequence[Path]) -> None:
-    """CompileError (CF0622) that names the files which somebody else wrote."""
+    """Raise CompileError (CF0622) that names the files which somebody else wrote."""
     foreign = [path for path in targets if path.is_file() and not is_generated(path)]
     if foreign:
         names = ", ".join(map(str, foreign))

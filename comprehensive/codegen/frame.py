@@ -46,7 +46,7 @@ GROUP = 8
 
 
 class BlockOrder(Enum):
-    """Which tiles blocks with neighbouring numbers have."""
+    """The orders in which blocks with neighbouring numbers take tiles."""
 
     ROWS = "rows"
     """Side by side along the last coordinate."""
@@ -57,13 +57,16 @@ class BlockOrder(Enum):
     rows, 0.966 in that of columns.
     """
     GROUPS = "groups"
-    """In groups of rows of tiles, each column by column; threads of a warp are then a patch."""
+    """Groups of rows of tiles, each column by column; threads of a warp are then a patch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """``limits`` are what the kernel calls the bounds of the coordinates, then of the serial loop if there is one, then
-    of the batch."""
+    """The surroundings of a kernel over tiles.
+
+    ``limits`` are what the kernel calls the bounds of the coordinates, then of the serial loop if there is
+    one, then of the batch.
+    """
 
     nest: Nest
     tile: RegisterTile
@@ -123,7 +126,7 @@ class Frame:
         return Name(list(self.limits)[number])
 
     def inside(self) -> tuple[Expr, ...]:
-        """That a point is inside of the limits, for each coordinate."""
+        """The conditions that a point is inside of the limits, one for each coordinate."""
         return tuple(
             c.inside(Name(c.name), self.limit(number)) for number, c in enumerate(self.tile.coordinates)
         )
@@ -259,7 +262,7 @@ class Frame:
     # --- parameters
 
     def parameters(self, body: tuple[KernelStmt, ...]) -> tuple[KernelParameter, ...]:
-        """What the body reads of data, strides, scalars and limits."""
+        """Return parameters for the data, strides, scalars and limits that the body reads."""
         used = names_in_kernel(body)
         written = frozenset(
             s.target.array

@@ -35,7 +35,7 @@ from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS
 
 INTERFACE_VERSION = 3
-"""Of the part that generated headers share; raised with every incompatible change of it."""
+"""The version of the part that generated headers share; raised with every incompatible change of it."""
 
 CANDIDATES = 4096
 """The most parameter choices that one search may try."""
@@ -133,7 +133,7 @@ class FunctionView:
     names: Names
     launch_parameters: str
     choose_parameters: str
-    """Those of a launch without the stream."""
+    """The parameters of a launch without the stream."""
     defaults_parameters: str
     defaults_unused: tuple[str, ...]
     not_considered: str
@@ -144,7 +144,7 @@ class FunctionView:
     value_arguments: str
     """The same, each with a comma before it."""
     exponents: int
-    """So many powers of two there are, for each program parameter."""
+    """The number of powers of two that there are for each program parameter."""
     coarse: tuple[int, ...]
     """Exponents of those that are tried first, all with all."""
     candidates: int
@@ -165,7 +165,7 @@ class HeaderView:
 
     @property
     def has_bool(self) -> bool:
-        """Whether a function takes what C has from a header."""
+        """Whether a function takes a ``bool``, which C has from a header."""
         return "bool " in " ".join(
             text
             for f in self.functions
@@ -272,7 +272,10 @@ def _tuned_sizes(plan: FunctionPlan, host: Interface) -> tuple[Argument, ...]:
 
 
 def coarse_exponents(parameters: int) -> tuple[int, ...]:
-    """Of the powers of two that each program parameter is tried with first: some dozens of candidates in all."""
+    """Return the exponents of the powers of two with which each program parameter is tried first.
+
+    They give some dozens of candidates in all.
+    """
     if parameters <= 1:
         return tuple(range(LARGEST_EXPONENT + 1))
     if parameters > MOST_TRIED:
@@ -315,7 +318,7 @@ def _function_sizes(
 
 
 def _read_of_values(region: RegionView) -> str:
-    """What the choice of defaults reads for a region, as text."""
+    """Return all that the choice of defaults reads for a region, as one text."""
     values = (value for _, value in region.host_values or ())
     arguments = (region.value_arguments, region.leaf_value_arguments, region.tile_value_arguments)
     return " ".join((*arguments, *values))

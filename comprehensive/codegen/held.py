@@ -60,7 +60,7 @@ from comprehensive.metafork.ast import (
 
 @dataclass(frozen=True, slots=True)
 class Pointers:
-    """What a kernel may hold elements of: arrays in global memory, and tiles in shared memory, with their types."""
+    """The memory of which a kernel may hold elements: global arrays and shared tiles, with their types."""
 
     arrays: Mapping[str, ScalarType]
     tiles: Mapping[str, ScalarType]
@@ -82,7 +82,10 @@ def with_held_elements(
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """``private`` holds ``element`` of an array; ``guard`` is what has to hold beside that the loop runs."""
+    """An element that registers hold.
+
+    ``private`` holds ``element`` of an array; ``guard`` is what has to hold beside that the loop runs.
+    """
 
     private: str
     element: Index
@@ -193,8 +196,10 @@ class _Holder:
         return not reads_data and not names_read(condition) & found.varying
 
     def _guard(self, references: Sequence[Reference], found: Found, header: For) -> tuple[Expr, ...] | None:
-        """What has to hold for one of the references to happen in every step of the loop, and for any of them to
-        happen at all; None if that is not known."""
+        """Return what must hold so that one reference happens in every step, and without which none happens.
+
+        None if that is not known.
+        """
         for reference in references:
             if not reference.reached.surely:
                 continue
@@ -235,7 +240,10 @@ def _stores(held: Sequence[_Held]) -> tuple[Stmt, ...]:
 
 
 def _is_elsewhere(one: Index, other: Index) -> bool:
-    """Whether two references to an array are a constant distance apart."""
+    """Return whether two references to an array surely are to different elements.
+
+    Their subscripts are then a constant distance apart.
+    """
     ring = Ring()
     distances = (ring.read(a) - ring.read(b) for a, b in zip(one.subscripts, other.subscripts, strict=True))
     return any(d.is_constant and d for d in distances)

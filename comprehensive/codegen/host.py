@@ -32,7 +32,7 @@ def header_text(plan: ProgramPlan, version: str) -> str:
 
 
 def shared_part() -> dict[str, Any]:
-    """What the part that headers share is printed from."""
+    """Return the values from which the part that headers share is printed."""
     return {
         "interface_version": INTERFACE_VERSION,
         "machine_fields": machine_fields(),

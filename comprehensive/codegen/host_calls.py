@@ -79,7 +79,11 @@ _NOT_GENERIC = frozenset(("abs", "div", "modf"))
 
 @dataclass(frozen=True, slots=True)
 class HostCalls:
-    """``known`` are the functions that mean those of the C library in a file; its ``macros`` mention ``in_macros``."""
+    """The functions of the C library that a file may call in host code.
+
+    ``known`` are the functions that mean those of the C library in a file; its ``macros`` mention
+    ``in_macros``.
+    """
 
     known: frozenset[str]
     macros: frozenset[str]
@@ -87,7 +91,7 @@ class HostCalls:
 
     @staticmethod
     def of(pieces: Sequence[Piece]) -> HostCalls:
-        """What the file says outside its functions with regions."""
+        """Return what a file says of the C library's calls outside its functions with regions."""
         directives = [t for p in pieces if p.kind is Kind.DIRECTIVE for t in _tokens(p.span)]
         is_generic = any("tgmath.h" in token.text for token in directives)
         own = {name for p in pieces if p.kind is not Kind.DIRECTIVE for name in _declared(_tokens(p.span))}
@@ -104,7 +108,7 @@ class HostCalls:
         return tuple(_PROTOTYPES[name] for name in sorted(names))
 
     def in_function(self, function: Function) -> tuple[str, ...]:
-        """What the host code of a function with regions calls."""
+        """Return the names of the C library that the host code of a function with regions calls."""
         spans = [
             part if isinstance(part, Span) else part.span
             for part in function.parts
@@ -135,7 +139,7 @@ class HostCalls:
 
 
 def using(names: Iterable[str]) -> str:
-    """``using cf_c::abs; using cf_c::sqrt;``"""
+    """Return using-declarations of names: ``using cf_c::abs; using cf_c::sqrt;``."""
     return " ".join(f"using {NAMESPACE}::{name};" for name in names)
 
 

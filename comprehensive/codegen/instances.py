@@ -20,7 +20,7 @@ from comprehensive.metafork.ast import Assign, Expr, For, Index, IntLiteral, Stm
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """``sizes`` are those of ``Kernel.constants``, in that order."""
+    """An instance of a kernel over tiles; ``sizes`` are those of ``Kernel.constants``, in that order."""
 
     sizes: tuple[int, ...]
 
@@ -46,7 +46,7 @@ _WIDE_ROWS = (
     Instance((64, 1, 128, 2, 1)),
 )
 MANY_READS = 12
-"""Of a point: with more of them a stencil is bound by accesses."""
+"""The reads of a point beyond which a stencil is bound by accesses."""
 # Points, 1 each; threads that share one, vectors of a thread in flight; blocks of a multiprocessor.
 _REASSOCIATED = (
     Instance((2, 1, 128, 4, 4)),
@@ -127,7 +127,7 @@ def instances(kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
 
 
 def _meets(instance: Instance, kernel: Kernel) -> bool:
-    """Whether there is such a kernel."""
+    """Return whether the sizes of an instance meet the demands of the kernel."""
     sizes: dict[str, Expr] = {
         name: IntLiteral(size) for name, size in zip(kernel.constants, instance.sizes, strict=True)
     }

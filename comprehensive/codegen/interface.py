@@ -28,12 +28,12 @@ class Argument:
 
     @property
     def value_type(self) -> str:
-        """As what is passed: ``const float *``."""
+        """The type of the value that is passed, such as ``const float *``."""
         return f"{'const ' if self.const else ''}{self.type.value} *" if self.pointer else self.type.value
 
     @property
     def declaration(self) -> str:
-        """As in a C parameter list: ``const float *a``."""
+        """The argument as a C parameter list declares it, such as ``const float *a``."""
         if not self.pointer:
             return f"{self.type.value} {self.name}"
         return f"{'const ' if self.const else ''}{self.type.value} *{self.name}"
@@ -41,7 +41,10 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """``everything`` is the user's parameter list; ``program`` and ``arguments`` are its parts, in its order."""
+    """The parameters of a generated function.
+
+    ``everything`` is the user's parameter list; ``program`` and ``arguments`` are its parts, in its order.
+    """
 
     name: str
     everything: tuple[Argument, ...]

@@ -34,7 +34,9 @@ from comprehensive.metafork.ast import (
 
 @dataclass(frozen=True, slots=True)
 class Jam:
-    """``scalars`` are those of a point; ``places`` are those of a thread's points in the tile, by coordinate.
+    """Statements of one point done for all points of a thread.
+
+    ``scalars`` are those of a point; ``places`` are those of a thread's points in the tile, by coordinate.
 
     ``reference`` says where a reference to data goes; it is given one whose subscripts are done.
     """
@@ -44,7 +46,7 @@ class Jam:
     places: tuple[Expr, ...]
     reference: Callable[[Expr], Expr]
     origins: tuple[Expr, ...] | None = None
-    """Of the tile, by coordinate, where they are not those of the frame."""
+    """The origins of the tile, by coordinate, where they are not those of the frame."""
     serpentine: bool = False
     """Whether every other row of points is done backwards."""
 
@@ -133,14 +135,17 @@ class Jam:
         return inner
 
     def _back_and_forth(self, number: int) -> Stmt:
-        """Which point of a row a turn is for."""
+        """Return the statement that names the point of a row which a turn is for.
+
+        Odd rows are gone through backwards.
+        """
         turn, row = self.frame.name("turn"), self.frame.name(f"r{number - 1}")
         last = Binary("-", Name(self.frame.tile.coordinates[number].each), ONE)
         is_odd = Binary("==", Binary("%", row, IntLiteral(2)), ONE)
         return constant(self.frame.names[f"r{number}"], Conditional(is_odd, Binary("-", last, turn), turn))
 
     def indices(self) -> tuple[Expr, ...]:
-        """Which of the thread's points, along each coordinate."""
+        """The indices of the thread's point along each coordinate."""
         return tuple(self.frame.name(f"r{number}") for number in range(len(self.places)))
 
     def shape(self) -> tuple[Expr, ...]:

@@ -30,7 +30,7 @@ VECTOR = 4
 
 
 class Source(Enum):
-    """Where the host takes the value of a kernel parameter from."""
+    """The sources from which the host takes the value of a kernel parameter."""
 
     ARRAY = "array"
     """The device pointer of the array ``of``."""
@@ -48,7 +48,10 @@ class Source(Enum):
 
 @dataclass(frozen=True, slots=True)
 class KernelParameter:
-    """``name`` in the kernel; pointers have ``pointer=True`` and point to ``const`` data where never written."""
+    """A parameter, called ``name`` in the kernel.
+
+    Pointers have ``pointer=True`` and point to ``const`` data where never written.
+    """
 
     name: str
     type: ScalarType
@@ -102,12 +105,12 @@ class ThreadIf:
 
 @dataclass(frozen=True, slots=True)
 class SharedTile:
-    """``type *name`` points to dynamic shared memory, ``offset`` elements of ``type`` after its start."""
+    """A tile: ``type *name`` points to dynamic shared memory, ``offset_words`` after its start."""
 
     name: str
     type: ScalarType
     offset_words: Expr
-    """In 4-byte words, an expression over scalars of the nest."""
+    """The offset in 4-byte words, an expression over scalars of the nest."""
 
 
 class OfTiles:
@@ -118,7 +121,7 @@ class OfTiles:
 
 @dataclass(frozen=True, slots=True)
 class Feed(OfTiles):
-    """``name`` copies an array into shared memory, a piece of ``rows`` x ``columns`` elements at a time.
+    """A feed: ``name`` copies an array into shared memory, ``rows`` x ``columns`` elements at a time.
 
     ``source`` is the first element of the first piece; each piece begins ``down`` rows and ``right`` columns after the
     one before.  Of the first one only ``valid_rows`` and ``valid_columns`` are there, of the others so many fewer.
@@ -142,20 +145,20 @@ class Feed(OfTiles):
     valid_columns: Expr
     thread: Expr
     threads: Expr
-    """Of the block, each with its number ``thread``."""
+    """The threads of the block, each with its number ``thread``."""
     turned: bool
     vectors: Expr
     """Whether elements are read 16 bytes at a time; those that are turned are then fetched and put, not staged."""
 
     @property
     def constants(self) -> tuple[Expr, ...]:
-        """What is known when the kernel is compiled."""
+        """The sizes of the feed that are known when the kernel is compiled."""
         layout = (self.pitch,) if self.turned else (IntLiteral(int(self.swizzled)), self.down, self.right)
         return (self.vectors, self.rows, self.columns, *layout, self.threads)
 
     @property
     def numbers(self) -> tuple[Expr, ...]:
-        """What is known when it runs."""
+        """The numbers of the feed that are known when the kernel runs."""
         return (self.stride, self.valid_rows, self.valid_columns, self.thread)
 
 
@@ -176,7 +179,7 @@ class Fetch(OfTiles):
 
 @dataclass(frozen=True, slots=True)
 class Put(OfTiles):
-    """What has been fetched goes to shared memory, at ``shared``."""
+    """A store of what has been fetched into shared memory, at ``shared``."""
 
     feed: str
     shared: Expr
@@ -207,7 +210,7 @@ class VectorStore(OfTiles):
 
 @dataclass(frozen=True, slots=True)
 class Commit(OfTiles):
-    """What has been begun since the last one is one step of the pipeline."""
+    """The end of a step of the pipeline, to which everything belongs that has begun since the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,11 +241,12 @@ KernelStmt: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """What an array must meet for accesses of four elements or 16 bytes: its data and rows, and these numbers."""
+    """Demands of accesses of four elements or 16 bytes on an array: on its data and rows, and these numbers."""
 
     array: str
     multiples: tuple[Expr, ...]
-    """Over scalars of the nest: what is added to multiples of a vector where rows or vectors begin."""
+    """Expressions over scalars of the nest: what is added to multiples of a vector where rows or vectors
+    begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +276,7 @@ class Kernel:
     demands: tuple[Expr, ...] = ()
     """Conditions that the constants must meet."""
     alignments: tuple[Alignment, ...] = ()
-    """Of its vectors; for launches that do not meet them elements are accessed one by one."""
+    """The alignments of its vectors; for launches that do not meet them elements are accessed one by one."""
     together: tuple[int, ...] = ()
     """The values of ``TOGETHER`` that a kernel with alignments is compiled for, those that ask for most first."""
     limits: tuple[tuple[str, Expr], ...] = ()
@@ -292,6 +296,6 @@ class Kernel:
 
     @property
     def uses_shared_memory(self) -> bool:
-        """Also where a loop without steps leaves a tile without elements."""
+        """Whether the kernel has tiles, also where a loop without steps leaves one without elements."""
         tiles = any(isinstance(statement, SharedTile) for statement in self.body)
         return tiles or self.shared_words != Polynomial.constant(0)

@@ -25,11 +25,11 @@ LANE = "threadIdx.x"
 
 
 class Varies(IntEnum):
-    """Between which threads of a block a value may differ."""
+    """The threads of a block between which a value may differ."""
 
     NOWHERE = 0
     ACROSS = 1
-    """Not along x."""
+    """The value differs between threads, but not along x."""
     ALONG = 2
 
 
@@ -85,14 +85,17 @@ class LaneValues:
         return {**scope, name: self._binding(type, Varies.NOWHERE, value)}, symbol
 
     def varies(self, expr: Expr, scope: Scope) -> Varies:
-        """Between which threads the value may differ; memory may hold anything."""
+        """Return between which threads the value may differ; memory may hold anything."""
         if any(isinstance(e, Index) for e in subexpressions(expr)):
             return Varies.ALONG
         found = (scope[name].varies if name in scope else Varies.ALONG for name in names_read(expr))
         return max(found, default=Varies.NOWHERE)
 
     def value(self, expr: Expr, scope: Scope) -> Polynomial | None:
-        """None where it is not known how the value differs along x."""
+        """Return the value as a polynomial in ``threadIdx.x``.
+
+        None where it is not known how the value differs along x.
+        """
         match expr:
             case Name():
                 return scope[expr.identifier].value if expr.identifier in scope else None

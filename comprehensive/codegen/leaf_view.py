@@ -22,7 +22,7 @@ from comprehensive.metafork.ast import Expr, ScalarType
 from comprehensive.metafork.printer import print_expr
 
 END = -1
-"""Behind the origins of an access."""
+"""The number that stands behind the origins of an access."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class LeafTables:
 
 @dataclass(frozen=True, slots=True)
 class LeafCosts:
-    """Of all leaves of a region."""
+    """The tables and texts from which the header computes the costs of all leaves of a region."""
 
     parameters: str
     arguments: str
@@ -120,7 +120,7 @@ def leaf_costs(region: RegionPlan, selection: Dispatch) -> LeafCosts:
 
 
 def _alike(tables: Iterable[LeafTables]) -> tuple[LeafTables, ...]:
-    """Those that differ in their leaves alone as one: strategies for registers leave the accesses as they are."""
+    """Join tables that differ in their leaves alone: strategies for registers leave accesses as they are."""
     found: dict[LeafTables, tuple[tuple[int, int], ...]] = {}
     for each in tables:
         key = replace(each, leaves=())
@@ -163,7 +163,10 @@ def _array(access: Access, pointers: Sequence[str]) -> str:
 def _listed(
     sites: Sites,
 ) -> tuple[list[tuple[int, tuple[tuple[int, int], ...]]], list[tuple[int, tuple[int, ...]]]]:
-    """Where the loops and the origins of each access begin among all, which stand once for accesses with the same."""
+    """Return the loops and the origins of accesses, each with its place in the list of all.
+
+    Accesses with the same ones share an entry.
+    """
     loops: dict[tuple[tuple[int, int], ...], int] = {}
     origins: dict[tuple[int, ...], int] = {}
     at_loop = at_origin = 0
@@ -202,5 +205,5 @@ def _row(numbers: Iterable[int]) -> str:
 
 
 def _three(extents: Sequence[Expr], types: dict[str, ScalarType]) -> str:
-    """x, y, z from extents given outermost first."""
+    """Return the extents along x, y and z as text, from extents given outermost first."""
     return f"{{ {', '.join(wide(extent, types) for extent in axis_extents(extents, types))} }}"

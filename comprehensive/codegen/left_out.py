@@ -32,7 +32,10 @@ class Share:
 
 
 def shares(nest: Nest) -> tuple[Share, ...]:
-    """In the order of the first loop of each; loops whose extents are known at the launch only are not among them."""
+    """Return the shares of points that are computed, in the order of the first loop of each.
+
+    Loops whose extents are known at the launch only are not among them.
+    """
     program = {s.name for s in nest.with_role(Role.PROGRAM)}
     ones = dict.fromkeys(program, IntLiteral(1))
     host = {s.name for s in nest.with_role(Role.HOST)}
@@ -67,7 +70,10 @@ def leaves_out(nest: Nest) -> bool:
 
 
 def _extents(nest: Nest) -> list[tuple[Expr, bool]]:
-    """Of loops that run for every point, and whether a block clause has made them, which leaves nothing out."""
+    """Return the extents of loops that run for every point, and whether a block clause has made each.
+
+    A loop that a block clause has made leaves nothing out.
+    """
     scalars = {s.name for s in nest.scalars}
     found = [(loop.extent, loop.cut is not None) for loop in (*nest.grid, *nest.thread_loops)]
     found += [(e, False) for e in _serial(nest.body) if names_read(e) <= scalars]
@@ -75,7 +81,7 @@ def _extents(nest: Nest) -> list[tuple[Expr, bool]]:
 
 
 def _serial(body: Sequence[BlockStmt | Stmt]) -> list[Expr]:
-    """How often loops run that have no other one beside them, from the outermost one in."""
+    """Return how often loops run that have no other one beside them, from the outermost one in."""
     inner = [s for s in body if not isinstance(s, Declare)]
     match inner:
         case [Threads(body=statements)]:

@@ -81,12 +81,12 @@ class Reference:
     is_write: bool
     reached: Reached
     band: int
-    """Which of the statements that all threads run one after the other it is in."""
+    """The number of the statement it is in, of those that all threads run one after the other."""
 
 
 @dataclass(slots=True)
 class Found:
-    """What a loop does to memory, and which names do not keep one value in it."""
+    """The references of a loop to memory, and the names that do not keep one value in it."""
 
     references: list[Reference] = field(default_factory=list[Reference])
     atomic: set[str] = field(default_factory=set[str])
@@ -96,7 +96,7 @@ class Found:
 
 
 def references_of(loop: For | UniformFor, types: Types) -> Found:
-    """What a loop does to memory."""
+    """Return what a loop does to memory."""
     found = Found()
     walk = _Walk(types, _assigned(loop), _recording(found), found)
     if isinstance(loop, For):

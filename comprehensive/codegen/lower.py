@@ -243,7 +243,10 @@ class _Bands:
     def _lower(
         self, body: tuple[BlockStmt, ...], numbers: Iterator[int], followed: bool, resident: frozenset[str]
     ) -> list[KernelStmt]:
-        """``resident`` are the pointers of tiles that a loop around copies in and out."""
+        """Return the kernel statements of a body.
+
+        ``resident`` are the pointers of tiles that a loop around copies in and out.
+        """
         result: list[KernelStmt] = []
         for position, statement in enumerate(body):
             later = followed or any(_has_band(s) for s in body[position + 1 :])
@@ -326,7 +329,7 @@ class _Bands:
         return result
 
     def _box(self, placed: PlacedTile) -> str:
-        """``a: B0 x (s*ub1) elements``"""
+        """Return the size of a tile as text: ``a: B0 x (s*ub1) elements``."""
         extents = [extent.format(reading_order(self.lowering.nest)) for extent in placed.tile.extent]
         shown = extents if len(extents) == 1 else [e if e.isalnum() else f"({e})" for e in extents]
         return f"{placed.tile.array}: {' x '.join(shown)} elements"

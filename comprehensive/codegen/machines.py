@@ -17,7 +17,10 @@ from comprehensive.machine.speeds import SPEEDS
 
 
 def with_machines(plan: ProgramPlan, devices: Sequence[Device]) -> ProgramPlan:
-    """CommandLineError (CF0621) for an architecture, which is no device, and for two devices of one name."""
+    """Put the speeds of devices into a plan.
+
+    CommandLineError (CF0621) for an architecture, which is no device, and for two devices of one name.
+    """
     for number, device in enumerate(devices):
         if device.name == device.arch:
             raise _refused(
@@ -30,7 +33,10 @@ def with_machines(plan: ProgramPlan, devices: Sequence[Device]) -> ProgramPlan:
 
 
 def _machine(device: Device) -> MeasuredMachine:
-    """What is said of it beyond its architecture; a device tells its number of multiprocessors itself."""
+    """Return the speeds of a device that differ from its architecture's.
+
+    A device tells its number of multiprocessors itself.
+    """
     common = load_device(device.arch).speeds
     known = [name for name in SPEEDS if device.speeds.get(name, common.get(name)) != common.get(name)]
     measured = tuple((name, device.speeds[name]) for name in known if name != "multiprocessors")

@@ -181,7 +181,7 @@ def _tile(
 
 
 def _work(work: TileWork) -> dict[str, Any]:
-    """What a block does, as the header has it."""
+    """Return the work of a block, as the header has it."""
     parts = {"once": work.once, "step": work.step, "cut_once": work.cut_once, "cut_step": work.cut_step}
     return {
         **{name: dict(zip(WORK_FIELDS, part.rounded, strict=True)) for name, part in parts.items()},

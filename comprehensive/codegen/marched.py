@@ -35,13 +35,13 @@ from comprehensive.metafork.ast import (
 
 
 def marched(frame: Frame, windows: Windows, point: tuple[Stmt, ...]) -> KernelStmt:
-    """What is done for a tile by threads whose points are whole vectors; ``point`` is a point on its own."""
+    """Return the work on a tile by threads whose points are whole vectors; ``point`` is a point on its own."""
     return Marched(frame, windows).all_vectors(point)
 
 
 @dataclass(frozen=True, slots=True)
 class Marched(Vectored):
-    """With statements in steps."""
+    """Points in vectors that march down the rows together, their statements in steps."""
 
     def at_once(self) -> tuple[KernelStmt, ...]:
         """The vector in all rows of the thread."""
@@ -63,11 +63,11 @@ class Marched(Vectored):
         return (Plain(tuple(declared)), *self.in_rows((march,), unrolled=True, among=self.last - 1))
 
     def in_window(self, number: int, element: Expr) -> Index:
-        """There is one for all rows."""
+        """Return an element of a window, which is one for all rows."""
         return Index(self.frame.names[f"window_{self.windows.windows[number].array}"], (element,))
 
     def _step(self, number: int, step: Sequence[Stmt]) -> KernelStmt:
-        """What points do so many rows below the first one that they read."""
+        """Return the statements of points that lie so many rows below the first row that they read."""
         row = self.frame.name("row")
         point = Binary("-", row, IntLiteral(number)) if number else row
         is_there = Binary("<", point, self._each)

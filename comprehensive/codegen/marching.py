@@ -22,7 +22,7 @@ from comprehensive.loops.rewrite import subexpressions
 from comprehensive.metafork.ast import Assign, Block, Declare, Index, Name, Stmt
 
 MOST_ROWS = 16
-"""That a point comes to."""
+"""The most rows that a point comes to."""
 
 Steps = tuple[tuple[Stmt, ...], ...]
 
@@ -81,7 +81,7 @@ def _moved(along: str, rows: int) -> Polynomial:
 
 
 def _flat(body: Sequence[Stmt]) -> list[Stmt] | None:
-    """None where a name of a block hides another one."""
+    """Return the statements without blocks; None where a name of a block hides another one."""
     outer = {s.name for s in body if isinstance(s, Declare)}
     result: list[Stmt] = []
     for statement in body:

@@ -93,7 +93,7 @@ def _declared(body: Iterable[Stmt]) -> set[str]:
 
 
 class _Types(dict[str, ScalarType]):
-    """What is not declared is an ``int``: ``threadIdx.x``, a constant of a template."""
+    """The types of names, of which those that are not declared are ``int``, such as ``threadIdx.x``."""
 
     def __missing__(self, name: str) -> ScalarType:
         return ScalarType.INT

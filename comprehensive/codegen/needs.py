@@ -29,7 +29,7 @@ from comprehensive.poly.touched import Reached, touched
 
 @dataclass(frozen=True, slots=True)
 class NeedsCase:
-    """``value`` counts where all of ``where`` holds; conditions are tested in their order."""
+    """A case of a need: ``value`` counts where all of ``where`` holds; conditions are tested in their order."""
 
     value: str
     where: tuple[str, ...]
@@ -37,7 +37,10 @@ class NeedsCase:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """``unknown`` are references that may touch more, each with the reason."""
+    """The elements that a call surely touches behind a pointer.
+
+    ``unknown`` are references that may touch more, each with the reason.
+    """
 
     elements: tuple[NeedsCase, ...]
     first: tuple[NeedsCase, ...]
@@ -45,11 +48,14 @@ class Needs:
 
 
 class _UnknownError(Exception):
-    """Why nothing is known; the text is a whole reason."""
+    """An error which says why nothing is known; its text is a whole reason."""
 
 
 def needs(function: Function, nests: Sequence[Nest]) -> Mapping[str, Needs]:
-    """For every pointer whose declaration does not give all extents; of an open first extent rows count."""
+    """Return what a call surely touches behind every pointer whose declaration does not give all extents.
+
+    Where the first extent is open, rows are counted.
+    """
     parameters = function.parameters
     known = frozenset(p.name for p in parameters if not p.is_data and p.type.is_integer)
     found: dict[str, tuple[list[NeedsCase], list[NeedsCase], list[str]]] = {
@@ -105,7 +111,7 @@ class _Reader:
         return NeedsCase(print_expr(value), tuple(dict.fromkeys(map(print_expr, (*bounds, *conditions)))))
 
     def _turns(self) -> Iterator[Expr]:
-        """That every loop around the region turns at least once."""
+        """Yield the conditions that every loop around the region turns at least once."""
         for loop in self._region.loops:
             yield Binary(loop.relation, loop.start, loop.bound)
 
@@ -125,7 +131,7 @@ def _name(name: str) -> Expr:
 
 
 def _condition(constraint: Constraint) -> Expr:
-    """``m - 1 >= 0`` as ``m >= 1``."""
+    """Return a constraint with its constant on the right: ``m - 1 >= 0`` as ``m >= 1``."""
     polynomial = constraint.polynomial
     number = polynomial.substitute(dict.fromkeys(polynomial.symbols, 0)).constant_value()
     left: Polynomial = polynomial - number
@@ -133,7 +139,7 @@ def _condition(constraint: Constraint) -> Expr:
 
 
 def as_document(found: Needs | None) -> dict[str, object] | None:
-    """As the manifest has it."""
+    """Return the needs as the manifest has them; None where there are none."""
     if found is None:
         return None
 

@@ -16,7 +16,7 @@ from comprehensive.loops.ir import Nest, Role
 from comprehensive.metafork.ast import Index, Name, ScalarType
 
 Strides: TypeAlias = Mapping[str, tuple[KernelParameter, ...]]
-"""By array, from the first subscript to the one before the last."""
+"""The strides by array, from the first subscript to the one before the last."""
 
 
 def strides_of(nest: Nest, name: Callable[[str], str]) -> Strides:
@@ -39,7 +39,10 @@ def flat(index: Index, strides: Strides) -> Index:
 def used_parameters(
     nest: Nest, strides: Strides, written: frozenset[str], used: frozenset[str]
 ) -> Sequence[KernelParameter]:
-    """Of arrays, strides and scalars those that are ``used``; arrays that are not ``written`` are const."""
+    """Return kernel parameters for the arrays, strides and scalars that are ``used``.
+
+    Arrays that are not ``written`` are const.
+    """
     arrays = [
         KernelParameter(a.name, a.type, Source.ARRAY, a.name, pointer=True, const=a.name not in written)
         for a in nest.arrays

@@ -154,7 +154,7 @@ def _fragments(layout: PieceLayout) -> tuple[Stmt, ...]:
 
 
 def _loaded(layout: PieceLayout, slot: Expr, z: Expr, which: Expr) -> tuple[KernelStmt, ...]:
-    """What step ``z`` of the pieces in a slot reads, in the registers ``which``."""
+    """Return statements that load what step ``z`` of a slot's pieces reads into the registers ``which``."""
     return (
         Plain(layout.begins(slot)),
         *(layout.fragment(name, which, z) for name in layout.pieces),

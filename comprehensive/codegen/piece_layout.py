@@ -50,7 +50,7 @@ for it shows (0.95 for one wave of blocks, 0.67 to 0.80 for loops of 16384 steps
 
 @dataclass(frozen=True, slots=True)
 class PieceLayout:
-    """``pieces`` are in the order of shared memory."""
+    """The layout of pieces in shared memory; ``pieces`` are in its order."""
 
     frame: Frame
     loop: For
@@ -74,7 +74,7 @@ class PieceLayout:
         return sum((self._words(name) for name in self.pieces), Polynomial.constant(0))
 
     def demands(self) -> tuple[Expr, ...]:
-        """What the shapes need of the sizes."""
+        """The conditions on sizes that the shapes need."""
         tile = self.frame.tile
         swizzled = [self._vector(name) for name in self.pieces if self.is_swizzled(name)]
         counts = [(tile.depth, SWIZZLE * max(swizzled) if swizzled else VECTOR)]
@@ -91,7 +91,7 @@ class PieceLayout:
         return (*multiples, Binary(">=", Name(tile.stages), IntLiteral(2)))
 
     def alignments(self) -> tuple[Alignment, ...]:
-        """For copies of 16 bytes: that rows of pieces begin at multiples of them."""
+        """The alignments that copies of 16 bytes ask for: rows of pieces begin at multiples of them."""
         columns = ((name, piece.columns.rest) for name, piece in self.pieces.items())
         return tuple(Alignment(name, () if rest == ZERO else (rest,)) for name, rest in columns)
 
@@ -141,7 +141,7 @@ class PieceLayout:
         return self._extent(piece.rows) + VECTOR if self.is_turned(name) else self._extent(piece.columns)
 
     def _vector(self, name: str) -> int:
-        """Elements of a vector."""
+        """Return the number of elements of a vector."""
         return VECTOR_BYTES // self.frame.nest.array(name).type.size_bytes
 
     def _text(self, polynomial: Polynomial) -> Expr:
@@ -210,7 +210,7 @@ class PieceLayout:
 
     @property
     def limit(self) -> Expr:
-        """Steps of the loop."""
+        """The number of steps of the loop."""
         return self.frame.limit(len(self.frame.tile.coordinates))
 
     def _number(self, variable: str) -> int:
@@ -231,7 +231,7 @@ class PieceLayout:
         return tuple(Fetch(self.frame.names[f"feed_{name}"]) for name in self.pieces if self.is_turned(name))
 
     def puts(self, slot: Expr) -> tuple[KernelStmt, ...]:
-        """They leave the registers."""
+        """Return statements that store turned pieces from registers to a slot."""
         return tuple(
             Put(self.frame.names[f"feed_{name}"], self._slot(name, slot))
             for name in self.pieces
@@ -239,13 +239,13 @@ class PieceLayout:
         )
 
     def _slot(self, name: str, slot: Expr) -> Expr:
-        """Where a piece of an array begins in shared memory."""
+        """Return where the piece of an array in a slot begins in shared memory, as a pointer."""
         return plus(self.frame.name(f"shared_{name}"), times(slot, self._text(self._elements(name))))
 
     # --- what a point reads
 
     def begins(self, slot: Expr) -> tuple[Stmt, ...]:
-        """Where the pieces in a slot begin, as offsets into the shared memory of their arrays."""
+        """Return statements that say where pieces in a slot begin, as offsets into their arrays' memory."""
         return tuple(
             constant(self.frame.names[f"piece_{name}"], times(slot, self._text(self._elements(name))))
             for name in self.pieces
@@ -256,7 +256,10 @@ class PieceLayout:
         return self._read(name, z, self.places())
 
     def fragment(self, name: str, which: Expr, z: Expr) -> KernelStmt:
-        """What all points of a patch's thread read of an array in step ``z``, into the registers ``which``."""
+        """Return the statement that loads what a patch's thread reads of an array in step ``z``.
+
+        The values go into the registers ``which``.
+        """
         frame, number = self.frame, self.coordinate(name)
         registers = Index(frame.names[f"fragment_{name}"], (which,))
         first = [Binary("*", IntLiteral(VECTOR), frame.name(f"t{n}")) for n in range(2)]
@@ -304,7 +307,10 @@ class PieceLayout:
 
 
 def _swizzled(row: Expr, column: Expr, vector: int) -> Expr:
-    """``z / (8 * v) * (8 * v) + (z / v % 8 ^ r % 8) * v + z % v``: what the compiler knows of ``z`` is apart."""
+    """Return ``z / (8 * v) * (8 * v) + (z / v % 8 ^ r % 8) * v + z % v``.
+
+    What the compiler knows of ``z`` is apart.
+    """
     line, swizzle, v = IntLiteral(SWIZZLE * vector), IntLiteral(SWIZZLE), IntLiteral(vector)
     among = Binary("^", Binary("%", Binary("/", column, v), swizzle), Binary("%", row, swizzle))
     begin = Binary("*", Binary("/", column, line), line)

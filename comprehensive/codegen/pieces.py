@@ -39,8 +39,11 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What the loop reads of an array, by subscript; ``row`` is the subscript along which the rows lie, if there are
-    several of them.  Along all others but the last one there is one element."""
+    """The part of an array that the loop reads, by subscript.
+
+    ``row`` is the subscript along which the rows lie, if there are several of them. Along all others but the
+    last one there is one element.
+    """
 
     array: str
     axes: tuple[Axis, ...]
@@ -56,7 +59,7 @@ class Piece:
 
 
 MOST_COORDINATES = 2
-"""Along which operands are shared: rows and columns of a block's tile."""
+"""The most coordinates along which operands are shared: rows and columns of a block's tile."""
 
 
 class _NoPieceError(Exception):
@@ -70,7 +73,7 @@ def serial_loop(body: Sequence[Stmt]) -> For | None:
 
 
 def reduction_obstacle(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...], loop: For) -> str | None:
-    """Why the operands of the loop cannot go through shared memory; None where they can."""
+    """Return why the operands of the loop cannot go through shared memory; None where they can."""
     if loop not in body or any(isinstance(s, For) for s in statements_in(loop.body)):
         return "there are loops in each other"
     if sum(isinstance(s, For) for s in body) > 1:
@@ -147,7 +150,10 @@ def _references(body: tuple[Stmt, ...], data: Container[str]) -> list[Index]:
 
 
 def _piece(reference: Index, called: str, variables: Mapping[str, str]) -> Piece:
-    """``variables`` are coordinates and the iterator, each with what the program calls it."""
+    """Return the piece that a reference reads.
+
+    ``variables`` are coordinates and the iterator, each with what the program calls it.
+    """
     axes = tuple(_axis(called, subscript, variables) for subscript in reference.subscripts)
     rows = [number for number, axis in enumerate(axes[:-1]) if axis.variable is not None]
     if len(rows) > 1:

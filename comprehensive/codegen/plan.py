@@ -30,18 +30,19 @@ class LeafPlan:
     nest: Nest
     """The optimized nest, printed as the leaf's `.mf`."""
     system: System
-    """Over machine parameters and scalars of the nest, simplified; the systems of a region exclude each other."""
+    """Conditions on machine parameters and scalars of the nest, simplified; those of a region's leaves
+    exclude each other."""
     decisions: tuple[str, ...]
     """One line per strategy taken, and the paper's codes."""
     registers: int = USUAL_REGISTERS
-    """Of a thread, as they are counted; the usual ones where they depend on parameters."""
+    """The registers of a thread, as they are counted; the usual ones where they depend on parameters."""
     profile: Profile = field(default=NOTHING, compare=False, repr=False)
     """What it does, for the choice among leaves and blocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What a launch moves of an array at least: ``bytes`` for each combination of values below some limits."""
+    """The least that a launch moves of an array: ``bytes`` for each combination of values below some limits."""
 
     array: str
     bytes: int
@@ -58,22 +59,23 @@ class TilePlan:
 
     kernel: Kernel
     nest: Nest
-    """Over tiles; the constants of the kernel are scalars of it."""
+    """The nest over tiles; the constants of the kernel are scalars of it."""
     system: System
-    """Over machine parameters and the constants."""
+    """The conditions on machine parameters and the constants."""
     first: int
     instances: tuple[Instance, ...]
     coordinates: tuple[Coordinate, ...]
     traffic: tuple[Traffic, ...]
     work: Callable[[Instance, int], TileWork] = field(compare=False, repr=False)
-    """Of the blocks of an instance that accesses so many elements together; 0 where that is no choice."""
+    """The work of the blocks of an instance that accesses so many elements together; 0 where that is no
+    choice."""
     step: Callable[[Instance], int] = field(compare=False, repr=False)
     """How many turns of the serial loop a step of that work is."""
     sweeps: Sweeps | None = None
     reassociated: bool = False
     """Whether sums are added up in another order than that of the source."""
     conditions: tuple[Expr, ...] = ()
-    """Over scalars of the region; the kernel runs only where all of them hold."""
+    """Conditions on scalars of the region; the kernel runs only where all of them hold."""
     batch: tuple[Batch, ...] = ()
     """Coordinates along which a tile is one point wide; their limits are the last ones of the kernel."""
 
@@ -88,7 +90,7 @@ class TilePlan:
         return "register tile" if self.sweeps is None else "time tile"
 
     def sizes(self, instance: Instance) -> dict[str, int]:
-        """By the names of the constants."""
+        """Return the sizes of an instance by the names of the kernel's constants."""
         return dict(zip(self.kernel.constants, instance.sizes, strict=True))
 
 
@@ -101,11 +103,11 @@ class RegionPlan:
     """The nest as written."""
     leaves: tuple[LeafPlan, ...]
     dead_ends: tuple[System, ...]
-    """Where no strategy is left: the dispatcher refuses and cites the system."""
+    """The systems where no strategy is left: the dispatcher refuses and cites the system."""
     tile: TilePlan | None = None
-    """Over register tiles."""
+    """The plan over register tiles."""
     time: TilePlan | None = None
-    """Over time tiles; their numbers follow those of the register tiles."""
+    """The plan over time tiles; their numbers follow those of the register tiles."""
     quotients: tuple[Quotient, ...] = ()
     """The symbols of systems that are no parameters, each after those that it is made of."""
 
@@ -125,16 +127,16 @@ class RegionPlan:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """Of the leaves, and of the instances of the kernels over tiles."""
+        """The numbers of the leaves, and then of the instances of the kernels over tiles."""
         tiles = sum(len(plan.instances) for plan in self.tilings)
         return (*(leaf.index for leaf in self.leaves), *range(len(self.leaves), len(self.leaves) + tiles))
 
     def tile_of(self, number: int) -> int:
-        """Which tile a number is, as callers ask for it: from 1 on; 0 for a leaf."""
+        """Return the tile that a number is, as callers ask for it: from 1 on; 0 for a leaf."""
         return max(0, number + 1 - len(self.leaves))
 
     def kind_of(self, number: int) -> str:
-        """What a number is: "leaf", "register tile" or "time tile"."""
+        """Return the kind of a number: "leaf", "register tile" or "time tile"."""
         tiling = self.tiling_of(number)
         return "leaf" if tiling is None else tiling[0].kind
 
@@ -147,7 +149,7 @@ class RegionPlan:
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
-        """Of the leaves in order, some more than once, then those over tiles."""
+        """The kernels of the leaves in order, some of them more than once, then those over tiles."""
         return (*(leaf.kernel for leaf in self.leaves), *(plan.kernel for plan in self.tilings))
 
 
@@ -157,7 +159,7 @@ class TunedRow:
 
     device: str
     sizes: tuple[tuple[str, int], ...]
-    """Of all integer arguments."""
+    """The values of all integer arguments."""
     parameters: tuple[tuple[str, int], ...]
     """The members of ``<function>_params``, in order."""
     microseconds: float
@@ -170,7 +172,7 @@ class FunctionPlan:
     function: Function
     regions: tuple[RegionPlan, ...]
     tuned: tuple[TunedRow, ...] = ()
-    """For callers without parameters; every row is for the same arguments."""
+    """Measured parameters for callers without any; every row is for the same arguments."""
 
     @property
     def reassociated(self) -> bool:

@@ -14,14 +14,18 @@ from comprehensive.metafork.ast import Expr, IntLiteral
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """``numbers`` are expressions over scalars of the nest and, by :func:`number_name`, over numbers before them."""
+    """The tables of a leaf from which its cost is computed.
+
+    ``numbers`` are expressions over scalars of the nest and, by :func:`number_name`, over numbers before
+    them.
+    """
 
     numbers: tuple[Expr, ...]
     sites: Sites
 
 
 def number_name(position: int) -> str:
-    """What an expression calls the number at this position."""
+    """Return the name of the number at this position, as expressions use it."""
     return f"cf_n{position}"
 
 
@@ -29,4 +33,4 @@ NOTHING = Profile(
     (IntLiteral(0), IntLiteral(1)),
     Sites((Context(-1, 1, is_loop=False, instructions=0, wide=0),), (), ()),
 )
-"""Of a kernel of which no more is known than its grid and its blocks."""
+"""The profile of a kernel of which no more is known than its grid and its blocks."""

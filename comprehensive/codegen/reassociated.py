@@ -72,7 +72,10 @@ OPERATORS: Mapping[str, str] = {"+=": "+", "-=": "+", "*=": "*"}
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """What a loop adds up: a scalar of the point, or an element of an array; parts are put together by ``operator``."""
+    """A sum in a loop: a scalar of the point, or an element of an array.
+
+    Its parts are put together by ``operator``.
+    """
 
     name: str
     type: ScalarType
@@ -84,7 +87,7 @@ class Sum:
 
 
 def sums_of(nest: Nest, tile: RegisterTile, loop: For) -> tuple[Sum, ...] | str:
-    """What the loop adds up; or why it is more than sums."""
+    """Return the sums that the loop computes, or why it does more."""
     body = tile.alternatives[0].body
     held, pieces = operands_of(nest, tile, body, loop)
     points = {c.name for c in tile.coordinates}
@@ -124,7 +127,7 @@ def sums_of(nest: Nest, tile: RegisterTile, loop: For) -> tuple[Sum, ...] | str:
 
 
 def _read(expr: Expr | None) -> set[str]:
-    """Scalars and arrays."""
+    """Return the names of the scalars and arrays that an expression reads."""
     if expr is None:
         return set()
     return set(names_read(expr)) | {e.array for e in subexpressions(expr) if isinstance(e, Index)}
@@ -165,18 +168,21 @@ class Reassociated:
         return sum((self._words(found) for found in self.sums), Polynomial.constant(0))
 
     def demands(self) -> tuple[Expr, ...]:
-        """What the shapes need of the sizes: one row of threads a point, and threads that can be halved."""
+        """The conditions on sizes that the shapes need.
+
+        There is one row of threads a point, and threads can be halved.
+        """
         (c,) = self.frame.tile.coordinates
         halves = Binary("%", IntLiteral(MOST_LANES), self._lanes)
         return (Binary("==", halves, ZERO), Binary("==", Name(c.each), ONE))
 
     def alignments(self) -> tuple[Alignment, ...]:
-        """For reads of 16 bytes: that rows begin at multiples of them."""
+        """The alignments that reads of 16 bytes ask for: rows begin at multiples of them."""
         rests = ((name, self.pieces[name].columns.rest) for name in self._vectors)
         return tuple(Alignment(name, () if rest == ZERO else (rest,)) for name, rest in rests)
 
     def threads(self) -> Expr:
-        """Of a block."""
+        """The number of threads in a block."""
         (c,) = self.frame.tile.coordinates
         return product([Name(c.threads), self._lanes])
 
@@ -192,7 +198,7 @@ class Reassociated:
 
     @property
     def _limit(self) -> Expr:
-        """Steps of the loop."""
+        """The number of steps of the loop."""
         return self.frame.limit(1)
 
     @property
@@ -203,7 +209,7 @@ class Reassociated:
     # --- the kernel
 
     def body(self) -> tuple[KernelStmt, ...]:
-        """After the places of blocks and threads."""
+        """Return the statements of the kernel behind those that place blocks and threads."""
         frame = self.frame
         (c,) = frame.tile.coordinates
         steps = frame.name("steps")
@@ -253,7 +259,7 @@ class Reassociated:
         return (*result, *self._neutral()) if {_name(s) for s in result} - sums else ()
 
     def _together(self, each: Expr) -> tuple[KernelStmt, ...]:
-        """So many steps of the loop; all vectors are read before the first one is used."""
+        """Return several steps of the loop at once; all vectors are read before the first one is used."""
         frame = self.frame
         turn, place, stages = frame.name("turn"), frame.name("z"), Name(frame.tile.stages)
         row = Binary("+", product([turn, self._lanes]), frame.name("lane"))
@@ -338,7 +344,7 @@ class Reassociated:
     # --- where things are
 
     def _part(self, found: Sum) -> Name:
-        """What a thread has of a sum."""
+        """Return the name of the part of a sum that a thread has."""
         return self._private(found.name) if found.name in self.held else Name(found.name)
 
     def _private(self, array: str) -> Name:
@@ -351,7 +357,7 @@ class Reassociated:
         return Index(self._parts(found), (thread,))
 
     def _element(self, name: str, number: Expr) -> Index:
-        """What a step reads of an array."""
+        """Return the element of an array that a step reads."""
         (reference,) = {
             e
             for s in statements_in(self.loop.body)

@@ -71,7 +71,7 @@ class Reduction:
         return (constant(self.frame.names["thread"], self.frame.name("t0")),)
 
     def _begun(self, jam: Jam) -> tuple[Stmt, ...]:
-        """What comes before the loop, at points inside of the limits; scalars of the others are 0."""
+        """Return what comes before the loop, at points inside of the limits; scalars of the others are 0."""
         arrays: list[Stmt] = []
         zeros: list[Stmt] = []
         statements: list[Stmt] = []
@@ -104,7 +104,10 @@ class Reduction:
         return tuple(result)
 
     def _stored_points(self, jam: Jam) -> tuple[Stmt, ...]:
-        """What follows the loop; addresses are not kept from before it, since registers are dear there."""
+        """Return what follows the loop.
+
+        Addresses are not kept from before it, since registers are dear there.
+        """
         origins = range(len(self.frame.tile.coordinates))
         again = tuple(
             constant(self.frame.names[f"e{n}"], Call("cf_again", (self.frame.name(f"o{n}"),)))

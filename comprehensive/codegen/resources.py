@@ -1,4 +1,4 @@
-"""What every kernel of a program takes on an architecture: a plan in, what ptxas says of its kernels out.
+"""The resources that every kernel of a program takes on an architecture: a plan in, what ptxas says out.
 
 Leaves and all instances of kernels over tiles are compiled together, without host code.  Occupancy is that of an
 architecture at full shared-memory carve-out, for instances: a leaf's depends on its parameters.
@@ -24,7 +24,10 @@ from comprehensive.toolchain.usage import Usage, usage_of
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """``source`` is who counted, ``usages`` are by symbol."""
+    """The resources of all kernels of a program.
+
+    ``source`` is who counted, ``usages`` are by symbol.
+    """
 
     source: str
     arch: str
@@ -80,7 +83,10 @@ def _resident(device: Device, tile: TilePlan, instance: Instance, usage: Usage) 
 
 
 def resources(plan: ProgramPlan, arch: str, cuda_path: str | None, *, required: bool) -> Resources | None:
-    """None where nvcc is not found and not ``required``; ToolError where it is required."""
+    """Return what all kernels take on an architecture.
+
+    None where nvcc is not found and not ``required``; ToolError where it is required.
+    """
     nvcc = counting_nvcc(cuda_path, required=required)
     if nvcc is None:
         return None

@@ -92,7 +92,7 @@ class _Carried:
     """Values that go from one step of a loop to the next; ``first`` writes the first step."""
 
     symbol: str
-    """Of the iterator."""
+    """The symbol of the iterator."""
     step: int
     first: bool = True
     names: list[str] = field(default_factory=list[str])
@@ -246,7 +246,10 @@ class _Rewriter:
         return reads
 
     def _places(self, statement: Stmt, scope: Scope) -> dict[Polynomial, Index]:
-        """Where a statement reads in any case, neighbours in the order along x; arrays are told apart."""
+        """Return the places where a statement reads in any case, those of neighbours along x in order.
+
+        Each has one of its references.
+        """
         found: dict[Polynomial, Index] = {}
         for index in _reads_in_any_case(statement):
             place = self._place(index, scope)
@@ -339,7 +342,7 @@ class _Rewriter:
 
 
 def _begins(loop: For) -> bool:
-    """Whether there is a first step in any case, and its iterator is declared nowhere inside."""
+    """Return whether a loop has a first step in any case, and its iterator is declared nowhere inside."""
     inside = {s.name for s in statements_in(loop.body) if isinstance(s, Declare)}
     inside |= {s.iterator for s in statements_in(loop.body) if isinstance(s, For)}
     match loop:
@@ -365,7 +368,7 @@ def _of(reads: Mapping[Polynomial, _Read], place: Polynomial, array: str) -> boo
 
 
 def _carried_by(place: Polynomial, stride: Polynomial, carried: _Carried) -> int:
-    """Which neighbour has read the element a step before; 0 is none."""
+    """Return the neighbour that has read the element a step before, 1 or -1; 0 where none has."""
     if place.degree(carried.symbol) != 1:
         return 0
     moved = place.coefficient(carried.symbol, 1) * carried.step

@@ -30,7 +30,7 @@ GENERATED_LINE = "\x01\n"
 
 
 def source_line(line: int) -> str:
-    """What follows is line ``line`` of the source, counted from 1."""
+    """Return the mark which says that what follows is line ``line`` of the source, counted from 1."""
     return f"\x01{line}\n"
 
 
@@ -62,7 +62,7 @@ def resolved(text: str, source: str, generated: str) -> str:
 
 
 def origins(text: str) -> tuple[str, tuple[int | None, ...]]:
-    """What :func:`resolved` has made, its directives emptied, and the line of the source that each line comes from."""
+    """Return a text of :func:`resolved`, its directives emptied, and the source line of each of its lines."""
     lines = text.split("\n")
     places: list[int | None] = []
     counted: int | None = None

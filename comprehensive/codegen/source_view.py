@@ -80,11 +80,11 @@ class TileSource:
     counts: tuple[int, ...]
     """How many elements are accessed together, by the kernels that there are; none where they have no vectors."""
     together: str
-    """Which of them it is for a launch."""
+    """The expression that says which of them it is for a launch."""
     launch: KernelLaunch
     instances: tuple[TileInstance, ...]
     sweeps_left: Extent | None
-    """Of the loop around the region, where a launch does several of them."""
+    """The sweeps left of the loop around the region, where a launch does several of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class RegionSource:
     params_type: str
     parameters: str
     extents: tuple[Extent, ...]
-    """Of the grid as written: where one is zero there is nothing to do."""
+    """The extents of the grid as written: where one is zero there is nothing to do."""
     params: tuple[str, ...]
     """A value for every member of the parameters; of no register tile."""
     size_arguments: str
@@ -144,7 +144,7 @@ class FunctionSource:
     """The same names, for the wrappers."""
     choose_parameters: str
     choose_arguments: str
-    """Those of a launch, for a choice without a stream."""
+    """The arguments of a launch, for a choice without a stream."""
     defaults_arguments: str
     sizes: tuple[Argument, ...]
     """What defaults depend on, besides the machine."""
@@ -233,7 +233,7 @@ def _settings(macros: Iterable[tuple[str, str | None]]) -> tuple[str, ...]:
 
 
 def _written(functions: Sequence[FunctionPlan], pieces: Sequence[Piece], calls: HostCalls) -> tuple[str, ...]:
-    """What the user wrote outside regions, so that a macro or a helper means to a function what it meant in the source.
+    """Return what the user wrote outside regions, so that macros and helpers mean what they did there.
 
     It comes last in the file: no macro of the program changes kernels and launchers.
     """
@@ -418,7 +418,7 @@ def _available(region: RegionPlan, host: Interface) -> tuple[Argument, ...]:
 
 
 def _call(region: RegionPlan, host: Interface) -> str:
-    """What stands in host code where the region stood."""
+    """Return the call that stands in host code where the region stood."""
     arguments = ", ".join(("cf_state", *(a.name for a in _available(region, host))))
     return f"{region.name}_run({arguments})"
 
@@ -445,7 +445,7 @@ def _together(kernel: Kernel, nest: Nest) -> str:
 
 
 def _multiples(kernel: Kernel, nest: Nest, count: int) -> str:
-    """Whether vectors of so many elements begin at multiples of them."""
+    """Return the condition that vectors of so many elements begin at multiples of them."""
     types = {s.name: s.type for s in nest.scalars}
     conditions: dict[str, None] = {}
     for alignment in kernel.alignments:
@@ -506,7 +506,7 @@ def _launch(
 def _computed(
     parameter: KernelParameter, kernel: Kernel, nest: Nest, types: Mapping[str, ScalarType]
 ) -> Extent | None:
-    """What the host computes for a parameter; None for data and for a scalar that is passed as it is."""
+    """Return what the host computes for a parameter; None for data and for a scalar passed as it is."""
     match parameter.source:
         case Source.ARRAY | Source.SWEEPS:
             return None
@@ -530,7 +530,7 @@ def _computed(
 
 
 def _three(extents: Sequence[Expr], types: Mapping[str, ScalarType]) -> tuple[Extent, ...]:
-    """Along x, y and z from the extents of loops, outermost first."""
+    """Return the extents along x, y and z from those of loops, outermost first."""
     return tuple(
         Extent("1", "") if extent == IntLiteral(1) else _extent(extent, types)
         for extent in axis_extents(extents, types)

@@ -18,7 +18,7 @@ from comprehensive.metafork.ast import Declare, Expr, For, Index, Stmt
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """``jam`` knows where all references go but those to the ``pieces``."""
+    """A step of a serial loop; ``jam`` knows where all references go but those to the ``pieces``."""
 
     jam: Jam
     loop: For

@@ -169,7 +169,7 @@ class _Chain:
         return tuple(declared)
 
     def _whole(self) -> list[Expr]:
-        """That all points of the thread are in the range."""
+        """Return the conditions that all points of the thread are in the range."""
         frame = self.frame
         last = len(self.sweeps.halo) - 1
         conditions: list[Expr] = []
@@ -185,7 +185,10 @@ class _Chain:
         return conditions
 
     def _borders(self) -> KernelStmt:
-        """What neighbours read outside of the limits, which no sweep changes, goes to both grids of the tile."""
+        """Return copies to both grids of the tile of what neighbours read outside of the limits.
+
+        No sweep changes it.
+        """
         frame = self.frame
         over: list[Expr] = []
         for n, (c, away) in enumerate(zip(frame.tile.coordinates, self.sweeps.halo, strict=True)):
@@ -212,7 +215,7 @@ class _Chain:
         return UniformIf(disjunction(over), (Plain(jam.at_points((outside,), unrolled=False)),))
 
     def _inside(self, distance: tuple[int, ...]) -> list[Expr]:
-        """That the point which reads this one at a distance is inside of the limits."""
+        """Return the conditions that the point which reads this one at a distance is inside of the limits."""
         conditions: list[Expr] = []
         for n, (c, away) in enumerate(zip(self.frame.tile.coordinates, distance, strict=True)):
             point: Expr = Name(c.name)

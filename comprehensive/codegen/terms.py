@@ -81,22 +81,22 @@ def _parsed(node: ast.expr) -> Expr:
 
 
 def product(factors: Sequence[Expr]) -> Expr:
-    """``f0 * f1 * ...``, 1 for no factor."""
+    """Return ``f0 * f1 * ...``, 1 for no factor."""
     return _chain("*", factors, IntLiteral(1))
 
 
 def total(summands: Sequence[Expr]) -> Expr:
-    """``t0 + t1 + ...``, 0 for no summand."""
+    """Return ``t0 + t1 + ...``, 0 for no summand."""
     return _chain("+", summands, IntLiteral(0))
 
 
 def conjunction(conditions: Sequence[Expr]) -> Expr:
-    """``c0 && c1 && ...``, 1 for no condition."""
+    """Return ``c0 && c1 && ...``, 1 for no condition."""
     return _chain("&&", conditions, IntLiteral(1))
 
 
 def disjunction(conditions: Sequence[Expr]) -> Expr:
-    """``c0 || c1 || ...``, 0 for no condition."""
+    """Return ``c0 || c1 || ...``, 0 for no condition."""
     return _chain("||", conditions, IntLiteral(0))
 
 
@@ -110,14 +110,14 @@ def _chain(operator: str, operands: Sequence[Expr], empty: Expr) -> Expr:
 
 
 def plus(left: Expr, right: Expr) -> Expr:
-    """``left + right`` without idle zeros."""
+    """Return ``left + right`` without idle zeros."""
     if left == IntLiteral(0):
         return right
     return left if right == IntLiteral(0) else Binary("+", left, right)
 
 
 def times(left: Expr, right: Expr) -> Expr:
-    """``left * right`` without idle zeros and ones."""
+    """Return ``left * right`` without idle zeros and ones."""
     if IntLiteral(0) in (left, right):
         return IntLiteral(0)
     if left == IntLiteral(1):
@@ -126,12 +126,12 @@ def times(left: Expr, right: Expr) -> Expr:
 
 
 def constant(name: str, value: Expr) -> Declare:
-    """``const int name = value;``"""
+    """Return the declaration ``const int name = value;``."""
     return Declare(ScalarType.INT, name, initial=value, const=True)
 
 
 def counting(counter: str, bound: Expr, body: tuple[Stmt, ...] = (), *, unrolled: bool = False) -> For:
-    """``for (int counter = 0; counter < bound; counter++)``."""
+    """Return the loop ``for (int counter = 0; counter < bound; counter++)``."""
     return For(ScalarType.INT, counter, IntLiteral(0), "<", bound, IntLiteral(1), body, unrolled=unrolled)
 
 
@@ -144,7 +144,7 @@ def condition(value: Condition, coordinates: Mapping[str, str], order: Sequence[
 
 
 def comparison(constraint: Constraint, coordinates: Mapping[str, str], order: Sequence[str] = ()) -> Expr:
-    """``p >= 0`` with its negative terms on the other side: ``small < large`` or ``small <= large``."""
+    """Return ``p >= 0`` with its negative terms on the other side: ``small < large`` or ``small <= large``."""
     polynomial = constraint.polynomial.substitute(
         {coordinate: Polynomial.symbol(name) for coordinate, name in coordinates.items()}
     )

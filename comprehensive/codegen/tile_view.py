@@ -38,11 +38,11 @@ class InstanceCost:
     """An instance with how large a launch of it is; the texts are C."""
 
     number: int
-    """As callers ask for it, from 1 on."""
+    """The number as callers ask for it, from 1 on."""
     comment: str
     fits: str
     row: str
-    """Which of the works, by how many elements are accessed together."""
+    """The row of the works, by how many elements are accessed together."""
     blocks: str
     steps: str
     bytes: str
@@ -51,7 +51,7 @@ class InstanceCost:
 
 @dataclass(frozen=True, slots=True)
 class TileCosts:
-    """Of all tiles of a region, register tiles first."""
+    """What the header computes the costs of all tiles of a region from, register tiles first."""
 
     parameters: str
     arguments: str
@@ -65,13 +65,13 @@ class TileCosts:
     single: int
     """How many of them do one sweep."""
     most_sweeps: tuple[int, ...]
-    """Of the others, in a launch."""
+    """The most sweeps of a launch, for each of the other instances."""
     elements: str
     """What the argument of that name is."""
 
 
 def tile_costs(region: RegionPlan, selection: Dispatch) -> TileCosts | None:
-    """None for a region without tiles."""
+    """Return the costs of the tiles of a region; None for a region without tiles."""
     if not region.tilings:
         return None
     machine = selection.names.machine
@@ -115,7 +115,7 @@ _ELEMENTS = """cf_together: how many elements an access takes, 4 where data and 
 
 
 def most_sweeps(plan: TilePlan, instance: Instance) -> int:
-    """Of a launch."""
+    """Return the most sweeps that one launch of an instance does."""
     return 1 if plan.sweeps is None else plan.sizes(instance)[plan.sweeps.most]
 
 
@@ -188,7 +188,10 @@ def _steps(plan: TilePlan, instance: Instance, limits: Sequence[str]) -> str:
 
 
 def _cut(plan: TilePlan, sizes: Mapping[str, int], limits: Sequence[str]) -> str:
-    """Whether a tile along some coordinate is not whole; those that overlap or begin before 0 never all are."""
+    """Return the condition that a tile along some coordinate is not whole.
+
+    Of tiles that overlap or begin before 0 some never are.
+    """
     if any(c.shift or c.lead is not None for c in plan.coordinates):
         return "1"
     extents = [(size_of(c.extent, sizes), name) for c, name in zip(plan.coordinates, limits, strict=False)]

@@ -34,7 +34,7 @@ from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, Name
 
 
 def tile_obstacle(nest: Nest, tile: RegisterTile) -> str | None:
-    """Why a nest over tiles has no kernel; None where it has one."""
+    """Return why a nest over tiles has no kernel; None where it has one."""
     for body in tile.bodies:
         for statement in statements_in(body):
             match statement:

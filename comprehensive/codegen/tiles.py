@@ -33,7 +33,7 @@ class PlacedTile:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """``bands[b]`` are the tiles of band b; ``words`` what a block allocates."""
+    """The places of tiles: ``bands[b]`` are the tiles of band b; ``words`` is what a block allocates."""
 
     bands: tuple[tuple[PlacedTile, ...], ...]
     words: Polynomial

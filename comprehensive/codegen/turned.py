@@ -65,7 +65,7 @@ def turned_words(frame: Frame) -> Polynomial:
 
 
 def turned(frame: Frame, jam: Jam, store: Assign) -> tuple[KernelStmt, ...]:
-    """What is done for a tile that is inside of the limits."""
+    """Return the work on a tile that is inside of the limits."""
     assert isinstance(store.target, Index)
     type = frame.nest.array(store.target.array).type
     shared = frame.names[f"shared_{store.target.array}"]

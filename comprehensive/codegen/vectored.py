@@ -52,7 +52,7 @@ FOUR = IntLiteral(VECTOR)
 
 
 def vectored(frame: Frame, windows: Windows, point: tuple[Stmt, ...]) -> KernelStmt:
-    """What is done for a tile by threads whose points are whole vectors; ``point`` is a point on its own."""
+    """Return the work on a tile by threads whose points are whole vectors; ``point`` is a point on its own."""
     return Vectored(frame, windows).all_vectors(point)
 
 
@@ -142,12 +142,12 @@ class Vectored:
         return Binary("+", self.frame.name(f"o{number}"), self.frame.rows_side_by_side()[number])
 
     def _end_of_rows(self, number: int) -> Expr:
-        """Of the thread, from where the tile begins on."""
+        """Return where the thread's rows end, counted from where the tile begins."""
         each = Name(self.frame.tile.coordinates[number].each)
         return Binary("+", Binary("*", self.frame.name(f"t{number}"), each), each)
 
     def _coordinate(self) -> Stmt:
-        """Where a point of the vector is."""
+        """Return the statement which says where a point of the vector is."""
         return constant(self.frame.tile.coordinates[-1].name, plus(self._first, self.frame.name("point")))
 
     def _is_inside(self, point: int) -> Expr:
@@ -155,23 +155,23 @@ class Vectored:
         return self.frame.tile.coordinates[-1].inside(at, self.frame.limit(self.last))
 
     def _is_whole(self) -> Expr:
-        """Whether all points of the vector are inside."""
+        """Return the condition that all points of the vector are inside."""
         end = Binary("<=", Binary("+", self._first, FOUR), self.frame.limit(self.last))
         return conjunction([*self._is_behind(self._first), end])
 
     def _is_some(self) -> Expr:
-        """Whether one of its points is."""
+        """Return the condition that some point of the vector is inside."""
         begin = Binary("<", self._first, self.frame.limit(self.last))
         return conjunction([*self._is_behind(Binary("+", self._first, IntLiteral(VECTOR - 1))), begin])
 
     def _is_behind(self, point: Expr) -> list[Expr]:
-        """That a point does not come before the first one there is, where it could."""
+        """Return the condition that a point does not come before the first one, if it could."""
         return [Binary("<=", ZERO, point)] if self.frame.tile.coordinates[-1].shift else []
 
     # --- statements
 
     def stores(self) -> tuple[Index, ...]:
-        """What a point writes."""
+        """The elements that a point writes."""
         return tuple(
             s.target
             for s in statements_in(self.windows.body)
@@ -209,11 +209,11 @@ class Vectored:
     # --- registers
 
     def values(self) -> tuple[Stmt, ...]:
-        """What is stored later."""
+        """Return declarations of the values that are stored later."""
         return tuple(Declare(self._type(s.array), self._value(s.array), self.shape()) for s in self.stores())
 
     def shape(self) -> tuple[Expr, ...]:
-        """Of the values of all rows."""
+        """Return the extents of the array that holds the values of all rows."""
         return (*(Name(c.each) for c in self.frame.tile.coordinates[:-1]), FOUR)
 
     def registers(self, windows: Sequence[Window]) -> tuple[Stmt, ...]:
@@ -233,7 +233,7 @@ class Vectored:
         return Index(self.frame.names[f"window_{window.array}"], (plus(IntLiteral(before), element),))
 
     def accesses(self, number: int, row: Mapping[str, Expr]) -> tuple[KernelStmt, ...]:
-        """What fills a window; ``row`` are coordinates that are not declared."""
+        """Return statements that fill a window; ``row`` has the coordinates that are not declared."""
         window = self.windows.windows[number]
         found: list[KernelStmt] = []
         for at, count in window.accesses(self.frame.tile.coordinates[-1].shift):
@@ -265,7 +265,7 @@ class Vectored:
         return (ThreadIf(self._is_whole(), (whole,), (Plain(single),)),)
 
     def _element(self, reference: Index, behind: int, row: Mapping[str, Expr]) -> Index:
-        """What is so many elements behind the one that the first point of the vector refers to."""
+        """Return the element so many behind the one that the first point of the vector refers to."""
         at: Expr = self._first
         if behind:
             at = Binary("+" if behind > 0 else "-", at, IntLiteral(abs(behind)))
@@ -274,7 +274,7 @@ class Vectored:
         return moved
 
     def place(self, point: Expr) -> tuple[Expr, ...]:
-        """Where the value of a point of the vector is kept."""
+        """Return the subscripts under which the value of a point of the vector is kept."""
         return (*(self.frame.name(f"r{number}") for number in range(self.last)), point)
 
     def _value(self, array: str) -> str:

@@ -11,7 +11,10 @@ from comprehensive.metafork.ast import Assign, Declare, Expr, Index, Stmt
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """``offsets`` of the references to a row, from the last coordinate on; ``reference`` is the one at ``offset``.
+    """The elements of a row that neighbouring points read.
+
+    ``offsets`` of the references to a row, from the last coordinate on; ``reference`` is the one at
+    ``offset``.
 
     ``row`` are the subscripts before the last one, and the last one without the last coordinate and a constant.
     """
@@ -52,7 +55,7 @@ class Window:
 
 
 def values_of(statement: Stmt) -> tuple[Expr, ...]:
-    """What a statement without others in it computes."""
+    """Return the expressions that a statement without others in it computes."""
     match statement:
         case Assign():
             return (statement.value,)

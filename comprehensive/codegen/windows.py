@@ -47,14 +47,17 @@ from comprehensive.metafork.ast import (
 )
 
 MOST_ACCESSES = 3
-"""Of a window where rows are read for each row of points: a vector, and an element at either end."""
+"""The accesses of a window where rows are read for each row of points: a vector, and an element at either
+end."""
 MOST_STATEMENTS = 64
-"""Of a point, its loops unrolled."""
+"""The most statements of a point, its loops unrolled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """``body`` is a point without loops; ``places`` are the window of each reference, and where in it.
+    """The windows through which points read rows of arrays.
+
+    ``body`` is a point without loops; ``places`` are the window of each reference, and where in it.
 
     ``steps`` are its statements by the row that they read, where points march down the rows (`marching.py`).
     """
@@ -69,7 +72,10 @@ class Windows:
 
 
 def windows_of(nest: Nest, tile: RegisterTile) -> tuple[Windows, ...]:
-    """For each alternative of a tile; none unless all have them, and points share what they read."""
+    """Return the windows of each alternative of a tile.
+
+    There are none unless all alternatives have them and points share what they read.
+    """
     if turned_store(nest, tile) is not None:
         return ()
     found: list[Windows] = []
@@ -83,7 +89,7 @@ def windows_of(nest: Nest, tile: RegisterTile) -> tuple[Windows, ...]:
 
 
 def alignments_of(found: Sequence[Windows]) -> tuple[Alignment, ...]:
-    """Of all alternatives together."""
+    """Return the alignments that all alternatives together ask for."""
     multiples: dict[str, dict[Expr, None]] = {}
     for windows in found:
         for alignment in windows.alignments:
@@ -137,7 +143,7 @@ class _Rows:
         self.found: dict[_Row, dict[Index, int]] = {}
         """References and their offsets."""
         self.multiples: dict[str, dict[Expr, None]] = {}
-        """Of a vector, by array."""
+        """The multiples of a vector, by array."""
 
     def read(self) -> None:
         """Raises _NoWindowError where windows would not hold what points read, or stores would be no vectors."""
@@ -162,7 +168,10 @@ class _Rows:
                 self._align(row)
 
     def steps(self, windows: Sequence[Window], places: Mapping[Index, tuple[int, int]]) -> Steps:
-        """Of points that march down the rows, which the coordinate before the last one numbers."""
+        """Return the steps of points that march down rows, which the coordinate before the last numbers.
+
+        There are none where points have no such rows.
+        """
         if not self._others or not windows:
             return ()
         along = self._others[-1]
@@ -221,7 +230,7 @@ class _Rows:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Of an array: the subscripts before the last one, and the last one without coordinate and constant."""
+    """A row of an array: the subscripts before the last, and the last without coordinate and constant."""
 
     array: str
     outer: tuple[Polynomial, ...]

@@ -57,7 +57,7 @@ def bank_share(stride: Polynomial | int | None, size_bytes: int) -> Share:
 
 
 def turns(size_bytes: int) -> int:
-    """In how many turns a warp is served without conflicts."""
+    """Return in how many turns a warp is served without bank conflicts, for elements of so many bytes."""
     return max(1, size_bytes // BANK_BYTES)
 
 

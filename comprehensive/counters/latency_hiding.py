@@ -62,7 +62,10 @@ def latency_hiding_by(limit: str, registers: Counter[Variant] | None = None) -> 
 
 
 def _words_in_flight(work: Work, scalars: Sequence[Atom]) -> Evaluation:
-    """Of a thread: one element of the narrowest type where counts are not known."""
+    """Return the words that a thread has in flight.
+
+    Where counts are not known, this is one element of the narrowest type.
+    """
     reads = [a for a in work.accesses if not a.is_shared and not a.writes]
     words = total(
         None if a.count is None else a.count * RationalFunction(a.size_bytes, WORD_BYTES) for a in reads

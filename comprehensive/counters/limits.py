@@ -15,12 +15,15 @@ from comprehensive.optimize.protocols import Counter
 
 
 def given_limits(limits: Iterable[str]) -> tuple[str, ...]:
-    """Those of the limits that no device has, sorted, each once."""
+    """Return the limits that no device has, sorted, each once: a user gives them a value."""
     return tuple(sorted({limit for limit in limits if limit not in MACHINE_PARAMETERS}))
 
 
 def demand_other_names(nest: Nest, counters: Sequence[Counter[Variant]]) -> None:
-    """CompileError (CF0603) where a scalar of the nest has the name of a limit: both stand in the same conditions."""
+    """Raise CompileError (CF0603) where a scalar of the nest has the name of a limit.
+
+    Both stand in the same conditions.
+    """
     limits = {counter.limit: counter.name for counter in counters}
     for scalar in nest.scalars:
         if scalar.name in limits:

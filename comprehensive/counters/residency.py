@@ -38,7 +38,7 @@ WARP_THREADS = 32
 
 
 class Limit(Enum):
-    """What bounds the number of blocks that are resident."""
+    """The resources that bound the number of resident blocks."""
 
     WARPS = "warps"
     BLOCKS = "blocks"
@@ -54,7 +54,7 @@ class Residency:
     registers: Polynomial
     shared_words: Polynomial
     source: str
-    """Of the numbers that a block needs, the weakest."""
+    """The weakest source of the numbers that a block needs."""
     scalars: tuple[Atom, ...]
     """What holds of the parameters of the program."""
     facts: dict[Atom, None] = field(default_factory=dict[Atom, None])
@@ -62,7 +62,7 @@ class Residency:
 
     @staticmethod
     def of(variant: Variant, limit: Limit, registers: Counter[Variant]) -> Residency:
-        """Of the blocks of the kernel of a variant. Only the numbers that the limit needs are counted."""
+        """Return the residency of the kernel of a variant. Only the numbers that the limit needs are counted."""
         threads, nothing = Threads().evaluate(variant), Evaluation(Polynomial(0), "exact")
         each = registers.evaluate(variant) if limit is Limit.REGISTERS else nothing
         words = SharedWords().evaluate(variant) if limit is Limit.SHARED_MEMORY else nothing

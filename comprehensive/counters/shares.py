@@ -20,7 +20,9 @@ WeightedShare = tuple[Count, int, Share]
 
 
 def share_of(accesses: Sequence[WeightedShare], scalars: Sequence[Atom]) -> Evaluation:
-    """What is used over what is moved, 1 where nothing is; without counts, the share of the worst access.
+    """Return what is used over what is moved, 1 where nothing is moved.
+
+    Without counts it is the share of the worst access.
 
     ``scalars`` are what holds of the parameters, for which a block has to do something.
     """
@@ -42,7 +44,7 @@ def share_of(accesses: Sequence[WeightedShare], scalars: Sequence[Atom]) -> Eval
 
 
 def least_of_cases(cases: Sequence[Evaluation], scalars: Sequence[Atom]) -> Evaluation:
-    """Of a kernel with several cases, the value of the worst one, or what is not above any of them."""
+    """Return the least value among the cases of a kernel, or one that is not above any of them."""
     first, *others = dict.fromkeys(cases)
     if not others:
         return first
@@ -67,8 +69,10 @@ def plain(value: RationalFunction) -> Value:
 
 
 def quotient(above: RationalFunction, below: RationalFunction, scalars: Sequence[Atom]) -> Value | None:
-    """In lowest terms: where nothing is done in no step, the value is that of one step. None where it may have a
-    pole."""
+    """Return the quotient in lowest terms; None where it may have a pole.
+
+    Where nothing is done in no step, the value is that of one step.
+    """
     if below == RationalFunction(0):
         return None
     found = above / below

@@ -65,7 +65,7 @@ _PREDICATES = frozenset(("<", "<=", ">", ">=", "==", "!=", "&&", "||"))
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """Registers written and read."""
+    """An instruction: the registers that it writes and reads."""
 
     writes: tuple[int, ...]
     reads: tuple[int, ...]
@@ -118,7 +118,7 @@ class _Variable:
 
 @dataclass(frozen=True, slots=True)
 class _Pointer:
-    """What an array name stands for; ``words`` of an address into it."""
+    """The pointer that an array name stands for; an address into it has ``words`` words."""
 
     type: ScalarType
     words: int
@@ -444,7 +444,7 @@ class _Builder:
         return _Value(None, ScalarType.INT, True, ("special", name))
 
     def _as_vector(self, loaded: _Value) -> _Value:
-        """What memory returns is never in a uniform register."""
+        """Return a loaded value as one that is not uniform: memory never loads into a uniform register."""
         register = _register_of(loaded)
         self._words[register] = max(1, loaded.type.size_bytes // 4)
         return _Value(register, loaded.type, False, loaded.key)

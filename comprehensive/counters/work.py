@@ -99,7 +99,10 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Of one block, in one case; ``waits`` counts how often a thread comes to use what it has read of global memory."""
+    """The work of one block, in one case.
+
+    ``waits`` counts how often a thread comes to use what it has read of global memory.
+    """
 
     accesses: tuple[Access, ...] = ()
     operations: tuple[Count, ...] = ()
@@ -330,7 +333,7 @@ class _Walk:
 
     @property
     def _ends(self) -> Count:
-        """At most this share of the threads is at an end of a row of the block, or of a warp.
+        """An upper bound on the share of threads at an end of a row of the block, or of a warp.
 
         Of B in a row, that is ceil(B/32) where there is one row, at most 1 + B/32 and never more than B otherwise.
         """
@@ -350,7 +353,7 @@ class _Walk:
     # --- counts and places
 
     def _count(self, scope: _Scope) -> Count:
-        """How often the threads of a block come here together."""
+        """Return how often the threads of a block come here, all together."""
         count = scope.steps
         for axis, extent in self._axes.items():
             if axis not in scope.shared_out:
@@ -387,7 +390,10 @@ class _Walk:
         return None if unknown or _LANE in stride.symbols else stride
 
     def _value(self, expr: Expr, scope: _Scope) -> Polynomial:
-        """In terms of scalars, threads and blocks; what may differ between threads in another way is unknown."""
+        """Return the value in terms of scalars, threads and blocks.
+
+        What may differ between threads in another way is unknown.
+        """
         match expr:
             case IntLiteral():
                 return Polynomial.constant(expr.value)
@@ -454,7 +460,7 @@ _APPLIED: dict[str, Callable[[RationalFunction, RationalFunction], RationalFunct
 
 
 def _is_shuffle(expr: Expr) -> TypeGuard[Call]:
-    """Only a whole value is one."""
+    """Return whether an expression as a whole is a shuffle."""
     return isinstance(expr, Call) and expr.function == NEXT
 
 

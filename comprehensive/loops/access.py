@@ -93,7 +93,7 @@ _ATOMIC = {
 
 
 def mode_of(statement: Assign) -> Mode:
-    """How an assignment touches its target."""
+    """Return how an assignment touches its target."""
     if statement.atomic:
         return _ATOMIC[statement.operator]
     return Mode.WRITE if statement.operator == "=" else Mode.UPDATE
@@ -116,7 +116,7 @@ class SerialLoop:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What encloses a place of the nest.
+    """The surroundings of a place of the nest.
 
     ``loops`` are the serial loops, outermost first; ``guards`` the conditions known to hold there (a negated one
     for an else branch, the left operand in the right one of a short circuit), index scalars substituted;
@@ -176,7 +176,7 @@ def rewrite_references(nest: Nest, on_index: OnIndex) -> tuple[BlockStmt, ...]:
 
 
 def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
-    """``expr`` with names replaced by expressions (all at once)."""
+    """Return ``expr`` with names replaced by expressions (all at once)."""
     if not values:
         return expr
     match expr:
@@ -429,7 +429,7 @@ def _keeps_value(type: ScalarType) -> bool:
 
 
 def _held(type: ScalarType, value: Expr) -> Expr:
-    """What a scalar of a known definition stands for.
+    """Return the expression that a scalar of a known definition stands for.
 
     ``unsigned i = u - 1`` wraps around at ``u == 0``, and a guard ``i < n`` after it relies on that: it stands for the
     conversion.

@@ -199,7 +199,7 @@ def _ceil(x: float) -> float:
 
 
 def _round(x: float) -> float:
-    """To the nearest integer, halves away from zero."""
+    """Round to the nearest integer, halves away from zero."""
     if not math.isfinite(x):
         return x
     whole = math.trunc(x)
@@ -238,7 +238,7 @@ def _fma(x: float, y: float, z: float) -> float:
 
 
 def fma_float(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
-    """``fmaf``, rounded once."""
+    """Return what ``fmaf`` returns, rounded once."""
     if not (np.isfinite(x) and np.isfinite(y) and np.isfinite(z)):
         return np.float32(x * y + z)
     exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
@@ -271,4 +271,4 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "pow": _pow,
     "fma": _fma,
 }
-"""By their names for ``double``; the name for ``float`` ends in ``f``."""
+"""The functions by their names for ``double``; the name for ``float`` ends in ``f``."""

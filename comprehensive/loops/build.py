@@ -140,8 +140,11 @@ class _RegionBuilder:
         return None
 
     def _state(self, used: frozenset[str]) -> HostState:
-        """What host code says of its scalars: where the region uses none but those with known values, that is only
-        what has to hold for the region to run."""
+        """Return what host code says of its scalars.
+
+        Where the region uses none but those with known values, that is only what has to hold for the region
+        to run.
+        """
         region, known = self._region, {s.name: s for s in self._scalars}
         types = {s.name: s.type for s in self._scalars}
         positive = {s.name for s in self._scalars if s.role in (Role.PROGRAM, Role.DATA)}

@@ -53,7 +53,7 @@ from comprehensive.metafork.scalar_types import common_type, promote
 _MAX_DEPTH = 60  # CPython's tokenizer takes 200 nested parentheses; a level of ours opens at most two
 _COMPARISONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
 MOST_TURNS = 10_000_000
-"""Of all serial loops of one run: some seconds, and more than any small run needs."""
+"""The turns of all serial loops of one run: some seconds, and more than any small run needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +268,7 @@ class ExprCompiler:
         return self._helper(function, left, self.value(amount), f"{left.type.lowest}, ", span)
 
     def combine(self, operator: str, left: Code, right: Code, span: Span) -> Code:
-        """``left operator right`` for two operands that are already of one type."""
+        """Return ``left operator right`` for two operands that are already of one type."""
         type, depth = left.type, max(left.depth, right.depth)
         if type.is_integer:
             if operator in ("/", "%"):
@@ -421,7 +421,7 @@ def assign(writer: Writer, statement: Assign, scope: ExprCompiler) -> None:
 
 
 def _assigned(statement: Assign, old: Code, scope: ExprCompiler) -> Code:
-    """``x op= e`` is ``x = x op e`` in the common type, converted back."""
+    """Return what ``x op= e`` assigns: ``x op e`` in the common type, converted back."""
     operator, span = statement.operator[:-1], statement.span
     if not operator:
         return scope.value(statement.value, old.type)
@@ -467,7 +467,10 @@ def _for(writer: Writer, loop: For, scope: ExprCompiler) -> None:
 
 
 def loop_header(writer: Writer, loop: For, scope: ExprCompiler) -> ExprCompiler | None:
-    """``for v_i in range(start, bound):`` where that is the same, and then the scope of the body; else None."""
+    """Append ``for v_i in range(start, bound):`` where that is the same, and return the scope of the body.
+
+    None where it is not the same.
+    """
     if loop.type is None or loop.relation != "<" or loop.step != IntLiteral(1):
         return None
     bound_type = type_of(loop.bound, {**scope.types, loop.iterator: loop.type})

@@ -174,7 +174,7 @@ def _fold_binary(expr: Binary, environment: Mapping[str, ScalarType] | None) -> 
 
 
 def _fold_sum(expr: Binary, left: Expr, right: IntLiteral) -> Expr:
-    """``(x + 1) - 3 --> x - 2``"""
+    """Fold constants of sums: ``(x + 1) - 3 --> x - 2``."""
     constant = right.value if expr.operator == "+" else -right.value
     match left:
         case Binary(operator="+" | "-", left=inner, right=IntLiteral(type=ScalarType.INT) as literal):

@@ -94,7 +94,7 @@ def _plus_term(total: Expr, coefficient: Fraction, factors: list[Expr]) -> Expr:
 
 
 def add(left: Expr, right: Expr) -> Expr:
-    """``left + right`` without zeros."""
+    """Return ``left + right`` without zeros."""
     match left, right:
         case IntLiteral(value=0), _:
             return right
@@ -107,7 +107,7 @@ def add(left: Expr, right: Expr) -> Expr:
 
 
 def multiply(left: Expr, right: Expr) -> Expr:
-    """``left * right`` without ones and zeros."""
+    """Return ``left * right`` without ones and zeros."""
     match left, right:
         case (IntLiteral(value=0), _) | (_, IntLiteral(value=0)):
             return ZERO

@@ -23,7 +23,7 @@ from comprehensive.metafork.ast import Binary, Cut, Expr, HostLoop, Index, IntLi
 
 
 class Role(Enum):
-    """What a scalar of a region is (comprehensive, Definition 1, refined)."""
+    """The role of a scalar in a region (comprehensive, Definition 1, refined)."""
 
     DATA = "data"
     """Gives a dimension of an array: a data parameter."""
@@ -145,7 +145,7 @@ BlockStmt: TypeAlias = Threads | BlockFor | BlockIf | BlockDeclare
 
 @dataclass(frozen=True, slots=True)
 class HostState:
-    """What holds of host scalars while the region runs, for the analyses only: nothing generated knows of it.
+    """The facts on host scalars while a region runs, for the analyses only: generated code knows none.
 
     ``facts``, ``guards`` and ``loops`` (as in ``ast.MetaSchedule``) speak of scalars of the nest and of ``scalars``.
     """
@@ -214,7 +214,9 @@ class Nest:
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """``0 <= name < limit``, in parallel.  A block has ``threads`` threads along it, and each does ``each`` values.
+    """A coordinate of points: ``0 <= name < limit``, in parallel.
+
+    A block has ``threads`` threads along it, and each does ``each`` values.
 
     Tiles overlap where a tile does ``lead`` values more than it is there for, at either end.  The first tile begins
     ``shift`` values before 0.  ``shown`` is what the program calls it, for messages.
@@ -248,7 +250,10 @@ class Coordinate:
         return Binary("/", Binary("+", limit, more), self.step)
 
     def inside(self, value: Expr, limit: Expr) -> Expr:
-        """That a value of the coordinate, of a tile without lead, is inside of the limits."""
+        """Return the condition that a value of the coordinate is inside of the limits.
+
+        The tile has no lead.
+        """
         below = Binary("<", value, limit)
         return Binary("&&", Binary("<=", IntLiteral(0), value), below) if self.shift else below
 
@@ -262,7 +267,7 @@ class Coordinate:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """``0 <= name < limit``, in parallel, one value for each block: along it a tile is one point wide."""
+    """A coordinate along which a tile is one point wide: ``0 <= name < limit``, in parallel, a value a block."""
 
     name: str
     limit: Expr
@@ -270,7 +275,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """What is done for every point where ``condition``, which is the same for all points, holds; None is always."""
+    """The work at every point where ``condition``, which is the same for all points, holds; None is always."""
 
     condition: Expr | None
     body: tuple[Stmt, ...]
@@ -278,7 +283,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What a region does at each point: ``written``, an element of a grid, from neighbours in another grid.
+    """The work of a region at a point: ``written``, an element of a grid, from neighbours in another grid.
 
     ``reads`` are the references to that grid, each with its distance from the point along every coordinate: where the
     other sweep wrote the element, its point was there.

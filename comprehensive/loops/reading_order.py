@@ -1,4 +1,4 @@
-"""In which order people read the symbols of a nest: a nest in, names out."""
+"""The order in which people read the symbols of a nest: a nest in, names out."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ from comprehensive.metafork.fresh import fresh
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What the names of the source stand for at a place of the nest.
+    """The meanings of the source's names at a place of the nest.
 
     ``values`` replaces scalars by expressions and ``arrays`` local arrays by their new names; ``taken`` are the
     names declared on the path; ``avoid`` are those that a new name should not be, for the sake of the reader;

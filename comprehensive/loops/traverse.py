@@ -39,7 +39,7 @@ from comprehensive.metafork.fresh import fresh
 
 
 def map_expr(expr: Expr, fn: Callable[[Expr], Expr]) -> Expr:
-    """``fn`` applied to every node, operands before operators; what it returns takes the place of the node."""
+    """Apply ``fn`` to every node, operands before operators; what it returns takes the place of the node."""
     match expr:
         case Name() | IntLiteral() | FloatLiteral():
             return fn(expr)
@@ -62,7 +62,7 @@ def map_expr(expr: Expr, fn: Callable[[Expr], Expr]) -> Expr:
 def map_stmt_exprs(
     body: tuple[Stmt, ...], fn: Callable[[Expr], Expr], subscript: Callable[[Expr], Expr] | None = None
 ) -> tuple[Stmt, ...]:
-    """``fn`` applied to every whole expression of the statements: values, conditions, bounds, subscripts.
+    """Apply ``fn`` to every whole expression of the statements: values, conditions, bounds, subscripts.
 
     The target of an assignment is not itself an expression to ``fn``; its subscripts are, or those to ``subscript``.
     """
@@ -99,7 +99,7 @@ def _map_statement(statement: Stmt, fn: Callable[[Expr], Expr], subscript: Calla
 
 
 def map_indices(body: tuple[Stmt, ...], fn: Callable[[Index], Index]) -> tuple[Stmt, ...]:
-    """``fn`` applied to every reference, targets included, and then to those in the subscripts that it returns."""
+    """Apply ``fn`` to every reference, targets included, and then to those in the subscripts that it returns."""
 
     def on_expr(expr: Expr) -> Expr:
         match expr:
@@ -309,7 +309,7 @@ def subexpressions(expr: Expr) -> Iterator[Expr]:
 
 
 def declared_names(body: tuple[Stmt, ...]) -> frozenset[str]:
-    """What a body declares at any depth: local scalars, local arrays, iterators of its loops."""
+    """Return the names that a body declares at any depth: local scalars and arrays, iterators of its loops."""
     names: set[str] = set()
     for statement in statements_in(body):
         match statement:
@@ -362,7 +362,7 @@ def _names_of(body: tuple[BlockStmt, ...]) -> frozenset[str]:
 
 
 def fresh_name(nest: Nest, base: str) -> str:
-    """``base``, or ``base_1``, ``base_2``...: the first that occurs nowhere in the nest."""
+    """Return ``base``, or ``base_1``, ``base_2``...: the first that occurs nowhere in the nest."""
     return fresh(base, all_names(nest))
 
 

@@ -82,7 +82,7 @@ def with_prototypes(expr: Expr, environment: Mapping[str, ScalarType]) -> Expr:
 
 
 def exact_product(left: Expr, right: Expr, environment: Mapping[str, ScalarType]) -> Binary:
-    """``left * right`` in ``long`` where C would compute it in ``unsigned`` and wrap around."""
+    """Return ``left * right``, in ``long`` where C would compute it in ``unsigned`` and wrap around."""
     product = Binary("*", left, right)
     if type_of(product, environment) is not ScalarType.UNSIGNED:
         return product

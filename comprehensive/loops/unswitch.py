@@ -202,7 +202,7 @@ def _in_value(expr: Expr, wanted: Wanted, always: bool) -> Iterator[Expr]:
 
 
 def _core(condition: Expr) -> tuple[Expr, bool]:
-    """``!c``, ``c == 0`` and ``c != 0`` are about ``c``: the core, and whether the condition is its negation."""
+    """Return the core ``c`` of ``!c``, ``c == 0`` or ``c != 0``, and whether the condition is its negation."""
     match condition:
         case (
             Unary(operator="!", operand=inner) | Binary(operator="==", left=inner, right=IntLiteral(value=0))

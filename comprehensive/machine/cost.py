@@ -23,18 +23,19 @@ SATURATED = (1 << 64) - 1
 
 WARP_THREADS = 32
 DEPENDENT_CYCLES = 4
-"""From an instruction to one that waits for its result, on every device since compute capability 7.0."""
+"""The cycles from an instruction to one that waits for its result, on every device since compute capability
+7.0."""
 LEAST_STARTS = 4
 """A block of fewer warps does not start sooner than one of so many."""
 HINDRANCE = 16
 """What is not the slowest adds the like part of its cycles: units do not overlap as well as they could."""
 MANY_TURNS = 4
-"""Of blocks that are on a multiprocessor together: with more of them turns no longer begin at the same time."""
+"""The turns of blocks on a multiprocessor together, beyond which turns no longer begin at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
 class TileWork:
-    """What the blocks of one kernel do, and what they take of a multiprocessor while they do it.
+    """The work of the blocks of one kernel, and what they take of a multiprocessor while they do it.
 
     A block does ``once`` and ``step`` for each step of its serial loop, or each sweep; where the limits cut its tile,
     ``cut_once`` and ``cut_step``.  Steps that wait for copies begun ``ahead`` steps before wait for one of so many; 0:
@@ -57,7 +58,10 @@ class TileWork:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """``is_cut``: whether the limits cut a tile.  ``bytes`` are those of all data that it accesses, each once."""
+    """A launch: ``is_cut`` says whether the limits cut a tile.
+
+    ``bytes`` are those of all data that it accesses, each once.
+    """
 
     blocks: int
     steps: int
@@ -76,7 +80,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """``cycles`` from launch to end: those of a launch and of the largest of the ``terms``.
+    """The cost of a launch: ``cycles`` from launch to end, those of a launch and of the largest ``terms``.
 
     So many ``resident`` blocks are on a multiprocessor at a time, of ``blocks`` on the busiest one.
     """
@@ -88,7 +92,7 @@ class Cost:
 
     @property
     def bound(self) -> Term:
-        """What decides; the first of equal ones."""
+        """The term that decides; the first of equal ones."""
         return max(self.terms, key=lambda term: term.cycles)
 
 

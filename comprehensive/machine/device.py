@@ -77,7 +77,8 @@ class Device:
     """Least distance in issue of ``PRODUCER_CONSUMER`` pairs of SASS instructions; empty where not known."""
 
     speeds: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
-    """Of :data:`comprehensive.machine.speeds.SPEEDS`; those of an architecture are of one of its products."""
+    """The values of :data:`comprehensive.machine.speeds.SPEEDS`; those of an architecture are of one of its
+    products."""
 
     def machine(self) -> Mapping[str, int]:
         """Machine parameters and speeds: all that a choice among kernels depends on. Speeds not known are 1."""
@@ -113,7 +114,7 @@ class Device:
         return {"O_W": max(1, lanes * 1000 // max(1, words)), "F_SM": max(1, in_flight)}
 
     def _known_speeds(self) -> Mapping[str, int]:
-        """Those that the file does not give are 1."""
+        """The speeds by name; those that the file does not give are 1."""
         count = {} if self.multiprocessors is None else {"multiprocessors": self.multiprocessors}
         known = {**self.speeds, **count}
         return {name: known.get(name, 1) for name in SPEEDS}

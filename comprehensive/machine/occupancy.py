@@ -19,7 +19,10 @@ from comprehensive.machine.device import Device
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """``limits`` are the resources that allow no further block, in the order of the calculation."""
+    """The blocks that one multiprocessor holds.
+
+    ``limits`` are the resources that allow no further block, in the order of the calculation.
+    """
 
     blocks_per_sm: int
     warps_per_block: int

@@ -25,24 +25,24 @@ LINE_BYTES = 128
 LINES_TOGETHER = 2
 """Lines of global memory that the load and store unit serves in a cycle."""
 LINES_A_WAIT = 128
-"""Of global memory: a wait for so many is twice as long as one for the first of them."""
+"""The lines of global memory for which a wait is twice as long as one for the first of them."""
 MOST_APART = 2
 """A sector that is asked for alone keeps the way to the second-level cache as long as so many of a line do."""
 BANKS = 32
 WORD_BYTES = 4
 GLOBAL_INSTRUCTIONS = 3
-"""Of an access of global memory with its address."""
+"""The instructions of an access of global memory with its address."""
 SHARED_INSTRUCTIONS = 2
 ROUND = 4
 """Turns of a loop whose loads the compiler begins together, where nothing is stored between them."""
 MOST_LOOPS = 8
-"""Around an access that are looked at, innermost first."""
+"""The most loops around an access that are looked at, innermost first."""
 MOST_DEEP = 64
 """Threads of a block along z, on every device."""
 NUMBER_0 = 0
 """The position of this number among all."""
 UNKNOWN = -1
-"""In the place of a distance: data decides about it."""
+"""A number in the place of a distance that data decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Shape:
 def leaf_work(
     machine: Mapping[str, int], sites: Sites, numbers: Sequence[int], shape: Shape
 ) -> tuple[TileWork, Launch]:
-    """Of a block in the middle of the grid."""
+    """Return the work of a block in the middle of the grid, and its launch."""
     return _Block(machine, sites, numbers, shape).work()
 
 
@@ -184,13 +184,13 @@ class _Block:
         return max(1, min(self.shape.block[axis], self.number(access.extents[axis])))
 
     def _warps(self, access: Access) -> int:
-        """Those that take part."""
+        """Return the number of warps that take part in an access."""
         lanes = self._lanes(access)
         taking = _product([-(-self._extent(access, axis) // lanes[axis]) for axis in range(3)])
         return min(self.warps, taking)
 
     def _wavefronts(self, access: Access) -> int:
-        """Of one warp."""
+        """Return the wavefronts that an access of one warp takes."""
         lanes = self._lanes(access)
         together = max(1, access.bytes // WORD_BYTES)
         if not access.is_known:
@@ -278,7 +278,7 @@ class _Block:
         return waits, shared_waits, barriers, depth
 
     def _missed(self, access: Access, context: int, turns: int) -> int:
-        """Of so many turns those that bring data which the first-level cache does not have."""
+        """Return how many of these turns bring data which the first-level cache does not have."""
         if not self.keeps[context] or not access.is_known:
             return turns
         step = next((step for c, step in access.loops if c == context), NUMBER_0)

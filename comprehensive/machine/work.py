@@ -19,13 +19,13 @@ class Work:
     """Counts for a block, all of them non-negative."""
 
     instructions: float = 0
-    """Of warps: arithmetic on data, accesses, and what accesses need of addresses."""
+    """The instructions of warps: arithmetic on data, accesses, and what accesses need of addresses."""
     wide: float = 0
-    """Those of them that compute doubles."""
+    """The instructions among them that compute doubles."""
     wavefronts: float = 0
     """Turns of the load and store unit: 128 bytes of a line, or 32 banks of shared memory."""
     bytes: float = 0
-    """Between the block and the second-level cache, in whole sectors of 32 bytes, each once."""
+    """The bytes between the block and the second-level cache, in whole sectors of 32 bytes, each once."""
     waits: float = 0
     """How often a warp waits for global memory, one wait after the other."""
     shared_waits: float = 0
@@ -45,7 +45,7 @@ class Work:
 
     @property
     def rounded(self) -> tuple[int, ...]:
-        """As integers in the order of the fields, rounded up."""
+        """The counts as integers, rounded up, in the order of the fields."""
         return tuple(max(0, ceil(value)) for value in astuple(self))
 
 

@@ -55,7 +55,8 @@ class Tally:
     _sectors: dict[tuple[str, bool, float], list[Integers]] = field(
         default_factory=dict[tuple[str, bool, float], list[Integers]]
     )
-    """By array, whether they are written, and how often code is done that other addresses come after."""
+    """The accesses by array, whether they are written, and how often code is done that other addresses come
+    after."""
     _warp: Integers = field(init=False)
 
     def __post_init__(self) -> None:
@@ -120,7 +121,7 @@ class Tally:
         self.bytes += times * (bytes_ // row_bytes) * -(-row_bytes // SECTOR_BYTES) * SECTOR_BYTES
 
     def put(self, bytes_: int, together: int, element_bytes: int, times: float, *, copies: bool) -> None:
-        """Its way into shared memory: from registers, or a copy past them."""
+        """Count the way of bytes into shared memory: from registers, or a copy past them."""
         accesses = -(-bytes_ // (element_bytes * together * WARP))
         self.instructions += times * accesses * (COPYING if copies and together == 1 else 1)
         self.wavefronts += times * max(accesses, -(-bytes_ // LINE_BYTES))

@@ -108,7 +108,7 @@ def block_work(
 
 
 class Walk:
-    """Where control flow is, and what integers are there."""
+    """A walk through a kernel for one block: which threads are active, and what integers they have."""
 
     def __init__(
         self, kernel: Kernel, values: Mapping[str, Value], shape: Sequence[int], number: Sequence[int]
@@ -134,12 +134,12 @@ class Walk:
         self._added_chain = 0
 
     def work(self) -> Work:
-        """All that has been counted."""
+        """Return all that has been counted."""
         self._end_of_region(1)
         return self.tally.work()
 
     def _end_of_region(self, times: float) -> None:
-        """What was computed is there for the next one."""
+        """End a region: what was computed is there for the next one."""
         self.tally.end_of_region(times)
         self._registers.clear()
         for name, value in self.values.items():
@@ -242,7 +242,7 @@ class Walk:
             self._registers[self._place(target)] = value if isinstance(value, Data) else LOADED
 
     def _updated(self, old: Value, value: Value, written: Expr, times: float) -> Data:
-        """``old += value``."""
+        """Count ``old += value`` and return the result."""
         if _is_product(written):
             return self._added(value, old)
         self._arithmetic(1, times)
@@ -399,7 +399,7 @@ class Walk:
         return LOADED if chosen is None else chosen
 
     def _computed(self, expression: Binary, left: Value, right: Value, times: float) -> Data:
-        """Arithmetic on data."""
+        """Count an operation on data and return the result."""
         if expression.operator in "+-" and _is_product(expression.left):
             return self._added(left, right)
         if expression.operator in "+-" and _is_product(expression.right):
@@ -462,13 +462,16 @@ class Walk:
         self.tally.put(bytes_, together, size, times, copies=True)
 
     def _fetched(self, feed: Feed, times: float) -> None:
-        """Into registers, to be put into shared memory later."""
+        """Count the loads that bring a piece into registers, which are stored to shared memory later."""
         size = feed.type.size_bytes
         self.tally.piece(self._piece_bytes(feed), self._number(feed.columns) * size, VECTOR, size, times)
 
 
 def _vector_of(begin: Value, width: int) -> tuple[Value, int]:
-    """What the compiler reads instead: 16 bytes, where the element has the same place in them for all threads."""
+    """Return where, and how many bytes, the compiler reads in place of an access.
+
+    These are 16 bytes, where the element has the same place in them for all threads.
+    """
     places = np.unique(np.asarray(begin) % VECTOR_BYTES)
     if places.size > 1 or width >= VECTOR_BYTES:
         return begin, width
@@ -476,7 +479,7 @@ def _vector_of(begin: Value, width: int) -> tuple[Value, int]:
 
 
 def _merged(mask: Mask | None, value: Value, other: Value) -> Value:
-    """``value`` for some threads, ``other`` for the rest."""
+    """Return ``value`` for some threads, ``other`` for the rest."""
     if isinstance(value, Data) or isinstance(other, Data):
         return Data(max(_depth(value), _depth(other)))
     if mask is None:
@@ -494,7 +497,7 @@ def _depth(value: Value) -> int:
 
 
 def _weights(turns: int, *, every: bool) -> list[float]:
-    """For how many turns each stands that is gone through."""
+    """Return for each turn that is gone through how many turns it stands for."""
     others = turns - FIRST_TURNS
     if every or others <= PERIOD:
         return [1] * turns

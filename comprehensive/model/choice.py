@@ -27,7 +27,7 @@ VECTOR_BYTES = 16
 LARGEST_LIMIT = 2**31 - 1 - 0xFFFF
 """Kernels count in ``int``, and may go on by some thousands beyond a limit."""
 FEWEST_SWEEPS = 3
-"""Of a launch of a time tile; the last sweep of a loop is left to others."""
+"""The fewest sweeps of a launch of a time tile; the last sweep of a loop is left to others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Candidate:
     """A tile or a leaf with what a launch of ``sweeps`` sweeps costs. Without a cost it does not fit, ``because``."""
 
     number: int
-    """Of a tile as callers ask for it, from 1 on; of a leaf its own."""
+    """The number of a tile as callers ask for it, from 1 on; of a leaf its own."""
     kind: str
     sizes: Mapping[str, int]
     together: int
@@ -100,7 +100,7 @@ def leaf_candidate(
 
 
 def chosen(found: Sequence[Candidate], *, sweeps_left: int) -> Candidate | None:
-    """What the launcher takes where it is free to choose; None where nothing fits.
+    """Return what the launcher takes where it is free to choose; None where nothing fits.
 
     Time tiles are for more than three sweeps, and only where a launch costs no more than as many single sweeps.
     """
@@ -112,7 +112,7 @@ def chosen(found: Sequence[Candidate], *, sweeps_left: int) -> Candidate | None:
 
 
 def sweeps_left(region: RegionPlan, values: Mapping[str, int]) -> int:
-    """Of the loop of the host around the region, at its first turn."""
+    """Return how many sweeps the host's loop around the region has left at its first turn."""
     if region.time is None or region.time.sweeps is None:
         return 1
     return max(1, wide_value(region.time.nest, region.time.sweeps.left, values))
@@ -167,7 +167,7 @@ def _candidate(
 def _obstacle(
     plan: TilePlan, sizes: Mapping[str, int], machine: Mapping[str, int], values: Mapping[str, int]
 ) -> str:
-    """Why a tile does not fit; empty where it does."""
+    """Return why a tile does not fit; an empty text where it does."""
     point = {**machine, **sizes}
     for atom in plan.system.atoms:
         if not atom.holds({name: point[name] for name in atom.symbols}):

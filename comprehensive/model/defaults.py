@@ -38,7 +38,11 @@ EXPONENTS = LARGEST_EXPONENT + 1
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """``cycles`` of all regions with the tiles or the leaves that are faster, and with the ``leaves`` alone."""
+    """Parameters that were tried.
+
+    ``cycles`` are those of all regions with the tiles or the leaves that are faster, ``leaf_cycles`` those
+    with the ``leaves`` alone.
+    """
 
     parameters: Mapping[str, int]
     left_out: int
@@ -48,13 +52,17 @@ class Tried:
 
     @property
     def order(self) -> tuple[int, int, int]:
-        """Less is better."""
+        """The key by which parameters are ordered: less is better."""
         return self.left_out, self.cycles, self.leaf_cycles
 
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """``tried`` in the order of the search, without those that cannot be launched or leave out more than others."""
+    """The choice of parameters that a caller leaves open.
+
+    ``tried`` is in the order of the search, without those that cannot be launched or leave out more than
+    others.
+    """
 
     parameters: Mapping[str, int]
     chosen: Tried | None
@@ -83,7 +91,10 @@ def _count(nest: Nest, expr: Expr, values: Mapping[str, int]) -> int:
 
 
 def defaults(plan: FunctionPlan, machine: Mapping[str, int], arguments: Mapping[str, int]) -> Defaults:
-    """``arguments`` are all integers of the function that are no program parameters."""
+    """Return the parameters that the launcher takes by itself, and what it tried.
+
+    ``arguments`` are all integers of the function that are no program parameters.
+    """
     return _Search(plan, machine, arguments).defaults()
 
 
@@ -132,7 +143,7 @@ class _Search:
             yield tuple(a + e for a, e in zip(at, found, strict=True)) if is_near else found
 
     def _value(self, name: str, exponent: int) -> int:
-        """In the place of a power of two; 0 where there is none that leaves nothing out."""
+        """Return a value in the place of a power of two; 0 where every value there leaves points out."""
         ones = dict.fromkeys(self.names, 1)
         begin, best = 1 << exponent, 0
         for value in range(begin, min(2 * begin, (1 << LARGEST_EXPONENT) + 1)):
@@ -152,7 +163,7 @@ class _Search:
         return total
 
     def _expected(self, point: Mapping[str, int], left: int) -> Tried | None:
-        """None where a region cannot be launched."""
+        """Return the point with its expected cycles; None where a region cannot be launched."""
         total, of_leaves, leaves = 0, 0, list[int]()
         others = {
             s.name: 1.0 for region, _ in self.regions for s in region.nest.scalars if not s.type.is_integer
@@ -171,7 +182,7 @@ class _Search:
         return Tried(dict(point), left, total, of_leaves, tuple(leaves))
 
     def _tile(self, region: RegionPlan, values: Mapping[str, int]) -> int:
-        """Of the best register tile, at the first parameters that are looked at."""
+        """Return the cycles of the region's best register tile at the first parameters that are looked at."""
         if region.name not in self.tiles:
             known = {**dict.fromkeys((s.name for t in region.tilings for s in t.nest.scalars), 0), **values}
             found = tile_candidates(region, self.machine, known, together=ALIGNED, sweeps_left=1)

@@ -17,7 +17,10 @@ Operator: TypeAlias = Callable[[Any, Any], Any]
 
 
 def calculate(symbol: str, left: Any, right: Any) -> Any:
-    """``left symbol right``; unary operators have ``left`` 0. ValueError for an operator that C does not have."""
+    """Return ``left symbol right``; unary operators have ``left`` 0.
+
+    ValueError for an operator that C does not have.
+    """
     are_arrays = isinstance(left, np.ndarray) or isinstance(right, np.ndarray)
     found = (_OF_ARRAYS if are_arrays else _OF_NUMBERS).get(symbol) or _OF_BOTH.get(symbol)
     if found is None:

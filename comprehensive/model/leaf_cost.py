@@ -20,7 +20,10 @@ from comprehensive.model.values import wide_value
 
 
 def leaf_cost(leaf: LeafPlan, machine: Mapping[str, int], values: Mapping[str, int]) -> Cost | None:
-    """Of a launch of the leaf: nothing where the grid or the block is empty, None where a block does not fit."""
+    """Return the cost of a launch of the leaf.
+
+    It is nothing where the grid or the block is empty, and None where a block does not fit.
+    """
     shape = _shape(leaf, values)
     if min((*shape.grid, *shape.block)) < 1:
         return Cost(0, (Term("nothing to do", 0, ""),), 0, 0)
@@ -37,7 +40,7 @@ def _shape(leaf: LeafPlan, values: Mapping[str, int]) -> Shape:
 
 
 def numbers(leaf: LeafPlan, values: Mapping[str, int]) -> list[int]:
-    """Those that the sites of the leaf point to."""
+    """Return the numbers that the sites of the leaf point to."""
     found: list[int] = []
     known = dict(values)
     for position, expr in enumerate(leaf.profile.numbers):
@@ -50,7 +53,7 @@ def numbers(leaf: LeafPlan, values: Mapping[str, int]) -> list[int]:
 
 
 def _three(nest: Nest, extents: Sequence[Expr], values: Mapping[str, int]) -> tuple[int, int, int]:
-    """Along x, y and z from extents given outermost first."""
+    """Return the extents along x, y and z from those of loops, given outermost first."""
     types = {s.name: s.type for s in nest.scalars}
     x, y, z = (wide_value(nest, extent, values) for extent in axis_extents(extents, types))
     return x, y, z

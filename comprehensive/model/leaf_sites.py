@@ -71,11 +71,12 @@ from comprehensive.model.leaf_numbers import Numbers
 from comprehensive.model.leaf_values import LOADED, Data, Value, data_of, depth_of, forget, integer_of
 
 TURN_INSTRUCTIONS = 1
-"""Of counting and comparing, a turn: loops are unrolled in part."""
+"""The instructions of counting and comparing, a turn: loops are unrolled in part."""
 QUICK = frozenset(("fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "abs", "labs"))
 """Functions of the mathematical library that are one instruction."""
 LOOP_INSTRUCTIONS = 12
-"""Of coming to a loop: where it begins and ends, addresses, how many turns are left of rounds."""
+"""The instructions of coming to a loop: where it begins and ends, addresses, how many turns are left of
+rounds."""
 MOST_UNROLLED = 16
 """Turns of a loop with a literal bound, up to which the compiler unrolls it."""
 
@@ -106,7 +107,7 @@ class _Walk:
         self.regions: list[Region] = []
         self.accesses: list[Access] = []
         self.loops: dict[int, tuple[str, int]] = {}
-        """Of contexts that are loops: the name of its turn, and the context around."""
+        """The contexts that are loops, each with the name of its turn and the context around."""
         self.types = {p.name: p.type for p in kernel.parameters if p.pointer}
         self.arrays = {p.name: place for place, p in enumerate(p for p in kernel.parameters if p.pointer)}
         self.shared: set[str] = set()
@@ -125,7 +126,7 @@ class _Walk:
         self.seen: dict[tuple[object, ...], int] = {}
 
     def _constants(self) -> dict[str, Expr]:
-        """What parameters and block extents are, over scalars of the nest."""
+        """Return the values of parameters and block extents, over scalars of the nest."""
         found: dict[str, Expr] = {f"blockDim.{a}": e for a, e in zip(AXES, self.block, strict=True)}
         extents = dict(self.kernel.grid)
         types = {s.name: s.type for s in self.nest.scalars}
@@ -337,7 +338,10 @@ class _Walk:
         return Binary("/", self.numbers.simple(Binary("+", apart, Binary("-", size, ONE))), size)
 
     def _taking_part(self, start: Expr, bound: Expr, step: Expr) -> tuple[int, int, int]:
-        """Where threads share turns: no more of them along that axis than there are turns for all."""
+        """Return the threads that take part along each axis, where threads share turns.
+
+        Along their axis there are no more than there are turns for all.
+        """
         found = list(self.extents)
         for axis, extent in zip(range(3), self.block, strict=True):
             if start == Name(f"threadIdx.{AXES[axis]}") and step == extent:
@@ -345,7 +349,7 @@ class _Walk:
         return (found[0], found[1], found[2])
 
     def _unknown(self, body: Sequence[Stmt], environment: dict[str, Value]) -> None:
-        """What the body changes is different in each turn."""
+        """Forget the values that the body changes, since they differ from turn to turn."""
         for name in assigned_names(tuple(body)):
             if name in environment and not isinstance(environment[name], Data):
                 environment[name] = LOADED
@@ -481,7 +485,7 @@ def _together(accesses: Sequence[Access]) -> list[Access]:
 
 
 def _without_casts(expr: Expr) -> Expr:
-    """Of integers: what is computed in 64 bits needs none."""
+    """Drop casts to integer types: what is computed in 64 bits needs none."""
     return map_expr(
         expr,
         lambda e: (

@@ -35,7 +35,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """``fitting`` by cycles for a sweep, the least first; ``others`` in the order of their numbers."""
+    """The tiles and the leaf of a region: ``fitting`` by cycles for a sweep, ``others`` by their numbers."""
 
     fitting: tuple[Ranked, ...]
     others: tuple[Ranked, ...]
@@ -44,7 +44,10 @@ class Ranking:
 def rank(
     region: RegionPlan, machine: Mapping[str, int], values: Mapping[str, int], *, sweeps_left: int
 ) -> Ranking:
-    """``values`` has all integer scalars of the region."""
+    """Return everything that fits in the order of expected cycles, and what does not fit.
+
+    ``values`` has all integer scalars of the region.
+    """
     found = candidates(region, machine, values, addresses={}, sweeps_left=sweeps_left)
     best = chosen(found, sweeps_left=sweeps_left)
     ranked = [

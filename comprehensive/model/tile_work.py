@@ -23,7 +23,8 @@ from comprehensive.metafork.ast import IntLiteral
 from comprehensive.model.block import Walk, block_work
 
 REGISTERS = 65536
-"""Of a multiprocessor, on every device since compute capability 3.0: what launch bounds divide among blocks."""
+"""The registers of a multiprocessor, on every device since compute capability 3.0: launch bounds divide
+them."""
 MOST_REGISTERS = 255
 REGISTER_UNIT = 256
 """Registers are given to warps in these units, on every device since compute capability 3.0."""
@@ -33,7 +34,10 @@ ALIGNED = 1 << 13
 
 @lru_cache(maxsize=4096)
 def tile_work(kernel: Kernel, variant: Variant, sizes: tuple[int, ...], together: int) -> TileWork:
-    """``sizes`` are those of ``Kernel.constants``; ``together`` is one of ``Kernel.together``, or 0 without any."""
+    """Return the work of a kernel over tiles of these sizes.
+
+    ``sizes`` are those of ``Kernel.constants``; ``together`` is one of ``Kernel.together``, or 0 without any.
+    """
     assert variant.tile is not None
     return _Tile(kernel, variant.tile, dict(zip(kernel.constants, sizes, strict=True))).work(
         variant, together
@@ -87,7 +91,10 @@ class _Tile:
         return block_work(self.kernel, values, self._shape(), (self._number_of(values, cut=cut),), together)
 
     def _values(self, steps: int, *, cut: bool) -> dict[str, Any]:
-        """Of constants and parameters: three tiles along each coordinate, the last one whole or cut."""
+        """Return values of constants and parameters.
+
+        There are three tiles along each coordinate, the last one whole or cut.
+        """
         values: dict[str, Any] = dict(self.sizes)
         for p in self.kernel.parameters:
             match p.source:
@@ -116,7 +123,10 @@ class _Tile:
         return depth * self.sizes[self.tile.stages] * 4 if self.tile.reassociated else depth
 
     def _number_of(self, values: Mapping[str, Any], *, cut: bool) -> int:
-        """Of the block whose tile is the second one along each coordinate, or the last."""
+        """Return the number of the block in the middle of the grid, or with ``cut`` of the last one.
+
+        The tile of the one in the middle is the second along each coordinate.
+        """
         wanted = 2 if cut else 1
         origins = [size_of(c.origin(IntLiteral(wanted)), self.sizes) for c in self.tile.coordinates]
         places = next(s for s in self.kernel.body if isinstance(s, Plain))
@@ -131,7 +141,7 @@ class _Tile:
         return tuple(size_of(extent, self.sizes) for extent in self.kernel.block)
 
     def _registers(self, variant: Variant) -> int:
-        """What the model of the register counter says, but no more than the launch bounds leave."""
+        """Return the registers of a thread: those of the register counter's model, within the launch bounds."""
         wanted = int(tile_registers(variant).value.evaluate(self.sizes))
         warps = -(-prod(self._shape()) // WARP_THREADS)
         blocks = self.sizes[self.tile.blocks]

@@ -15,7 +15,10 @@ from comprehensive.metafork.ast import Expr, ScalarType
 
 
 def wide_value(nest: Nest, expression: Expr, values: Mapping[str, int]) -> int:
-    """In 64 bits, as generated host code computes; ``unsigned`` wraps as C says. KeyError where a value is missing."""
+    """Return the value in 64 bits, as generated host code computes it; ``unsigned`` wraps as C says.
+
+    KeyError where a value is missing.
+    """
     declared = {s.name: s.type for s in nest.scalars}
     types = {
         name: declared[name] if name in declared and declared[name].wraps else ScalarType.LONG

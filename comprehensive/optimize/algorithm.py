@@ -148,7 +148,7 @@ def _refuse(
 def counters_to_evaluate_again(
     counter: Counter[Fragment], refused: Quintuple[Fragment], problem: Problem[Fragment]
 ) -> tuple[Counter[Fragment], ...]:
-    """What to push after a strategy for `counter`: ``r_1, ..., r_i``, or ``r_1, ..., r_s, p_i``.
+    """Return what to push after a strategy for `counter`: ``r_1, ..., r_i``, or ``r_1, ..., r_s, p_i``.
 
     Remark 2 evaluates what was pushed in the order r_i, ..., r_1.  A strategy for r_1 then changes code on which
     r_2, ..., r_i were just accepted, and the printed algorithm never looks at them again.  So the counters that do

@@ -98,7 +98,7 @@ Agrees: TypeAlias = Callable[[Fragment, Fragment, Leaf[Fragment]], tuple[int, tu
 
 @dataclass(frozen=True, slots=True)
 class LeafExecutions:
-    """What the comparison of one leaf with the source found."""
+    """The result of comparing one leaf with the source."""
 
     leaf: int
     executions: int

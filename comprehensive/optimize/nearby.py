@@ -39,11 +39,11 @@ def nearby(
 @dataclass(frozen=True, slots=True)
 class _Search:
     atoms: tuple[Atom, ...]
-    """Without those that define quotients, which hold by themselves."""
+    """The atoms without those that define quotients, which hold by themselves."""
     parameters: tuple[str, ...]
     quotients: Sequence[Quotient]
     tops: Mapping[str, tuple[tuple[Polynomial, Polynomial], ...]]
-    """For each share, slope and rest of the atoms that are linear in it."""
+    """The slope and the rest, for each share, of the atoms that are linear in it."""
 
     @staticmethod
     def of(system: System, quotients: Sequence[Quotient]) -> _Search:
@@ -63,7 +63,7 @@ class _Search:
         return _Search(atoms, parameters, quotients, tops)
 
     def climbed(self, given: Mapping[str, Scalar]) -> dict[str, Scalar] | None:
-        """From the parameters given, by moves each of which leaves fewer atoms violated."""
+        """Return a point reached by moves that each leave fewer atoms violated; None where none does."""
         parameters = dict(given)
         point = self._completed(parameters)
         missed = self._missed(self.atoms, point)
@@ -83,7 +83,10 @@ class _Search:
     def _moves(
         self, parameters: Mapping[str, Scalar], missed: Sequence[Atom]
     ) -> Iterator[tuple[int, dict[str, Scalar], dict[str, Scalar]]]:
-        """With one value moved, where at least one of the missed atoms holds, numbered."""
+        """Yield the moves of one value after which at least one more of the missed atoms holds.
+
+        Each has its number, its parameters and their point.
+        """
         moves = ((name, value) for name in self.parameters for value in _VALUES)
         for number, (name, value) in enumerate(moves):
             moved: dict[str, Scalar] = {**parameters, name: value}
@@ -120,7 +123,7 @@ def _plain(value: Scalar) -> Scalar:
 
 
 def _holds(atom: Atom, point: Mapping[str, Scalar]) -> bool:
-    """False also where the point does not say."""
+    """Return whether the atom holds; False also where the point lacks a value for it."""
     try:
         return atom.holds(point)
     except KeyError:

@@ -99,7 +99,7 @@ def symbols_of(tree: Tree[Fragment]) -> tuple[str, ...]:
 
 
 def _assumptions(tree: Tree[Fragment], known: set[str]) -> tuple[Atom, ...]:
-    """Those that matter: one on a symbol that no case depends on decides nothing."""
+    """Return the assumptions that matter: one on a symbol that no case depends on decides nothing."""
     return tuple(atom for atom in tree.assumptions if known.issuperset(atom.symbols))
 
 
@@ -126,7 +126,10 @@ def default_range(
     values: Mapping[str, Scalar],
     ranges: Ranges,
 ) -> tuple[int, int]:
-    """From 1 to a power of two, 16 or more, that is at least 5/4 of the last value where the choice changes.
+    """Return the range of a symbol that is shown by default.
+
+    It goes from 1 to a power of two, 16 or more, that is at least 5/4 of the last value where the choice
+    changes; for a share from 0 to 1.
 
     From 0 to 1 for a share.
     """

@@ -56,7 +56,10 @@ class Edges:
 
 @dataclass(frozen=True, slots=True)
 class NotTaken:
-    """Why a strategy is passed over; `for_good` when that does not depend on the counter that asked."""
+    """The reason why a strategy is passed over.
+
+    It is `for_good` when it does not depend on the counter that asked.
+    """
 
     reason: str
     for_good: bool
@@ -64,7 +67,7 @@ class NotTaken:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known about a system: the verdict, and the same region in fewer atoms."""
+    """The verdict on a system, and the same region in fewer atoms."""
 
     verdict: Verdict
     simplified: System
@@ -140,7 +143,10 @@ class Problem(Generic[Fragment]):
         return self.solver.check(system)
 
     def _without_dominated(self, simplified: System, added: Sequence[Atom]) -> System:
-        """`simplified` plus `added`, compared with what bounds the same limits; the rest was compared before."""
+        """Return `simplified` plus `added`, compared with what bounds the same limits.
+
+        The rest was compared before.
+        """
         limits = {counter.limit for counter in self.counters} & {n for atom in added for n in atom.symbols}
         related = [atom for atom in simplified.atoms if not limits.isdisjoint(atom.symbols)]
         rest = [atom for atom in simplified.atoms if limits.isdisjoint(atom.symbols)]
@@ -148,14 +154,20 @@ class Problem(Generic[Fragment]):
         return kept.add(*rest)
 
     def evaluate(self, counter: Counter[Fragment], fragment: Fragment) -> Evaluation:
-        """f_i(S) or g_i(S). CounterError where that is no value, or one that is not defined everywhere."""
+        """Return f_i(S) or g_i(S).
+
+        CounterError where that is no value, or one that is not defined everywhere.
+        """
         key = (counter.name, fragment)
         if key not in self._evaluations:
             self._evaluations[key] = self._checked(counter, counter.evaluate(fragment))
         return self._evaluations[key]
 
     def _checked(self, counter: Counter[Fragment], given: object) -> Evaluation:
-        """What a counter returned, which may be anything: counters are written by others."""
+        """Return what a counter returned, if it is an Evaluation as it should be; CounterError if not.
+
+        Counters are written by others and may return anything.
+        """
         if not isinstance(given, Evaluation):
             raise CounterError(
                 f"counter '{counter.name}' returned {given!r}",
@@ -192,7 +204,10 @@ class Problem(Generic[Fragment]):
         return tuple(strategy for strategy in among if counter.name in strategy.improves)
 
     def edges(self, counter: Counter[Fragment], evaluation: Evaluation) -> Edges:
-        """What accept and refuse add; ``0 <= v`` and ``v <= 1`` only where the assumptions leave it open."""
+        """Return the atoms that accept and refuse add.
+
+        ``0 <= v`` and ``v <= 1`` are among them only where the assumptions leave them open.
+        """
         limit, value, space = (
             Polynomial.symbol(counter.limit),
             evaluation.value,

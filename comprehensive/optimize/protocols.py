@@ -76,7 +76,7 @@ class Counter(Protocol[FragmentIn]):
 
 @dataclass(frozen=True, slots=True)
 class NotApplicable:
-    """Why a strategy changes nothing here; shown in the tree."""
+    """The reason why a strategy changes nothing here, which the tree shows."""
 
     reason: str
 
@@ -94,7 +94,7 @@ class Strategy(Protocol[Fragment]):
 
     @property
     def name(self) -> str:
-        """``granularity``, ``cse-2``: unique among the strategies of a run."""
+        """The name, such as ``granularity`` or ``cse-2``, unique among the strategies of a run."""
         ...
 
     @property
@@ -109,7 +109,7 @@ class Strategy(Protocol[Fragment]):
 
     @property
     def decision(self) -> tuple[str, str]:
-        """What a leaf's list of decisions says where the strategy stands, and where it does not.
+        """What a leaf's decisions say where the strategy stands, and where it does not.
 
         Strategies with the same second word are levels of one: it is said where none of them stands.
         """

@@ -72,7 +72,7 @@ class Quintuple(Generic[Fragment]):
 
 
 def push(stack: tuple[Item, ...], items: Iterable[Item]) -> tuple[Item, ...]:
-    """``push((s1, ..., sN), (t1, ..., tM))  -->  (tM, ..., t1, s1, ..., sN)`` (Remark 2)."""
+    """Push items: ``push((s1, ..., sN), (t1, ..., tM))  -->  (tM, ..., t1, s1, ..., sN)`` (Remark 2)."""
     return tuple(reversed(tuple(items))) + stack
 
 

@@ -26,15 +26,15 @@ class Space:
         self._implied: dict[Atom, bool | None] = {}
 
     def at_most(self, left: Value, right: Value) -> Atom:
-        """`left <= right`. DenominatorError where one of them is not defined everywhere."""
+        """Return the atom `left <= right`. DenominatorError where one of them is not defined everywhere."""
         return self._atom(left, right, Relation.GE)
 
     def less(self, left: Value, right: Value) -> Atom:
-        """`left < right`."""
+        """Return the atom `left < right`. DenominatorError where one of them is not defined everywhere."""
         return self._atom(left, right, Relation.GT)
 
     def demand_defined(self, value: Value) -> None:
-        """DenominatorError where the value is not defined everywhere."""
+        """Raise DenominatorError where the value is not defined everywhere."""
         compared(value, Relation.GE, self._signs_of)
 
     def follows(self, atom: Atom) -> bool | None:
@@ -44,7 +44,7 @@ class Space:
         return self._implied[atom]
 
     def _atom(self, left: Value, right: Value, relation: Relation) -> Atom:
-        """`right - left relation 0`, in as few factors as the assumptions need."""
+        """Return `right - left relation 0`, in as few factors as the assumptions need."""
         return normalised(compared(right - left, relation, self._signs_of), self._signs)
 
     def _signs_of(self, denominator: Polynomial) -> SignSet:

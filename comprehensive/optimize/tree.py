@@ -36,7 +36,7 @@ class TriedStrategy:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a leaf decided about one strategy of the run: the paper's ``(3b)``.
+    """The decision of a leaf about one strategy of the run: the paper's ``(3b)``.
 
     `text` is the strategy's own wording of the outcome, empty where it has none or where another level of the strategy
     says it; `note` says what changed or why nothing did, and is empty where no refuse edge ever asked for the strategy.
@@ -163,7 +163,7 @@ class Tree(Generic[Fragment]):
 
     @property
     def assumed(self) -> tuple[Atom, ...]:
-        """What counters assumed besides `assumptions`: facts, and what defines the quotients."""
+        """The atoms that counters assumed besides `assumptions`: facts, and definitions of the quotients."""
         return tuple(dict.fromkeys(atom for evaluation in self._evaluations() for atom in evaluation.assumed))
 
     def _evaluations(self) -> Iterator[Evaluation]:

@@ -20,7 +20,10 @@ from comprehensive.poly.model import Constraint
 
 
 class NoBoxError(Exception):
-    """Why a reference has no box; ``remedy`` is what the user may write so that it has one."""
+    """An error that says why a reference has no box.
+
+    ``remedy`` is what the user may write so that it has one.
+    """
 
     def __init__(self, reason: str, remedy: str | None = None) -> None:
         super().__init__(reason)
@@ -33,7 +36,7 @@ class Member:
 
     reference: Reference
     coordinates: tuple[Polynomial, ...]
-    """Over fixed iterators, scalars and varying counters."""
+    """Polynomials over fixed iterators, scalars and varying counters."""
     low: tuple[Polynomial, ...]
     high: tuple[Polynomial, ...]
     varying: tuple[Axis, ...]

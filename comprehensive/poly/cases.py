@@ -24,7 +24,7 @@ _MOST_UNKNOWN = 3
 
 @remembered
 def stated(nest: Nest) -> tuple[Constraint, ...]:
-    """What holds of host scalars at the region, beside the preconditions."""
+    """Return what holds of host scalars at the region, beside the preconditions."""
     pieces = [scope_of(nest).condition(fact).pieces for fact in nest.state.conditions]
     return tuple(c for alternatives in pieces if len(alternatives) == 1 for c in alternatives[0])
 

@@ -16,7 +16,7 @@ Extents = dict[str, Polynomial]
 
 @dataclass(frozen=True, slots=True)
 class Collapsed:
-    """``polynomials`` over fewer counters, their ``extents``, and the counters that each new one stands for."""
+    """The ``polynomials`` over fewer counters, with their ``extents``, and what each new counter stands for."""
 
     polynomials: tuple[Polynomial, ...]
     extents: Extents

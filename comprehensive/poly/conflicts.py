@@ -51,7 +51,7 @@ class Obstacle:
 
 @lru_cache(maxsize=512)
 def obstacle_to(nest: Nest, question: Question) -> tuple[Obstacle | None, str]:
-    """None if no conflict is possible, with the method of the proof; else what stands in the way."""
+    """Return what stands in the way of a proof; None, with the proof's method, if no conflict is possible."""
     method = "no array is both written and shared"
     for first, second, found in _judged(nest, question):
         if found is None:
@@ -164,7 +164,7 @@ def _separated(nest: Nest, first: Reference, second: Reference, question: Questi
 
 
 def _places(nest: Nest, first: Reference, second: Reference) -> tuple[_Forms, _Forms] | None:
-    """What two references name, in coordinates of which one that differs tells two elements apart.
+    """Return the places of two references in coordinates of which one that differs tells them apart.
 
     None where nothing can tell them apart: no subscript of both is a polynomial, and there are no guards.
     """
@@ -245,7 +245,7 @@ def _impossible(
 
 
 def _prove(nest: Nest, left: _Side, right: _Side, shared: tuple[Axis, ...]) -> str | None:
-    """Whether no element is met from both sides at differing iterations."""
+    """Return the method that proves that no element is met from both sides at differing iterations; or None."""
     for with_guards in (True, False):
         merged_left, merged_right = _merge(left, with_guards), _merge(right, with_guards)
         systems = _systems(nest, left, right, shared, merged_left, merged_right)

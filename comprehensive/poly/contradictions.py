@@ -81,7 +81,7 @@ def _exact_parts(nest: Nest, scope: Scope) -> Iterator[Expr]:
 
 
 def conjuncts(condition: Expr) -> Iterator[Expr]:
-    """What ``&&`` joins, each by itself."""
+    """Yield the conditions that ``&&`` joins, each by itself."""
     match condition:
         case Binary(operator="&&"):
             yield from conjuncts(condition.left)
@@ -91,7 +91,7 @@ def conjuncts(condition: Expr) -> Iterator[Expr]:
 
 
 def _few(cases: Sequence[tuple[Expr, tuple[Conjunction, ...]]]) -> list[tuple[Expr, tuple[Conjunction, ...]]]:
-    """As many of the conditions as have few combinations of cases, those with one case first."""
+    """Return conditions whose cases have few combinations, as many as possible, those with one case first."""
     kept: list[tuple[Expr, tuple[Conjunction, ...]]] = []
     for condition, alternatives in sorted(cases, key=lambda entry: len(entry[1])):
         if prod(len(known) for _, known in kept) * len(alternatives) <= _MOST_COMBINATIONS:

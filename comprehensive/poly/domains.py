@@ -33,7 +33,7 @@ from comprehensive.poly.model import Constraint, Level
 
 
 class Place(Enum):
-    """Where a loop stands."""
+    """The kinds of loops by where they stand."""
 
     GRID = "grid"
     STEP = "serial loop around a band"
@@ -68,7 +68,7 @@ class Reference:
     """The subscripts over iterators as written, not counters."""
     obstacle: NotPolynomialError | None
     readable: tuple[Polynomial | None, ...]
-    """As ``subscripts``, one by one: None for those that are no polynomials."""
+    """The ``subscripts`` one by one: None for those that are no polynomials."""
     axes: tuple[Axis, ...]
     guard: Guard
 
@@ -93,7 +93,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What holds at a place of a nest, wherever the iterators stand."""
+    """The facts that hold at a place of a nest, wherever the iterators stand."""
 
     constraints: tuple[Constraint, ...]
     lower: dict[str, int]
@@ -103,7 +103,7 @@ class Facts:
 
 
 def fixed_places(level: Level) -> frozenset[Place]:
-    """Which loops stand still while a footprint is taken."""
+    """Return the kinds of loops that stand still while a footprint of this level is taken."""
     match level:
         case Level.GRID:
             return frozenset((Place.GRID,))
@@ -128,7 +128,7 @@ def references(nest: Nest) -> tuple[Reference, ...]:
 
 @remembered
 def band_references(nest: Nest) -> tuple[Reference, ...]:
-    """As :func:`references`, for what is asked of a band that runs: conditions around it hold then.
+    """Return the references as :func:`references` does, but for a band that runs: conditions around it hold.
 
     Serial loops around the bands keep their iterators and do not count from 0.
     """
@@ -144,7 +144,7 @@ def band_references(nest: Nest) -> tuple[Reference, ...]:
 
 
 def _conditions_around(body: tuple[BlockStmt, ...], depth: int) -> list[int]:
-    """For each band, how many conditions stand around it."""
+    """Return for each band how many conditions stand around it."""
     found: list[int] = []
     for statement in body:
         match statement:
@@ -323,7 +323,7 @@ def domain(reference: Reference) -> tuple[Constraint, ...]:
 
 
 def facts_at(nest: Nest, reference: Reference, extra: tuple[str, ...] = ()) -> Facts:
-    """What is known wherever the reference can run: domain, roles, host definitions and preconditions."""
+    """Return what is known wherever the reference can run: domain, roles, host definitions, preconditions."""
     constraints = list(domain(reference))
     return complete(nest, constraints, reference.axes, extra)
 

@@ -143,7 +143,7 @@ def touched(members: Sequence[Member], box: Box, facts: Facts) -> Condition | No
 
 
 def size(condition: Condition) -> int:
-    """How much there is to test."""
+    """Return how much there is to test in a condition."""
     return sum(len(piece) + 1 for piece in condition.pieces)
 
 
@@ -164,7 +164,7 @@ def simplified(pieces: Sequence[Sequence[Constraint]], box: Sequence[Constraint]
 
 
 def _interest(constraint: Constraint) -> tuple[int, int, str]:
-    """What to drop first: long constraints, then those that speak of tiles."""
+    """Return the key by which constraints are dropped: long ones first, then those that speak of tiles."""
     polynomial = constraint.polynomial
     return -len(polynomial.terms()), -polynomial.total_degree, str(polynomial)
 

@@ -133,7 +133,7 @@ def _unsure(array: str, reference: Reference) -> Opaque:
 
 
 def _positive(extent: Polynomial) -> str | None:
-    """What host code may assert; None where the polynomial as printed is no C."""
+    """Return the advice to assert that the extent is at least 1; None where it, as printed, is no C."""
     text = str(extent)
     if "^" in text or "/" in text:
         return None
@@ -146,7 +146,7 @@ def _opaque(array: str, reference: Reference, reason: str, remedy: str | None = 
 
 
 def _facts(nest: Nest, found: Sequence[Reference], fixed: tuple[Axis, ...]) -> Facts:
-    """What holds in every block in which the band runs."""
+    """Return what holds in every block in which the band runs."""
     counters = {a.counter for a in fixed}
     constraints = [c for c in domain(found[0]) if counters & set(c.polynomial.symbols)]
     inner = {a.counter for r in found for a in r.axes} - counters
@@ -206,7 +206,7 @@ def _touch(a: Hull, b: Hull) -> bool:
 
 
 def _box(nest: Nest, group: Hull, facts: Facts, fixed_axes: tuple[Axis, ...]) -> Box:
-    """What a tile of the group allocates. Raises NoBoxError."""
+    """Return the box that a tile of the group allocates. Raises NoBoxError."""
     strides = tuple(stride_of(group.members, k) for k in range(len(group.low)))
     extents: list[Polynomial] = []
     for k, stride in enumerate(strides):

@@ -76,7 +76,7 @@ def drop_implied_guards(nest: Nest, assuming: Condition = TRUE) -> Nest:
 
 @lru_cache(maxsize=256)
 def full_tile(nest: Nest, band: int) -> Condition | None:
-    """When the affine guards of a band that speak of blocks hold for all threads and all iterations.
+    """Return when a band's affine guards that speak of blocks hold for all threads and iterations.
 
     A conjunction over iterators of the grid and scalars; None if there is no such guard, or none that can hold.
     """
@@ -118,7 +118,7 @@ def full_tile(nest: Nest, band: int) -> Condition | None:
 
 
 def _kept(nest: Nest, test: _Test, extra: tuple[Constraint, ...]) -> list[bool]:
-    """For each conjunct of the condition whether it must be tested."""
+    """Return for each conjunct of the condition whether it must be tested."""
     scope = scope_of(nest)
     axes = test.place.axes
     values = {a.iterator: a.value for a in axes}

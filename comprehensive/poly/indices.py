@@ -65,7 +65,7 @@ class NotPolynomialError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """``symbol == numerator / denominator`` as C divides: towards zero, with a denominator that is positive."""
+    """A quotient as C divides, towards zero: ``symbol == numerator / denominator``, the latter positive."""
 
     symbol: str
     numerator: Polynomial
@@ -74,7 +74,7 @@ class Quotient:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What the names of a nest stand for; iterators are added by whoever knows the place.
+    """The meanings of the names of a nest; iterators are added by whoever knows the place.
 
     ``values`` are the host scalars with a polynomial definition, ``quotients`` the ones that divide, ``lower`` the
     least value of each integer scalar, ``tampered`` the loop variables that their own loop assigns, ``unsigned``
@@ -271,7 +271,7 @@ class _Reader:
         return value
 
     def _inside(self) -> _Reader:
-        """For the parts of an operation whose value matters beyond the lowest 64 bits."""
+        """Return the reader for the parts of an operation whose value matters beyond the lowest 64 bits."""
         return _Reader(self._scope, self._iterators) if self._is_place else self
 
     def _name(self, expr: Name) -> Polynomial:

@@ -31,7 +31,7 @@ def parallel_loops(nest: Nest) -> tuple[tuple[str, Legality], ...]:
 
 @lru_cache(maxsize=128)
 def verdicts(nest: Nest) -> tuple[tuple[int | None, str, Legality], ...]:
-    """As :func:`parallel_loops`, each with its band, or None for the grid."""
+    """Return the verdicts of :func:`parallel_loops`, each with the number of its band, or None for the grid."""
     found = witnesses(nest)
     result: list[tuple[int | None, str, Legality]] = []
     for number, loop in enumerate(nest.grid):
@@ -106,7 +106,7 @@ def _undecided(nest: Nest, obstacle: Obstacle, question: Question) -> Undecided:
 
 
 def _assumption(nest: Nest, first: Access, second: Access) -> str | None:
-    """What must hold of the data, where data decides whether two references name one element."""
+    """Return what must hold of data that decides whether two references name one element; else None."""
     depending = data_dependent(nest)
     if not {first.ordinal, second.ordinal} & depending:
         return None

@@ -67,7 +67,10 @@ def rows_of(forms: Iterable[Form]) -> list[Row]:
 def quotient_facts(
     symbols: Iterable[str], scope: Scope, positive: frozenset[str] = frozenset()
 ) -> tuple[Constraint, ...]:
-    """What truncating division says of the quotients among the symbols; ``positive`` ones are at least 1."""
+    """Return what truncating division says of the quotients among the symbols.
+
+    ``positive`` ones are at least 1.
+    """
     facts: list[Constraint] = []
     for quotient in quotient_symbols(symbols, scope):
         whole = Polynomial.symbol(quotient.symbol) * quotient.denominator

@@ -21,7 +21,7 @@ from comprehensive.diagnostics import GENERATED, Span
 
 
 class Level(Enum):
-    """Which iterators are fixed when a footprint is taken (design: recipe of symbolic tiles, step 2)."""
+    """The levels of a footprint: which iterators are fixed when it is taken."""
 
     GRID = "one thread block, all its serial loops"
     BLOCK = "one thread block, one step of the serial loops around the band"
@@ -51,7 +51,7 @@ def c_text(polynomial: Polynomial) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """``polynomial >= 0``, or ``== 0`` where ``equality``."""
+    """The constraint ``polynomial >= 0``, or ``== 0`` where ``equality``."""
 
     polynomial: Polynomial
     equality: bool = False
@@ -80,7 +80,7 @@ class Tile:
 
     array: str
     origin: tuple[Polynomial, ...]
-    """Per virtual coordinate, over scalars and the fixed iterators."""
+    """A polynomial for each virtual coordinate, over scalars and the fixed iterators."""
     extent: tuple[Polynomial, ...]
     """Elements per virtual coordinate, over scalars only."""
     stride: tuple[Polynomial, ...]
@@ -88,14 +88,15 @@ class Tile:
     weights: tuple[tuple[Polynomial, ...], ...]
     """One row per C subscript, one column per virtual coordinate."""
     index: Mapping[int, tuple[Polynomial, ...]]
-    """For each reference of the group, by ``Access.ordinal``: its virtual coordinates over all iterators."""
+    """The virtual coordinates, over all iterators, of each reference of the group, by ``Access.ordinal``."""
     count: Polynomial | None
     """The exact number of distinct elements that the group touches in a full tile; None if it is not a union of
     disjoint boxes.  Allocation needs ``elements``, which is at least as large."""
     load: Condition | None
-    """Which elements of the box (in ``@k``) must be copied in; None: nothing is read before it is written."""
+    """The elements of the box (in ``@k``) that must be copied in; None: nothing is read before it is
+    written."""
     store: Condition | None
-    """Which elements of the box must be copied out; None: nothing is written."""
+    """The elements of the box that must be copied out; None: nothing is written."""
 
     @property
     def elements(self) -> Polynomial:
@@ -129,7 +130,10 @@ class Footprint:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """Why an array has no footprint: ``term`` as written in the source, at ``span``, and what would give it one."""
+    """The reason why an array has no footprint: ``term`` as written in the source, at ``span``.
+
+    ``remedy`` is what would give it one.
+    """
 
     array: str
     term: str
@@ -157,7 +161,7 @@ class Witness:
     first_span: Span = field(default=GENERATED, compare=False, repr=False)
     second_span: Span = field(default=GENERATED, compare=False, repr=False)
     ordinals: tuple[int, int] = field(default=(-1, -1), compare=False, repr=False)
-    """Of the two references, as ``Access.ordinal``."""
+    """The numbers of the two references, as ``Access.ordinal``."""
     supposing: str | None = None
     """What the data must be for the two to meet, empty where it may be anything; None where no data decides."""
 
@@ -186,7 +190,7 @@ class OutOfBounds:
 
     array: str
     subscript: int
-    """Which subscript, from 0."""
+    """The position of the subscript, from 0."""
     value: int
     extent: int
     point: Mapping[str, int]

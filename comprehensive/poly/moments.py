@@ -24,7 +24,7 @@ _MOST_TURNS = 3
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """``guessed`` are the scalars whose values no known definition determines."""
+    """A moment; ``guessed`` are the scalars whose values no known definition determines."""
 
     point: Point
     guessed: frozenset[str]
@@ -43,7 +43,7 @@ def moments(nest: Nest, arguments: Point) -> Iterator[Moment]:
 
 
 class _History:
-    """What host code says of the scalars of a nest."""
+    """The account that host code gives of the scalars of a nest."""
 
     def __init__(self, nest: Nest) -> None:
         self._nest = nest
@@ -122,7 +122,7 @@ class _History:
             known |= follow
 
     def judged(self, point: Point) -> frozenset[str] | None:
-        """None where an assert fails; else the names of which an assert says what cannot be evaluated."""
+        """Return the names of which an assert says what cannot be evaluated; None where an assert fails."""
         uncertain: frozenset[str] = frozenset()
         for condition in (*self._nest.preconditions, *self._nest.state.conditions):
             try:

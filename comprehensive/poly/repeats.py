@@ -116,7 +116,10 @@ def _meet(one: Runner, other: Runner) -> bool:
 
 
 def indices_of(nest: Nest, access: Access) -> tuple[str, ...]:
-    """What the place of a reference is read from: names of arrays and local scalars, in order of the text."""
+    """Return the names of arrays and local scalars from which the place of a reference is read.
+
+    They stand in the order of the text.
+    """
     found: dict[str, None] = {}
     for read in _sources(access, tainted_names(nest)):
         match read:
@@ -144,7 +147,9 @@ def _supposing(nest: Nest, one: Access, other: Access, witness: Witness, suppose
 
 
 def _reads(nest: Nest, access: Access, point: Point) -> list[tuple[str, int | None]]:
-    """What the subscripts of a reference read of data, and the sum of its subscripts where these are known.
+    """Return the data that a reference's subscripts read, each with the sum of its own subscripts.
+
+    The sum is None where these are not known.
 
     Of local variables nothing is known: they may be others in each iteration.
     """
@@ -157,7 +162,10 @@ def _reads(nest: Nest, access: Access, point: Point) -> list[tuple[str, int | No
 
 
 def _sources(access: Access, names: frozenset[str]) -> Iterator[Index | Name]:
-    """What the subscripts of a reference read of these names, in order of the text; nothing inside of an index."""
+    """Yield what the subscripts of a reference read of these names, in order of the text.
+
+    Nothing inside of an index is looked at.
+    """
     waiting = list(reversed(access.subscripts))
     while waiting:
         expr = waiting.pop()

@@ -219,7 +219,7 @@ def _meeting(
 
 
 def _done(mode: Mode) -> str:
-    """What a reference does to an element."""
+    """Return the words for what a reference does to an element."""
     match mode:
         case Mode.READ:
             return "read"
@@ -276,7 +276,7 @@ def _impossible(nest: Nest, found: Contradiction, sink: DiagnosticSink) -> None:
 
 
 def _reasons(found: Contradiction, besides: Expr) -> tuple[Note, ...]:
-    """What contradicts a condition: the other conditions, least values and definitions."""
+    """Return notes on what contradicts a condition: other conditions, least values and definitions."""
     others = [condition for condition in found.conditions if condition != besides]
     return (
         *(Note(f"'{term_text(other)}' is demanded, too", _place(other.span)) for other in others),

@@ -59,11 +59,11 @@ class Suppose(Protocol):
     """Values for data that subscripts read."""
 
     def text(self, names: frozenset[str]) -> Callable[[Expr], str]:
-        """As ``unknown`` of :func:`python_text`, where these names have values: calls of ``_data``."""
+        """Return ``unknown`` of :func:`python_text` for what these names give values: calls of ``_data``."""
         ...
 
     def value(self, array: str, subscripts: tuple[int, ...]) -> int:
-        """What ``_data`` is."""
+        """Return the value that ``_data`` gives for an element."""
         ...
 
 

@@ -61,7 +61,7 @@ def _depends(expr: Expr, names: frozenset[str]) -> bool:
 
 
 def _assigned(body: Iterable[Stmt], names: frozenset[str], decided: bool) -> frozenset[str]:
-    """What the statements assign from these names; everything where data has ``decided`` that they run."""
+    """Return the names assigned from these names; all of them where data has ``decided`` that they run."""
     found: frozenset[str] = frozenset()
     for statement in body:
         match statement:

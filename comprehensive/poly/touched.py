@@ -31,7 +31,7 @@ _MOST_CASES = 48
 
 
 class _GivenUpError(Exception):
-    """Why a reference has no exact bound; the text goes on after the reference."""
+    """An error that says why a reference has no exact bound; its text goes on after the reference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,10 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """``first`` and ``last`` are cases: the least and the greatest element are among those whose conditions hold.
+    """The ends of what a nest surely touches of an array.
+
+    ``first`` and ``last`` are cases: the least and the greatest element are among those whose conditions
+    hold.
 
     ``unknown`` are references, each with the reason, that may touch more.
     """
@@ -59,7 +62,7 @@ class Touched:
 
 @remembered
 def touched(nest: Nest) -> Mapping[str, Touched]:
-    """For every array of which the declaration does not give all extents."""
+    """Return the elements touched of every array of which the declaration does not give all extents."""
     found: dict[str, tuple[list[Reached], list[Reached], list[str]]] = {
         a.name: ([], [], []) for a in nest.arrays if a.dims is None or a.dims[0] is None
     }
@@ -143,7 +146,10 @@ class _Search:
     """The greatest value of polynomials over the counters of one reference."""
 
     def __init__(self, counters: Sequence[str], scope: Scope, lower: Mapping[str, int], facts: Facts) -> None:
-        """``lower`` are bounds on scalars that hold where the loops run, besides those that a call is held to."""
+        """Search with these counters.
+
+        ``lower`` are bounds on scalars that hold where the loops run, besides those that a call is held to.
+        """
         self._counters = frozenset(counters)
         self._scope = scope
         self._least = scope.lower
@@ -170,7 +176,10 @@ class _Search:
         return finished
 
     def _tidy(self, given: tuple[Constraint, ...]) -> tuple[Constraint, ...] | None:
-        """Without what always holds; None where something never does."""
+        """Drop constraints that always hold or follow from another one.
+
+        None where one never holds, or two of them exclude each other.
+        """
         kept: list[Constraint] = []
         for constraint in dict.fromkeys(given):
             polynomial = constraint.polynomial
@@ -196,7 +205,7 @@ class _Search:
         return tuple(kept)
 
     def _without_implied(self, given: tuple[Constraint, ...]) -> tuple[Constraint, ...]:
-        """Without conditions on quotients that follow from the others: mostly that a grid has a block."""
+        """Drop conditions on quotients that follow from the others: mostly that a grid has a block."""
         kept = list(given)
         for constraint in given:
             quotients = quotient_symbols(constraint.polynomial.symbols, self._scope)
@@ -296,7 +305,7 @@ class _Search:
         return -self._floor(other, step), self._floor(-other, step)
 
     def _floor(self, above: Polynomial, step: Polynomial) -> Polynomial:
-        """``above / step`` rounded down, as a polynomial: what varies is divided by the step exactly."""
+        """Return ``above / step`` rounded down, as a polynomial: what varies is divided by the step exactly."""
         moving = self._varying(above)
         whole = Polynomial(0)
         for term in moving:

@@ -33,7 +33,7 @@ Witnesses = Mapping[Question, Witness]
 _MOST_ENTRIES = 10_000
 _ENTRIES_A_POINT = 2_000
 _LEAST_GUESSES = 3
-"""So many values of what is not known must show a conflict."""
+"""The number of values of what is not known that must show a conflict."""
 _Entry = tuple[Runner, tuple[int, ...]]
 Conflicting: TypeAlias = Callable[[Runner, Runner], bool]
 """Whether the order counts in which two references touch one element."""
@@ -41,7 +41,10 @@ Conflicting: TypeAlias = Callable[[Runner, Runner], bool]
 
 @lru_cache(maxsize=256)
 def witnesses(nest: Nest, serial: str | None = None) -> Witnesses:
-    """What small runs refute: all loops of the grid and the bands, or with ``serial`` that serial loop alone."""
+    """Return the questions on loops that small runs refute, each with its witness.
+
+    They are on all loops of the grid and the bands, or with ``serial`` on that serial loop alone.
+    """
     written = {r.access.array for r in runners(nest) if r.access.mode.writes}
     return refuted(nest, [r for r in runners(nest) if r.access.array in written], serial)
 
@@ -59,7 +62,7 @@ def refuted(
     conflict: Conflicting = order_counts,
     least: int = 1,
 ) -> Witnesses:
-    """What small runs of these references refute; arguments are at least ``least``."""
+    """Return the questions that small runs of these references refute; arguments are at least ``least``."""
     if not active:
         return {}
     written = {r.access.array for r in active}
@@ -108,7 +111,10 @@ class _Suspicion:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """``elements`` are those inside their arrays; ``outside`` the arrays that a subscript leaves."""
+    """The touches of a small run.
+
+    ``elements`` are those inside their arrays; ``outside`` the arrays that a subscript leaves.
+    """
 
     elements: Mapping[tuple[str, tuple[int, ...]], list[_Entry]]
     outside: frozenset[str]

@@ -1,4 +1,4 @@
-"""Which accesses exist: what every pass asks before it writes one, and :mod:`.verify` behind it.
+"""The accesses that exist: what every pass asks before it writes one, and :mod:`.verify` behind it.
 
 In: an instruction that accesses memory, the types of the registers of its vector, the module it stands in.  Out: why
 there is no such instruction, None where there is::
@@ -48,7 +48,7 @@ class _File(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class AccessForms:
-    """Of one base opcode: the memories that it may name, and those that single words go with."""
+    """The memories that accesses with one base opcode may name, and those that single words go with."""
 
     spaces: frozenset[str]
     words: Mapping[str, frozenset[str]]
@@ -62,7 +62,7 @@ def _file() -> _File:
 
 @cache
 def access_forms() -> Mapping[str, AccessForms]:
-    """By base opcode."""
+    """Return the forms of accesses by base opcode, as ``specs/ptx/access_forms.toml`` lists them."""
     return {
         name: AccessForms(
             frozenset(row["spaces"].split()),
@@ -74,13 +74,16 @@ def access_forms() -> Mapping[str, AccessForms]:
 
 
 def register_types(flow: Flow) -> dict[str, str]:
-    """Of the registers of a function whose name is that of one register only."""
+    """Return the types of a function's registers by name, without names that several registers share."""
     inner = {register.name for register in flow.registers if register.scope != 0}
     return {register.name: register.type for register in flow.registers if register.name not in inner}
 
 
 def form_obstacle(instruction: Instruction, types: Mapping[str, str], module: Module) -> str | None:
-    """``types`` are those of registers by name; one that is not there is not looked at."""
+    """Return why there is no such access as the instruction makes; None where there is.
+
+    ``types`` are those of registers by name; one that is not there is not looked at.
+    """
     code = instruction.opcode
     forms = access_forms().get(code.base)
     if forms is None or code.space is None:

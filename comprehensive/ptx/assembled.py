@@ -17,7 +17,10 @@ from comprehensive.toolchain.nvcc import Compiled, SourceRejectedError, Tool, as
 
 
 def assembled(ptxas: Tool) -> Check:
-    """CompileError (CF1026); ToolError where ptxas does not run to its end."""
+    """Return the check that ptxas takes what a pass made: CompileError (CF1026) where it does not.
+
+    The check raises ToolError where ptxas does not run to its end.
+    """
 
     def check(stage: Stage) -> None:
         if stage.after is stage.before:
@@ -36,8 +39,10 @@ def assembled(ptxas: Tool) -> Check:
 
 
 def cubin_of(ptxas: Tool, module: Module) -> Compiled:
-    """For the architecture that the module names, or the next one that ptxas has. SourceRejectedError where ptxas
-    rejects it."""
+    """Compile for the architecture that the module names, or the next later one that ptxas has.
+
+    SourceRejectedError where ptxas rejects the module.
+    """
     with tempfile.TemporaryDirectory() as directory:
         source = Path(directory) / "module.ptx"
         source.write_bytes(print_module(module).encode("utf-8", "surrogateescape"))
@@ -57,7 +62,7 @@ def cubin_of(ptxas: Tool, module: Module) -> Compiled:
 
 
 _LATER = ("sm_75", "sm_80", "sm_90", "sm_100")
-"""Of what ptxas no longer has, code for a later one tells as much."""
+"""Later architectures for those that ptxas no longer has: code for one of them tells as much."""
 
 
 def _first_error(rejected: SourceRejectedError) -> str:

@@ -98,7 +98,7 @@ def statements_of(file: SourceFile, start: int, end: int) -> tuple[Statement, ..
 
 
 def token_start(file: SourceFile, statement: _Placed) -> int:
-    """Where a statement or item itself begins, behind comments and white space."""
+    """Return where a statement or item itself begins, behind comments and white space."""
     found = _LEADING.match(file.text, statement.start)
     return statement.start if found is None else found.end()
 

@@ -17,7 +17,7 @@ from comprehensive.diagnostics import CompileError, Diagnostic, Severity
 
 
 def read_text(path: str) -> str:
-    """CompileError (CF1027) where the file cannot be read."""
+    """Return the text of a file, or of standard input for ``-``. CompileError (CF1027) if it cannot be read."""
     try:
         content = _standard(sys.stdin).read() if path == "-" else _read(path)
     except (OSError, ValueError) as error:
@@ -46,7 +46,7 @@ def write_text(path: str, text: str) -> None:
 
 
 def _standard(stream: TextIO | None) -> BinaryIO:
-    """None where the caller has closed it."""
+    """Return the bytes of a standard stream; ValueError where the caller has closed it (None)."""
     if stream is None:
         raise ValueError("it is closed")
     return stream.buffer
@@ -72,7 +72,7 @@ def _replace(target: Path, content: bytes) -> None:
 
 
 def _is_device(path: str) -> bool:
-    """``/dev/null``, a pipe: what cannot be replaced."""
+    """Return whether a path is none of a file that can be replaced: ``/dev/null``, a pipe."""
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:

@@ -38,7 +38,10 @@ from comprehensive.ptx.statements import (
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """``type`` as declared, which does not say what is in it; ``scope`` is 0 for the function's own."""
+    """A register: ``type`` is as declared, which does not say what is in it.
+
+    ``scope`` is 0 for the function's own.
+    """
 
     number: int
     name: str
@@ -73,13 +76,15 @@ class Step:
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """Uses and the guard."""
+        """The registers that the step reads: its uses and the guard."""
         return self.uses if self.guard is None else (*self.uses, self.guard)
 
 
 @dataclass(frozen=True)
 class Flow:
-    """``labels`` are steps by position of the label's statement; a label at the end is one step behind the last.
+    """A function with its names resolved.
+
+    ``labels`` are steps by position of the label's statement; a label at the end is one step behind the last.
 
     ``free`` are names that the function does not declare, with the position of the statement that has one first: those
     of the module, if it is whole.
@@ -103,7 +108,10 @@ class Flow:
 
 
 def roles_of(instruction: Instruction) -> tuple[Role, ...]:
-    """Of its operands; of a call it matters whether there is a list of results."""
+    """Return the roles of an instruction's operands.
+
+    For a call it matters whether there is a list of results.
+    """
     code, operands = instruction.opcode, instruction.operands
     if code.base != "call":
         return code.roles(len(operands))
@@ -111,13 +119,19 @@ def roles_of(instruction: Instruction) -> tuple[Role, ...]:
 
 
 def role_of(name: str, role: Role) -> Role:
-    """Of a register in an operand: where only a part is written (``v.x``), the other parts stay, and all is read."""
+    """Return the role of a register within an operand.
+
+    Where only a part is written (``v.x``), the other parts stay, so that all of it is read.
+    """
     return Role.DEF_USE if role is Role.DEF and "." in name else role
 
 
 def flow_of(function: Function) -> Flow:
-    """CompileError: CF1002 for a declaration that is not understood, CF1004 for a label that is there twice or not at
-    all, CF1005 for an undeclared register."""
+    """Return the flow of a function.
+
+    CompileError: CF1002 for a declaration that is not understood, CF1004 for a label that is there twice or
+    not at all, CF1005 for an undeclared register.
+    """
     scopes = _Scopes(function)
     steps: list[_Unresolved] = []
     labels: dict[int, int] = {}
@@ -190,7 +204,7 @@ _DEFINED = frozenset({Role.DEF, Role.DEF_USE})
 
 
 class _Scopes:
-    """What names mean where a statement stands."""
+    """The scopes around a statement: they say what names mean where it stands."""
 
     def __init__(self, function: Function) -> None:
         self._function = function
@@ -342,7 +356,7 @@ def _outwards(scope: _Scope | None) -> Iterator[_Scope]:
 
 
 def _span(function: Function, statement: Statement) -> Span | None:
-    """None for a statement that a pass has made."""
+    """Return where a statement stands; None for one that a pass has made."""
     if statement.end == MADE:
         return None
     return Span(function.file, token_start(function.file, statement), statement.end)

@@ -22,7 +22,7 @@ from comprehensive.ptx.statements import Statement
 
 @dataclass(frozen=True)
 class Parameter:
-    """Of a function: ``bytes`` in all; ``space`` and ``pointee_align`` are what ``.ptr`` says of a pointer."""
+    """A parameter of a function: ``bytes`` in all; ``space`` and ``pointee_align`` are what ``.ptr`` says."""
 
     name: str
     type: str
@@ -52,7 +52,7 @@ class Rewritten(Item):
 
 @dataclass(frozen=True)
 class Variable(Item):
-    """Of the module: ``.global .align 4 .b8 table[64] = {...};``; ``text`` is without comments."""
+    """A variable of the module: ``.global .align 4 .b8 table[64] = {...};``. ``text`` is without comments."""
 
     symbol: str
     text: str
@@ -86,7 +86,7 @@ class Function(Item):
 
     @cached_property
     def body(self) -> tuple[Statement, ...]:
-        """CompileError (CF1002) where a statement is not understood."""
+        """The statements of the function. CompileError (CF1002) where one is not understood."""
         if self.changed is not None or self.open is None:
             return self.changed or ()
         return statements_of(self.file, self.open, self.close)
@@ -95,7 +95,7 @@ class Function(Item):
         return replace(self, changed=tuple(body))
 
     def with_header(self, header: str) -> Function:
-        """With other tunings, for instance; the body stays."""
+        """Return the function with another header, with other tunings for instance; the body stays."""
         return replace(self, header=header, changed=self.body)
 
     def tuning(self, name: str) -> tuple[int, ...]:
@@ -108,7 +108,10 @@ class Function(Item):
 
 @dataclass(frozen=True)
 class Module:
-    """``version`` is that of the language; ``target`` has the architecture first (``sm_90a``, then ``debug``)."""
+    """A module: ``version`` is that of the language.
+
+    ``target`` has the architecture first (``sm_90a``, then ``debug``).
+    """
 
     file: SourceFile
     items: tuple[Item, ...]
@@ -119,7 +122,7 @@ class Module:
 
     @cached_property
     def functions(self) -> Mapping[str, Function]:
-        """Those with a body, by name."""
+        """The functions that have a body, by name."""
         found = (item for item in self.items if isinstance(item, Function) and not item.is_declaration)
         return MappingProxyType({item.symbol: item for item in found})
 
@@ -286,7 +289,10 @@ def _items(file: SourceFile) -> Iterator[Item]:
 
 
 def _closing(file: SourceFile, start: int, head: int) -> int:
-    """Where the brace stands that closes a body which begins at ``start``."""
+    """Return where the brace stands that closes a body which begins at ``start``.
+
+    CompileError where none does.
+    """
     depth = 1
     for match in _BRACES.finditer(file.text, start):
         if match[1] == "{":
@@ -358,7 +364,7 @@ def _parameter(text: str) -> Parameter:
 
 
 def bytes_of(type_: str) -> int:
-    """Of a value of a type such as ``f32`` or ``b8``; a predicate counts as 1."""
+    """Return the bytes of a value of a type such as ``f32`` or ``b8``; a predicate counts as 1."""
     digits = type_.lstrip("busfe")
     return _TYPE_BYTES.get(digits if type_ != "pred" else type_, 8)
 

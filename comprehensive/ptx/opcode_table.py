@@ -34,14 +34,14 @@ class Effect(Flag):
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """``words`` of an opcode need at least this ``.version`` and ``.target``."""
+    """The need of an opcode with ``words`` for at least this ``.version`` and ``.target``."""
 
     words: frozenset[str]
     version: tuple[int, int]
     target: int
     """The number in ``sm_90``; 0 for any."""
     specific: bool
-    """Only targets with a letter will do, such as ``sm_90a``."""
+    """Whether only targets with a letter will do, such as ``sm_90a``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +53,7 @@ class Row:
     operands: str
     effect: Effect
     space: str | None
-    """Where it accesses memory unless a modifier says so; None if it does not."""
+    """The memory that it accesses unless a modifier says so; None if it does not."""
     volatile: bool
     convergent: bool
     side_effects: bool

@@ -55,11 +55,10 @@ class Opcode:
     vector: int
     """How many elements ``.v2``, ``.v4``, ``.v8`` ask for, else 1."""
     space: str | None
-    """Where memory is accessed; of two spaces the first, where a copy goes; None if it is not.
-
-    ``shared::cta`` is ``shared``, ``param::entry`` and ``param::func`` are ``param``. ``shared::cluster`` holds
-    ``shared``, ``generic`` (none is named) may be any but ``param`` of functions, ``tensor`` is tensor memory.
-    """
+    """The memory that is accessed; of two memories the first, where a copy goes; None if it is not.
+    ``shared::cta`` is ``shared``, ``param::entry`` and ``param::func`` are ``param``. ``shared::cluster``
+    holds ``shared``, ``generic`` (none is named) may be any but ``param`` of functions, ``tensor`` is tensor
+    memory."""
     spaces: tuple[str, ...]
     """All of them: ``cp.async.ca.shared.global`` writes ``shared`` and reads ``global``."""
     is_known: bool
@@ -69,7 +68,7 @@ class Opcode:
     is_convergent: bool
     """Lanes take part together: must not get another control dependence."""
     has_side_effects: bool
-    """Not removable even if no result is used."""
+    """Whether it may not be removed even if no result is used."""
     is_terminator: bool
     """Ends a basic block: bra, brx.idx, ret, exit, trap."""
     is_gate: bool
@@ -81,7 +80,7 @@ class Opcode:
     """The lowest ``.version``, and ``min_target`` the lowest ``sm_``, that take it; (1, 0) and 0 where any does."""
     min_target: int
     arch_specific: bool
-    """Of these only targets with a letter: ``sm_90a``, ``sm_100f``."""
+    """Whether only targets with a letter take it: ``sm_90a``, ``sm_100f``."""
     version_known: bool
     """Whether both are exact; else they are bounds from below."""
     _signature: Signature | None = field(repr=False)

@@ -44,7 +44,7 @@ class Immediate:
 
     @cached_property
     def value(self) -> int | float:
-        """Of an integer the integer, of a floating-point literal the number (NaN included)."""
+        """The number that the literal stands for, an integer or a floating-point number (NaN included)."""
         text = self.text.removeprefix("-")
         sign = -1 if text != self.text else 1
         if text[:2] in ("0f", "0F"):
@@ -95,7 +95,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where memory is accessed: ``[%rd1+-4]``; ``offset`` in bytes.
+    """An address where memory is accessed, such as ``[%rd1+-4]``; ``offset`` is in bytes.
 
     ``has_zero``: written as ``[%rd1+0]``, of which ptxas makes an addition with -G.
     """
@@ -163,7 +163,10 @@ class Place(Several):
 
 @dataclass(frozen=True)
 class Expression:
-    """What is none of these, such as a constant expression: kept as it is written, ``names`` are all that occur."""
+    """An operand of no other kind, such as a constant expression, kept as it is written.
+
+    ``names`` are all that occur.
+    """
 
     text: str
     names: tuple[str, ...]
@@ -292,7 +295,10 @@ def _address(inside: str) -> Operand:
 
 
 def _literal(text: str) -> Immediate:
-    """OperandError for digits that are no number, such as ``09``: a number that begins with 0 is octal."""
+    """Return the number as an operand.
+
+    OperandError for digits that are no number, such as ``09``: a number that begins with 0 is octal.
+    """
     found = Immediate(text)
     try:
         _ = found.value
@@ -307,7 +313,10 @@ def _offset(found: re.Match[str]) -> int:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """At separators outside brackets; all without white space around them."""
+    """Split text at separators outside brackets, and strip white space around the parts.
+
+    OperandError where brackets do not match or are nested too deeply.
+    """
     if not any(bracket in text for bracket in "([{)]}"):
         return [part.strip() for part in text.split(separator)]
     parts: list[str] = []

@@ -22,7 +22,7 @@ from comprehensive.ptx.verify import problems
 
 @dataclass(frozen=True)
 class Stage:
-    """What one pass made of the module that the one before gave."""
+    """A pass that has run: the module before it, what it made of that, and its remarks."""
 
     ptx_pass: PtxPass
     before: Module
@@ -63,7 +63,7 @@ def rewrite(text: str, pipeline: str, *, name: str) -> tuple[str, Sequence[Remar
 
 
 def verified(stage: Stage) -> None:
-    """CompileError (CF1024)."""
+    """Check that what a pass made is well formed. CompileError (CF1024) where it is not."""
     if stage.after is stage.before:
         return
     found = problems(stage.after, stage.before)
@@ -72,7 +72,7 @@ def verified(stage: Stage) -> None:
 
 
 def pass_error(code: str, stage: Stage, what: str) -> CompileError:
-    """That a pass is at fault."""
+    """Return the error which says that a pass is at fault."""
     name = stage.ptx_pass.name
     help = f"this is a bug of the pass: leave '{name}' out, and report it with the input"
     return CompileError((Diagnostic(Severity.ERROR, code, f"'{name}' {what}", None, help=help),))

@@ -102,7 +102,10 @@ def _conditions(text: str) -> frozenset[str]:
 
 
 def _expand(slots: tuple[Slot, ...]) -> Iterator[tuple[int, tuple[Slot, ...]]]:
-    """What is optional is there from the left to the right: ``a, b?, c`` is ``a, c`` or ``a, b, c``."""
+    """Yield numbers of operands with their slots: ``a, b?, c`` stands for ``a, c`` and ``a, b, c``.
+
+    Optional slots are filled from the left to the right.
+    """
     least = sum(not slot.mark for slot in slots)
     optional = sum(slot.mark == "?" for slot in slots)
     repeated = any(slot.mark == "*" for slot in slots)
@@ -125,12 +128,17 @@ def _chosen(slots: tuple[Slot, ...], extra: int) -> Iterator[Slot]:
 
 
 def unknown_roles(operands: int) -> tuple[Role, ...]:
-    """Of an instruction that the table does not know: the first operand may be anything, the others are read."""
+    """Return the roles for an instruction that the table does not know.
+
+    The first operand may be anything, the others are read.
+    """
     return (Role.DEF_USE, *(Role.USE for _ in range(operands - 1))) if operands else ()
 
 
 def call_roles(operands: int, returns: bool | None) -> tuple[Role, ...]:
-    """Of ``call (ret), f, (args), prototype``; ``returns`` says whether ``(ret)`` is there, None that nobody knows.
+    """Return the roles for ``call (ret), f, (args), prototype``.
+
+    ``returns`` says whether ``(ret)`` is there; None where that is not known.
 
     Without knowing, two operands are ``(ret), f`` or ``f, (args)`` and three ``(ret), f, (args)`` or ``f, (args),
     prototype``: then the first may be anything.

@@ -30,8 +30,8 @@ class SpecialRegister:
     type: str
     vector: int
     varies: Varies
-    """Between what the value differs: the lanes of a warp, the warps of a block, the blocks of a grid, grids; ``time``:
-    it may differ between two reads, so that none may be moved, removed or merged."""
+    """The things between which the value differs: the lanes of a warp, the warps of a block, the blocks of a
+    grid, grids; ``time``: it may differ between two reads, so that none may be moved, removed or merged."""
     min_version: tuple[int, int]
     min_target: int
 
@@ -80,7 +80,7 @@ def _registers(row: _Written) -> Iterator[SpecialRegister]:
 
 
 def _numbered(pattern: str) -> list[str]:
-    """``%pm{0-7}`` is eight names."""
+    """Return the names of a pattern: ``%pm{0-7}`` is eight names."""
     match = re.fullmatch(r"(.*)\{(\d+)-(\d+)\}(.*)", pattern)
     if match is None:
         return [pattern]

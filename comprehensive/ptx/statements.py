@@ -17,7 +17,7 @@ MADE = -1
 
 
 class Instruction(NamedTuple):
-    """``@guard opcode operands;``"""
+    """An instruction: ``@guard opcode operands;``."""
 
     opcode: Opcode
     operands: tuple[Operand, ...]
@@ -27,7 +27,7 @@ class Instruction(NamedTuple):
 
 
 class Label(NamedTuple):
-    """``name:``"""
+    """A label: ``name:``."""
 
     name: str
     start: int = MADE
@@ -44,7 +44,7 @@ class Declaration(NamedTuple):
 
 
 class Directive(NamedTuple):
-    """What is said to the assembler: ``.loc 1 5 3``, ``.pragma "nounroll";``, ``t: .branchtargets A, B;``."""
+    """A directive to the assembler: ``.loc 1 5 3``, ``.pragma "nounroll";``, ``t: .branchtargets A, B;``."""
 
     name: str
     text: str
@@ -54,14 +54,14 @@ class Directive(NamedTuple):
 
 
 class Open(NamedTuple):
-    """``{``, which begins a scope of names."""
+    """A ``{``, which begins a scope of names."""
 
     start: int = MADE
     end: int = MADE
 
 
 class Close(NamedTuple):
-    """``}``"""
+    """A ``}``, which ends a scope of names."""
 
     start: int = MADE
     end: int = MADE

@@ -33,7 +33,10 @@ Argument = int | bytes | NDArray[np.uint8]
 
 
 def validated(seed: int = 0, told: Callable[[Remark], object] = lambda _: None) -> Check:
-    """CompileError (CF1025)."""
+    """Return the check that kernels compute the same before and after a pass, on small random launches.
+
+    The check raises CompileError (CF1025) where one does not; what could not be tried is ``told``.
+    """
 
     def check(stage: Stage) -> None:
         for name, kernel in stage.after.kernels.items():
@@ -49,7 +52,10 @@ def validated(seed: int = 0, told: Callable[[Remark], object] = lambda _: None) 
 
 
 def _fault(stage: Stage, kernel: Function, draw: np.random.Generator) -> str | None:
-    """Why one launch did not end well before the pass; None where it did, and computes the same behind it."""
+    """Return why one launch did not end well before the pass; None where it did and computes the same after.
+
+    CompileError (CF1025) where it computes something else.
+    """
     block = kernel.tuning("reqntid") or _BLOCKS[int(draw.integers(len(_BLOCKS)))]
     grid = (int(draw.integers(1, 4)), *(int(draw.integers(1, 3)) for _ in block[1:]))
     arguments = _arguments(kernel, draw)
@@ -75,7 +81,7 @@ def _fault(stage: Stage, kernel: Function, draw: np.random.Generator) -> str | N
 def _run(
     module: Module, kernel: str, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Argument]
 ) -> str | None:
-    """What is wrong, None where it ends well."""
+    """Return what is wrong with a run of the kernel; None where it ends well."""
     try:
         interpret(module, kernel, grid, block, arguments, shared_bytes=_SHARED_BYTES, max_turns=_MOST_TURNS)
     except CompileError as error:

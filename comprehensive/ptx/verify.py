@@ -21,7 +21,7 @@ from comprehensive.ptx.statements import Statement
 
 
 def problems(module: Module, before: Module) -> tuple[str, ...]:
-    """What is wrong in functions that are others than before, each as one line; empty where nothing is."""
+    """Return what is wrong in functions that passes have changed, one line each; empty where nothing is."""
     try:
         again = parse(SourceFile(module.file.path, print_module(module)))
     except CompileError as error:
@@ -92,7 +92,7 @@ def _misfits(flow: Flow) -> Iterator[str]:
 
 
 def _no_forms(flow: Flow, module: Module) -> Iterator[str]:
-    """Accesses that do not exist."""
+    """Yield the accesses that do not exist, each with the reason."""
     types = register_types(flow)
     for step in flow.steps:
         obstacle = form_obstacle(step.instruction, types, module)

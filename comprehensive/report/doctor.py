@@ -28,7 +28,11 @@ PACKAGES = ("click", "islpy", "jinja2", "lark", "numpy", "python-flint", "sympy"
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """``place`` is None for what is missing; ``steps`` says where it was looked for; ``needed_for`` what it gives."""
+    """A tool as ``doctor`` has found it.
+
+    ``place`` is None for what is missing; ``steps`` says where it was looked for; ``needed_for`` what it
+    gives.
+    """
 
     name: str
     place: str | None

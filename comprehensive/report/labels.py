@@ -66,7 +66,7 @@ def least_clashing(
 
 
 def rows(intervals: Iterable[tuple[float, float]]) -> tuple[int, ...]:
-    """For each interval the first row, from 0, in which it meets none before it."""
+    """Return for each interval the first row, from 0, in which it meets none before it."""
     found: list[tuple[int, float, float]] = []
     for low, high in intervals:
         busy = {row for row, start, end in found if start < high and low < end}

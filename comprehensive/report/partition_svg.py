@@ -107,7 +107,7 @@ def _colours(partition: Partition) -> Mapping[int | None, str]:
 
 
 def _viridis(place: int, last: int) -> str:
-    """From dark to light in equal steps; a single colour is the lightest but one."""
+    """Return a colour from dark to light, in equal steps; a single one is the lightest but one."""
     steps = len(_VIRIDIS) - 1
     whole, part = divmod(steps * (last - place), last)
     low, high = _VIRIDIS[whole], _VIRIDIS[min(whole + 1, steps)]
@@ -216,7 +216,7 @@ def _areas(plane: Plane, column: Column, across: Scale, up: Scale) -> list[_Area
 def _curves(
     partition: Partition, plane: Plane, columns: Sequence[Sequence[_Area]], across: Scale
 ) -> Mapping[str, list[list[Place]]]:
-    """For each equation the curves, in pixels, along which the choice changes."""
+    """Return for each equation the curves, in pixels, along which the choice changes."""
     found: dict[str, list[list[Place]]] = {}
     for areas in columns:
         for area in areas[:-1]:
@@ -241,7 +241,7 @@ def _extend(lines: list[list[Place]], added: list[Place]) -> None:
 
 
 def _changes(left: Sequence[_Area], right: Sequence[_Area]) -> Iterator[tuple[float, float]]:
-    """From where to where, in pixels from below, the choice on the left of a vertical line is not that on its right."""
+    """Yield the stretches of a vertical line, in pixels, where the choices on its sides differ."""
     cuts = {y for area in left for y in (area.top[-1], area.bottom[-1])}
     cuts |= {y for area in right for y in (area.top[0], area.bottom[0])}
     for bottom, top in pairwise(sorted(cuts, reverse=True)):
@@ -297,7 +297,7 @@ def _along(line: Sequence[Place], words: str) -> Iterator[Label]:
 
 
 def _part_way(line: Sequence[Place], part: float) -> tuple[int, Place]:
-    """Where a part of the length of a line ends, and which of its pieces that is on."""
+    """Return the piece of a line on which a part of its length ends, and the place where it ends."""
     left = _length(line) * part
     for index, (one, other) in enumerate(pairwise(line)):
         step = dist(one, other)
@@ -309,7 +309,7 @@ def _part_way(line: Sequence[Place], part: float) -> tuple[int, Place]:
 
 
 def _inside(x: float, words: str) -> float:
-    """Where the middle of a text must be so that it stays in the frame."""
+    """Return where the middle of a text must be, from left to right, so that it stays in the frame."""
     half = len(words) * LETTER / 2 + 3
     return min(max(x, _LEFT + half), max(_LEFT + _WIDTH - half, _LEFT + half))
 

@@ -41,7 +41,7 @@ def number(value: RealNumber, symbol: str = "x") -> str:
 
 
 def decimal(value: RealNumber) -> str:
-    """At most six significant digits; integers in full."""
+    """Return the number in decimals: integers in full, others with at most six significant digits."""
     near = approximate(value)
     return str(near) if near.denominator == 1 else f"{float(near):.6g}"
 
@@ -63,7 +63,7 @@ def curve(partition: Partition, plane: Plane, polynomial: Polynomial) -> str:
 
 
 def name(partition: Partition, choice: int | None) -> str:
-    """As in `leaf 2`."""
+    """Return what a choice is called, such as `leaf 2`."""
     if choice is None:
         return "against the assumptions"
     case = partition.cases[choice]
@@ -78,7 +78,7 @@ def condition(partition: Partition, choice: int | None) -> str:
 
 
 def code(partition: Partition, choice: int | None) -> str:
-    """What a case runs, as in `cached: a; decisions (3a) (4a) (1)`."""
+    """Return what a case runs, such as `cached: a; decisions (3a) (4a) (1)`."""
     return "no variant" if choice is None else partition.cases[choice].code
 
 

@@ -74,7 +74,7 @@ def _curves_between_runs(plane: Plane) -> Iterator[Polynomial]:
 
 
 def _reasons(critical: Critical, known: set[Polynomial]) -> tuple[tuple[Reason, tuple[Polynomial, ...]], ...]:
-    """Those about curves that are seen; all where there is no such."""
+    """Return the reasons about curves that are seen; all of them where there are no such reasons."""
     seen = tuple(
         (reason, sources)
         for reason, sources in critical.reasons

@@ -23,11 +23,11 @@ class Scale:
 
     @property
     def is_logarithmic(self) -> bool:
-        """Whether equal factors are equally long."""
+        """Whether the axis is logarithmic: equal factors are equally long."""
         return self.low >= 1 and self.high >= _LOGARITHMIC_FROM * self.low
 
     def place(self, value: Fraction) -> float:
-        """Where the value is, between 0 and 1 inside the range."""
+        """Return where the value is on the axis, between 0 and 1 inside the range."""
         if self.is_logarithmic:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return float((value - self.low) / (self.high - self.low))
@@ -40,7 +40,7 @@ class Scale:
         return min(max(Fraction(f"{grown:.10g}"), self.low), self.high)
 
     def ticks(self) -> tuple[int, ...]:
-        """At most a dozen integers: powers of two, or multiples of 1, 2 or 5 times a power of ten."""
+        """Return at most a dozen integers: powers of two, or multiples of 1, 2 or 5 times a power of ten."""
         if self.is_logarithmic:
             powers = [2**k for k in range(math.ceil(self.high).bit_length() + 1)]
             inside = [power for power in powers if self.low <= power <= self.high]

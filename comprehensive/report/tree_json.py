@@ -129,7 +129,7 @@ def _system(tree: Tree[Fragment], system: System) -> list[Json]:
 
 
 def _atom(tree: Tree[Fragment], atom: Atom) -> Json:
-    """``terms relation 0``, and the text that isolates the limits."""
+    """Return ``terms relation 0`` as JSON, and the text that isolates the limits."""
     return {
         "text": atom.format(tree.order, tree.limits),
         "relation": atom.relation.value,

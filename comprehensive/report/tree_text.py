@@ -25,7 +25,7 @@ from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Pruned, Tre
 
 @dataclass(frozen=True, slots=True)
 class Strokes:
-    """What the edges are drawn with; each is three columns wide."""
+    """The strokes with which edges are drawn; each is three columns wide."""
 
     middle: str
     last: str

@@ -9,7 +9,10 @@ import ctypes
 
 
 class Choice(ctypes.Structure):
-    """What ran or why nothing did: members and their meanings are those of `templates/host/runtime.h.j2`."""
+    """The account of what ran, or of why nothing did.
+
+    Members and their meanings are those of `templates/host/runtime.h.j2`.
+    """
 
     _fields_ = [
         ("leaf", ctypes.c_int),

@@ -51,7 +51,7 @@ class CpuFaultError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What ``<function>_launch_explained`` returned and wrote to its ``cf_choice``.
+    """The result of ``<function>_launch_explained``: what it returned, and wrote to its ``cf_choice``.
 
     ``leaf`` is -1 where nothing was launched.  ``message`` says why the launch failed on the CPU (a divergent
     barrier), empty otherwise.

@@ -47,7 +47,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 class Edge(Enum):
-    """Which end of every array lies beside a page that nothing may touch."""
+    """The end of every array that lies beside a page that nothing may touch."""
 
     BEGIN = "begin"
     END = "end"
@@ -75,7 +75,7 @@ class Outside:
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """``arrays`` by name after a run."""
+    """The answer of a run: ``arrays`` are by name."""
 
     arrays: Mapping[str, Array]
     faults: tuple[Outside, ...]
@@ -83,7 +83,7 @@ class Guarded:
 
 @dataclass(frozen=True, slots=True)
 class GuardedKernels(Guarded):
-    """After a run of kernels, with what the launch returned."""
+    """The answer of a run of kernels, with what the launch returned."""
 
     outcome: Outcome
 
@@ -141,7 +141,7 @@ class GuardedProcess:
         kernel_threads: int = 1024,
         edge: Edge = Edge.END,
     ) -> GuardedKernels:
-        """As ``CpuLibrary.call`` of a library that was built without sanitizers."""
+        """Run as ``CpuLibrary.call`` does, on a library that was built without sanitizers."""
         if library.sanitize:
             raise ValueError("sanitizers and guarded pages do not go together")
         interface = library.interfaces[function]

@@ -27,7 +27,8 @@ import numpy as np
 from comprehensive.runtime.choice import Choice
 
 CLOSED_BYTES = 16 << 20
-"""On both sides of an array; an access further away than this is attributed to no array, and ends this process."""
+"""The bytes on both sides of an array within which an access is attributed to it; one further away ends this
+process."""
 CANARY = 0xA5
 """Fills the rest of the page on the open side of an array; what changes there was written out of bounds."""
 SCALARS: Mapping[str, Any] = {
@@ -94,7 +95,7 @@ class Guards:
         return copies
 
     def outside(self, arrays: Sequence[Any], visible: Sequence[int]) -> list[_Outside]:
-        """What was touched outside of the arrays, or only written on the open side."""
+        """Return what was touched outside of the arrays, or only written on the open side."""
         found: list[_Outside] = []
         for number, (array, bytes) in enumerate(zip(arrays, visible, strict=True)):
             recorded = (_Recorded * 2)()
@@ -110,7 +111,7 @@ class Guards:
 
 
 def _overwritten(number: int, address: int, bytes: int, recorded: Any) -> list[_Outside]:
-    """What has changed in the rest of the first and the last page of an array."""
+    """Return what has changed in the rest of the first and the last page of an array."""
     found: list[_Outside] = []
     for side, start, length in (
         (0, address - address % PAGE, address % PAGE),
@@ -221,7 +222,7 @@ def _extents(guards: Guards, job: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _left(guards: Guards, job: Mapping[str, Any], elements: Sequence[int], at_begin: bool) -> list[_Outside]:
-    """What the serial program touches outside of so many elements of each array."""
+    """Return what the serial program touches outside of so many elements of each array."""
     arrays: Sequence[Any] = job["arrays"]
     visible = [count * array.itemsize for count, array in zip(elements, arrays, strict=True)]
     placed = guards.placed(arrays, visible, at_begin)

@@ -33,7 +33,7 @@ from comprehensive.metafork.printer import print_expr
 from comprehensive.metafork.scalar_types import common_type, promote
 
 Columns: TypeAlias = dict[str, Any]
-"""Per iterator an integer column with one entry an iteration; scalars are plain numbers."""
+"""An integer column for each iterator, with one entry an iteration; scalars are plain numbers."""
 
 Types: TypeAlias = Mapping[str, ScalarType]
 

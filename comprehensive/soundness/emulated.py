@@ -79,7 +79,7 @@ class LeafRuns:
 
     @property
     def name(self) -> str:
-        """``matmul leaf 3`` or ``matmul register tile 1``."""
+        """The name of a run: ``matmul leaf 3`` or ``matmul register tile 1``."""
         return f"{self.region} {self.kind} {self.tile or self.leaf}"
 
     @property
@@ -265,7 +265,7 @@ def _is_rounded(plan: FunctionPlan, tile: int) -> bool:
 
 
 def _fits(region: RegionPlan, number: int) -> bool:
-    """Whether what a number names can run on the fake device, which has what compute capability 9.0 has."""
+    """Return whether a leaf or tile can run on the fake device, which has compute capability 9.0."""
     tiling = region.tiling_of(number)
     if tiling is None:
         return True  # a machine is found for each leaf
@@ -312,7 +312,10 @@ class _Runs:
     def reference(
         self, nests: tuple[Nest, ...], sample: Sample, number: int, *, duplicates: bool
     ) -> _Reference | str:
-        """Why there is none, where nothing can be expected of the kernels. CpuFaultError."""
+        """Return the arrays to expect of the kernels, or why nothing can be expected of them.
+
+        CpuFaultError where the serial program fails.
+        """
         serial, function = self.executables.serial, self.plan.function
         data = sized(self.process, serial, function, nests, sample, number, duplicates=duplicates)
         if isinstance(data, str):

@@ -24,13 +24,16 @@ from comprehensive.soundness.index_data import TooFewIndicesError
 from comprehensive.soundness.sampling import Sample, random_data
 
 MAX_BYTES = 1 << 26
-"""Of one array; a program that asks for more is passed over at this sample."""
+"""The most bytes of one array; a program that asks for more is passed over at this sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """``drawn`` holds at least what every conditional reference could touch, as far as that is known; ``exact`` its
-    first elements, as many as the serial program touches."""
+    """Data of the sizes that a program touches.
+
+    ``drawn`` holds at least what every conditional reference could touch, as far as that is known; ``exact``
+    its first elements, as many as the serial program touches.
+    """
 
     drawn: Mapping[str, Any]
     exact: Mapping[str, Any]

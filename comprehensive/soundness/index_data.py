@@ -34,7 +34,7 @@ class TooFewIndicesError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class IndexUse:
-    """``indices`` is read to find the place along dimension ``dimension`` at which ``array`` is written.
+    """A use of data as an index: where ``array`` is written along ``dimension``, ``indices`` is read.
 
     ``direct`` where an element is the subscript itself; ``distinct`` where two equal ones would be a race; ``type``
     is that of the elements of ``indices``.
@@ -49,7 +49,7 @@ class IndexUse:
 
 
 def index_uses(nests: Iterable[Nest]) -> tuple[IndexUse, ...]:
-    """How places of writes are read from arrays, in order of the text."""
+    """Return how places of writes are read from arrays, in order of the text."""
     found: dict[IndexUse, None] = {}
     for nest in nests:
         data = {array.name: array.type for array in nest.arrays}
@@ -118,7 +118,7 @@ def drawn_indices(
 
 
 def limit_of(uses: Iterable[IndexUse], name: str, shapes: Mapping[str, tuple[int, ...]]) -> int | None:
-    """Below which the indices in an array stay; None for an array that is no index array of these."""
+    """Return the number below which the indices in an array stay; None for an array that is no index array."""
     own = [use for use in uses if use.indices == name]
     return min((min(_bound(use, shapes), _range(use.type)) for use in own), default=None)
 
@@ -129,7 +129,7 @@ def data_range(type: ScalarType) -> tuple[int, int]:
 
 
 def _range(type: ScalarType) -> int:
-    """How many indices an element of this type can be."""
+    """Return how many indices an element of this type can be."""
     return min(type.highest + 1, 2**31)
 
 
@@ -144,7 +144,7 @@ def _bound(use: IndexUse, shapes: Mapping[str, tuple[int, ...]]) -> int:
 
 
 def _different(order: Any, shape: tuple[int, ...], random: Any) -> Any:
-    """Elements that all differ; where there are too few of them, that differ in every row."""
+    """Return elements that all differ, or, where there are too few for that, differ in every row."""
     count = prod(shape)
     if count <= len(order):
         return order[:count].reshape(shape)

@@ -17,7 +17,9 @@ from comprehensive.soundness.sampling import all_scalars
 def disagreement(
     source: Nest, leaf: Nest, arguments: Mapping[str, int | float], data: Mapping[str, Any], step: int
 ) -> str | None:
-    """What differs bit by bit after one run of each; ``step`` stands for scalars that only the host knows.
+    """Return what differs bit by bit after a run of each, if anything; ``step`` stands for host scalars.
+
+    Only the host knows their values.
 
     Where the source itself has undefined behaviour (an overflow, say), nothing is asked of the leaf.
     """
@@ -47,7 +49,10 @@ def difference(
     order: Order = "forward",
     tolerance: Mapping[str, float] | None = None,
 ) -> str | None:
-    """What differs from ``expected`` after a run of the leaf, by more than the tolerance of its type."""
+    """Return what differs from ``expected`` after a run of the leaf; None where nothing does.
+
+    Numbers may differ by the tolerance of their type.
+    """
     given = {name: data[name] for name in expected}
     try:
         actual = run(leaf, all_scalars(leaf, arguments, step), given, order=order)

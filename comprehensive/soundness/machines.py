@@ -24,7 +24,10 @@ AMPLE = 1 << 24
 def machine_for(
     system: System, values: Mapping[str, int | Fraction], limits: Sequence[str]
 ) -> dict[str, int] | None:
-    """``values`` give every symbol of the system, assumptions included, that is not in ``limits``."""
+    """Return the largest limits under which the system may hold; None where it does not hold under them.
+
+    ``values`` give every symbol of the system, assumptions included, that is not in ``limits``.
+    """
     machine: dict[str, int] = {}
     for limit in limits:
         upper = Fraction(AMPLE)

@@ -26,7 +26,8 @@ from comprehensive.soundness.columns import Columns, NotEvaluableError, Types, c
 from comprehensive.soundness.conversions import with_conversions
 
 MAX_ITERATIONS = 1 << 22
-"""Of all loops around one access together; a wrapped bound of an unsigned loop is beyond it."""
+"""The most iterations of all loops around one access together; a wrapped bound of an unsigned loop is beyond
+it."""
 
 
 class TooManyIterationsError(Exception):
@@ -55,7 +56,7 @@ def reach(nest: Nest, arguments: Mapping[str, int | float], *, corners: bool = F
 
 
 def types_of(nest: Nest) -> Types:
-    """Of scalars and iterators; an iterator that has two types in the nest has none here."""
+    """Return the types of scalars and iterators; an iterator that has two types in the nest is left out."""
     found: dict[str, set[ScalarType]] = {s.name: {s.type} for s in nest.scalars}
     for loop in nest.grid:
         found.setdefault(loop.iterator, set()).add(ScalarType.INT)
@@ -166,7 +167,7 @@ def _expand_serial(columns: Columns, loop: SerialLoop, types: Types, corners: bo
 
 
 def _signed(column: Any) -> Any:
-    """As ``int64``; what that does not hold is more than any loop runs to."""
+    """Return the column as ``int64``, clipped where that does not hold a number: no loop runs that far."""
     return np.minimum(column, 2**63 - 1).astype(np.int64)
 
 

@@ -54,12 +54,12 @@ MAX_THREADS = 4096
 
 
 class NotSampledError(Exception):
-    """There are no samples of a function; the message says why."""
+    """An error for a function of which there are no samples; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """``arguments`` by name of scalar parameter; ``shapes`` by name of array, in elements."""
+    """A sample: ``arguments`` by name of scalar parameter; ``shapes`` by name of array, in elements."""
 
     arguments: Mapping[str, int | float]
     shapes: Mapping[str, tuple[int, ...]]
@@ -67,7 +67,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """From what sizes, tiles and time steps are drawn, and how many threads a region may have."""
+    """The values from which sizes, tiles and time steps are drawn, and how many threads a region may have."""
 
     sizes: tuple[int, ...] = SIZES
     tiles: tuple[int, ...] = TILES
@@ -140,7 +140,10 @@ def _sample(
     max_threads: int,
     guess: int | None,
 ) -> Sample | None:
-    """None where the arguments violate an assert or make a region too large."""
+    """Return a sample; None where the arguments violate an assert or make a region too large.
+
+    NotSampledError where the size of a buffer depends on data.
+    """
     if not _fits(nests, arguments, max_threads):
         return None
     try:
@@ -152,7 +155,7 @@ def _sample(
 
 
 def _has_room(uses: tuple[IndexUse, ...], sample: Sample, duplicates: bool) -> bool:
-    """Whether indices that have to be different can be, or whether some can be equal."""
+    """Return whether indices that must differ can, or, with ``duplicates``, whether some can be equal."""
     if duplicates:
         sizes = [math.prod(sample.shapes[name]) for name in scattered(uses) if name in sample.shapes]
         return not sizes or max(sizes) >= 2
@@ -166,7 +169,7 @@ def _has_room(uses: tuple[IndexUse, ...], sample: Sample, duplicates: bool) -> b
 def _is_defined(
     function: Function, nests: tuple[Nest, ...], sample: Sample, any_sign: frozenset[str]
 ) -> bool:
-    """Whether no region leaves its arrays, or the like, because a scalar is negative."""
+    """Return whether no region leaves its arrays, or the like, because a scalar is negative."""
     if all(sample.arguments[name] >= 0 for name in any_sign):
         return True
     data = random_data(function, nests, sample, 0)
@@ -179,7 +182,7 @@ def _is_defined(
 
 
 def _draw_any_sign(rng: random.Random, values: tuple[int, ...], number: int) -> int:
-    """As for a size, with negative values among the first draws and about every third later."""
+    """Draw as for a size, but with negative values among the first draws and about every third later."""
     if number < 8:
         return NEGATIVES[number // 4] if number % 4 == 1 else _draw(rng, values, number, is_tile=False)
     return rng.choice(NEGATIVES if rng.random() < 1 / 3 else values)
@@ -249,7 +252,7 @@ def _shapes(
 
 
 def subscript_names(nests: tuple[Nest, ...]) -> frozenset[str]:
-    """What subscripts are computed from: scalars, iterators, and arrays."""
+    """Return the names from which subscripts are computed: scalars, iterators, and arrays."""
     return frozenset(
         name
         for nest in nests

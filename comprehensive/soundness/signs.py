@@ -1,4 +1,4 @@
-"""Which arguments of a function may be negative.
+"""The arguments of a function that may be negative.
 
 In: a :class:`FunctionPlan`.  Out: names of integer arguments that the launcher takes as they are: no size, no
 dimension of data, nothing that selection reads or that bounds a block; an offset, a threshold, a factor::

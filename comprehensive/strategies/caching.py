@@ -32,7 +32,7 @@ from comprehensive.poly.model import Footprint, Level
 
 @dataclass(frozen=True, slots=True)
 class NoCaching:
-    """Every array stays in global memory."""
+    """The strategy that leaves every array in global memory."""
 
     name: str = "no-caching"
     improves: tuple[str, ...] = (
@@ -45,7 +45,10 @@ class NoCaching:
     decision: tuple[str, str] = ("4b", "4a")
 
     def stands(self, fragment: Variant, taken: bool) -> bool:
-        """Also where nothing was cached from the start, and not where `caching` has cached something since."""
+        """Return whether nothing is cached, be it that nothing was from the start.
+
+        Where `caching` has cached something since, the strategy no longer stands.
+        """
         return not fragment.nest.cached
 
     def apply(self, fragment: Variant) -> Applied[Variant] | NotApplicable:
@@ -124,7 +127,9 @@ def _block_footprint(nest: Nest, band: int, array: str) -> Footprint | None:
 
 
 def _is_shared_by_threads(nest: Nest, band: int, array: str) -> bool:
-    """Whether the counts of the single threads add up to more than the count of the block.
+    """Return whether the counts of the single threads add up to more than the count of the block.
+
+    Counts are of touched elements.
 
     Compared where every symbol is at least 2: a block of one thread shares nothing.
     """

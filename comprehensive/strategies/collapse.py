@@ -65,7 +65,7 @@ _DIGITS = "@digits"
 
 @dataclass(frozen=True, slots=True)
 class Digits:
-    """``high`` and ``low < radix``: the pair that becomes ``joined := radix*high + low``.
+    """A pair of counters, ``high`` and ``low < radix``, that becomes ``joined := radix*high + low``.
 
     ``joined`` may be ``high`` itself; both digits are then gone from the body.
     """
@@ -283,7 +283,10 @@ class _Collapse:
         return self._digits.high not in polynomial.substitute({self._digits.low: low}).symbols
 
     def _replaced(self, expr: Expr, scope: _Scope) -> Expr:
-        """``low := 0, high := joined/radix`` in the summands that hold a digit; the others stay as written."""
+        """Replace digits in the summands that hold one: ``low := 0, high := joined/radix``.
+
+        The others stay as written.
+        """
         affected = {self._digits.high, self._digits.low} | scope.zeros
         kept: list[tuple[int, Expr]] = []
         position: int | None = None

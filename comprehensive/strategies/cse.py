@@ -33,7 +33,7 @@ MAX_ROUNDS = 8
 
 @dataclass(frozen=True, slots=True)
 class CommonSubexpressions:
-    """One of the two levels."""
+    """The strategy that shares common subexpressions, at one of its two levels."""
 
     level: int
     improves: tuple[str, ...] = ("registers_per_thread",)

@@ -46,7 +46,10 @@ _OPERATORS = ("+", "-", "*")
 def share_integers(
     body: tuple[Stmt, ...], types: Mapping[str, ScalarType], fresh: FreshNames, changing: frozenset[str]
 ) -> tuple[Stmt, ...]:
-    """``types`` of what is visible; ``changing`` are the scalars assigned anywhere in the band."""
+    """Share integer subexpressions of a body.
+
+    ``types`` are those of what is visible; ``changing`` are the scalars assigned anywhere in the band.
+    """
     inner_types = dict(types)
     for statement in body:
         if isinstance(statement, Declare):

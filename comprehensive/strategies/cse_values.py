@@ -43,7 +43,11 @@ from comprehensive.strategies.fresh import FreshNames
 def share_values(
     body: tuple[Stmt, ...], types: Mapping[str, ScalarType], fresh: FreshNames, constants: frozenset[str]
 ) -> tuple[Stmt, ...]:
-    """``types`` of what is visible (element types for arrays); ``constants`` are arrays that are never written."""
+    """Share subexpressions that a body computes or loads more than once.
+
+    ``types`` are those of what is visible (element types for arrays); ``constants`` are arrays that are never
+    written.
+    """
     while True:
         inner = {**types, **{s.name: s.type for s in body if isinstance(s, Declare)}}
         changed = _share_one(body, inner, fresh, constants)

@@ -16,7 +16,7 @@ from comprehensive.metafork.ast import Assign, Declare, Expr, Index, Stmt
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What statements change: scalars, and arrays (``stores`` is empty exactly where no memory is written)."""
+    """The scalars and arrays that statements change; ``stores`` is empty just where no memory is written."""
 
     scalars: frozenset[str]
     stores: frozenset[str]

@@ -6,7 +6,7 @@ from itertools import count
 
 
 class FreshNames:
-    """Called, gives the next free name: the same sequence for the same nest."""
+    """A source of names: called, it gives the next free one, in the same sequence for the same nest."""
 
     def __init__(self, taken: frozenset[str], base: str = "t") -> None:
         self._names = (name for number in count() if (name := f"{base}{number}") not in taken)

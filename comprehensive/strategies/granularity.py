@@ -131,7 +131,7 @@ def _move(nest: Nest, found: Hoistable) -> tuple[Nest, str]:
 
 
 def _divided(moved: Nest, digits: Digits, found: Hoistable) -> tuple[Nest, str]:
-    """``high, low := joined / radix, joined % radix`` at the start of the block, those that are still read."""
+    """Define ``high, low := joined / radix, joined % radix`` at the block's start, if they are still read."""
     values, used = ((digits.high, "/"), (digits.low, "%")), all_names(moved)
     definitions = tuple(
         BlockDeclare(ScalarType.INT, name, Binary(operator, Name(digits.joined), digits.radix))

@@ -55,7 +55,7 @@ class Hoistable:
 
 @dataclass(frozen=True, slots=True)
 class Stays:
-    """Why a loop cannot leave the body."""
+    """The reason why a loop cannot leave the body."""
 
     reason: str
 
@@ -114,7 +114,10 @@ def uniform_extent(nest: Nest, loop: For) -> Expr | Stays:
 
 
 def _is_non_negative(nest: Nest, expr: Expr) -> bool:
-    """Parameters are non-negative (paper, section 3.1), and the operators here keep that."""
+    """Return whether an expression is not negative: parameters are not, and the operators here keep that.
+
+    See the paper, section 3.1.
+    """
     match expr:
         case IntLiteral():
             return expr.value >= 0

@@ -32,7 +32,7 @@ class Shared:
 def eliminate(
     sites: tuple[Expr, ...], visible: frozenset[str], types: Mapping[str, ScalarType], fresh: FreshNames
 ) -> tuple[dict[Expr, Expr], tuple[Shared, ...]]:
-    """What the sites become, and the new scalars in the order of their definition.
+    """Return what the sites become, and the new scalars in the order of their definition.
 
     ``visible`` are the names that a new scalar may be computed from.
     """

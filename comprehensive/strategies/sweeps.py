@@ -40,7 +40,7 @@ from comprehensive.strategies.coordinates import Points
 
 
 class NoSweepsError(Exception):
-    """Why regions are no sweeps between two grids."""
+    """An error that says why regions are no sweeps between two grids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """Two bodies that take turns."""
+    """A loop of two bodies that take turns."""
 
     bodies: tuple[tuple[Stmt, ...], tuple[Stmt, ...]]
     starts: tuple[Start, ...]
@@ -116,7 +116,9 @@ def sweeps_of(
     arrays: frozenset[str],
     scalars: frozenset[str],
 ) -> tuple[tuple[Sweep, Sweep], tuple[Expr, ...]]:
-    """Both bodies as sweeps over points with coordinates ``names``, and the distances of rows behind pointers.
+    """Return both bodies as sweeps over points with coordinates ``names``, and the pitches of rows.
+
+    A pitch is the distance of rows behind a pointer.
 
     ``types`` are those of all that the bodies read, ``arrays`` the names of data, ``scalars`` those of what is the same
     for all points.  Raises NoSweepsError.
@@ -144,7 +146,7 @@ def sweeps_of(
 
 
 def _store(body: Sequence[Stmt], arrays: frozenset[str]) -> Index:
-    """What the only store of a body writes."""
+    """Return the element that the only store of a body writes. NoSweepsError where there is no such store."""
     stores = [
         s
         for s in statements_in(tuple(body))
@@ -205,7 +207,7 @@ def _place(
     known: frozenset[str],
     ring: Ring,
 ) -> _Place:
-    """Where an element is: ``a[N + y + 1]`` is that at a distance of 1 in the grid ``a[N + .]``."""
+    """Return where an element is: ``a[N + y + 1]`` is that at a distance of 1 in the grid ``a[N + .]``."""
     grid, offset, pitch = [index.array], list[int](), None
     wrong = NoSweepsError(f"the subscripts of '{index.array}' are not the coordinates in their order")
     for subscript in index.subscripts:

@@ -64,7 +64,7 @@ _NO_LOOP = "it is in no loop of host code, 'for (int t = ...; t < ...; t++)', wi
 
 
 def time_tiles(nests: Sequence[Nest]) -> tuple[Applied[Variant] | NotApplicable, ...]:
-    """For each region, in program order, its sweep and those that follow it, over tiles."""
+    """Return for each region, in program order, its sweep and those that follow it, over tiles."""
     found: list[Applied[Variant] | NotApplicable] = []
     while len(found) < len(nests):
         repetition = nests[len(found)].repetition

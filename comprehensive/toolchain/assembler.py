@@ -26,15 +26,15 @@ from comprehensive.toolchain.process import ToolError
 
 
 class Assembler(Protocol):
-    """ptxas, or what does the same."""
+    """An assembler: ptxas, or what does the same."""
 
     @property
     def version(self) -> str:
-        """``13.0`` or ``13.0.88``."""
+        """The version, such as ``13.0`` or ``13.0.88``."""
         ...
 
     def assemble(self, ptx: str, arch: str, flags: Sequence[str] = ()) -> Compiled:
-        """PTX to a cubin; SourceRejectedError where it is rejected, ToolError where the assembler does not run."""
+        """Assemble PTX. SourceRejectedError where it is rejected, ToolError if the assembler does not run."""
         ...
 
 
@@ -82,7 +82,9 @@ def functions_called(linked: Compiled) -> tuple[str, ...]:
 
 
 def find_assembler(cuda_path: str | None = None, *, cache: Cache | None = None) -> Assembler:
-    """nvJitLink and ptxas where they are of one version; else ptxas, whose counts builds will have, or what there is.
+    """Return nvJitLink and ptxas where they are of one version, else ptxas, or what there is.
+
+    Builds will have the counts of ptxas.
 
     nvJitLink without ptxas counts as ``ptxas -c`` does.  Raises ToolError, with the places where they were looked for,
     where there is neither.

@@ -46,7 +46,7 @@ def cache_key(*parts: str | bytes) -> str:
 
 
 def default_directory(environment: Mapping[str, str] | None = None) -> Path:
-    """``$COMPREHENSIVE_CACHE``, else ``comprehensive`` in the user's cache directory."""
+    """Return ``$COMPREHENSIVE_CACHE``, else ``comprehensive`` in the user's cache directory."""
     env = os.environ if environment is None else environment
     chosen = env.get("COMPREHENSIVE_CACHE")
     if chosen:
@@ -57,7 +57,10 @@ def default_directory(environment: Mapping[str, str] | None = None) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """``directory`` need not exist; None keeps nothing.  It holds about ``limit_bytes`` at most."""
+    """A cache of answers.
+
+    Its ``directory`` need not exist; None keeps nothing. It holds about ``limit_bytes`` at most.
+    """
 
     directory: Path | None
     limit_bytes: int = LIMIT_BYTES
@@ -67,7 +70,7 @@ class Cache:
         return Cache(default_directory())
 
     def load(self, key: str) -> bytes | None:
-        """What was stored under the key; None where nothing, or nothing whole, is there."""
+        """Return what was stored under the key; None where nothing, or nothing whole, is there."""
         if self.directory is None:
             return None
         path = self._path(self.directory, key)

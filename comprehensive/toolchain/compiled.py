@@ -26,7 +26,10 @@ ENTRY_FORMAT = "compiled 1"
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """``log`` is everything the tool printed; ``usage`` is empty for PTX, which has no registers yet."""
+    """The answer of a compiler or assembler.
+
+    ``log`` is everything the tool printed; ``usage`` is empty for PTX, which has no registers yet.
+    """
 
     output: bytes
     log: str
@@ -39,7 +42,10 @@ class Compiled:
 
     @property
     def usage(self) -> Mapping[str, Usage]:
-        """By symbol; :func:`comprehensive.toolchain.usage.usage_of` looks up names of the source."""
+        """The resources of kernels by symbol.
+
+        :func:`comprehensive.toolchain.usage.usage_of` looks up names of the source.
+        """
         return resource_usage(self.log)
 
 

@@ -30,7 +30,7 @@ class CubinError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """``size`` in bytes, content or not."""
+    """A section of a cubin; ``size`` is in bytes, content or not."""
 
     name: str
     size: int
@@ -39,7 +39,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Of a kernel or function: instructions, constant bank 0, and static shared memory with that of the system."""
+    """The code of a kernel or function: instructions, constant bank 0, and static shared memory.
+
+    Shared memory counts with what the system takes of it; ``registers`` are those of a thread.
+    """
 
     instructions: bytes
     registers: int
@@ -48,7 +51,7 @@ class Code:
 
 
 def sections(cubin: bytes) -> Mapping[str, Section]:
-    """By name. CubinError for what is no cubin."""
+    """Return the sections by name. CubinError for what is no cubin."""
     try:
         return {section.name: section for section in _sections(cubin)}
     except (struct.error, IndexError, ValueError) as error:
@@ -56,7 +59,7 @@ def sections(cubin: bytes) -> Mapping[str, Section]:
 
 
 def code_of(cubin: bytes) -> Mapping[str, Code]:
-    """By name of kernel or function. CubinError for what is no cubin."""
+    """Return the code of every kernel and function, by name. CubinError for what is no cubin."""
     found = sections(cubin)
     registers = _registers(found)
     names = sorted(name.removeprefix(_TEXT) for name in found if name.startswith(_TEXT))
@@ -94,7 +97,7 @@ def _text(texts: bytes, start: int) -> str:
 
 
 def _registers(found: Mapping[str, Section]) -> Mapping[str, int]:
-    """Of a thread, by name of the function."""
+    """Return the registers of a thread, by name of the function."""
     symbols = _section(found, ".symtab").content
     texts = _section(found, ".strtab").content
     info, position = _section(found, ".nv.info").content, 0

@@ -42,7 +42,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """``path`` is executable, or a library; the last of ``steps`` is the one that found it."""
+    """A tool that was found.
+
+    ``path`` is executable, or a library; the last of ``steps`` is the one that found it.
+    """
 
     name: str
     path: Path
@@ -59,7 +62,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """``help`` says what to do about it."""
+    """A tool that was not found; ``help`` says what to do about it."""
 
     name: str
     steps: tuple[Step, ...]
@@ -171,7 +174,7 @@ def _nvidia_directories() -> tuple[Path, ...]:
 
 
 def _wheel_roots(nvidia: Path) -> list[Path]:
-    """``nvidia/cu14`` before ``nvidia/cu13``, then the one-directory-a-wheel layout of CUDA 12."""
+    """Return ``nvidia/cu14`` before ``nvidia/cu13``, then CUDA 12's one-directory-a-wheel layout."""
     numbered = [p for p in nvidia.glob("cu*") if re.fullmatch(r"cu\d+", p.name)]
     newest_first = sorted(numbered, key=lambda p: int(p.name[2:]), reverse=True)
     return [*newest_first, *sorted(nvidia.glob("cuda_*"))]

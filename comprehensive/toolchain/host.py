@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """``command`` is the start of a command line, its first word an absolute path."""
+    """A compiler: ``command`` is the start of a command line, its first word an absolute path."""
 
     command: tuple[str, ...]
     origin: str

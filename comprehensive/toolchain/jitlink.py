@@ -65,7 +65,10 @@ def _load(found: Found, cache: Cache) -> JitLink:
 
 @dataclass(frozen=True, slots=True)
 class JitLink:
-    """``version`` is that of the toolkit to which the library belongs, such as ``13.0``."""
+    """The library nvJitLink.
+
+    ``version`` is that of the toolkit to which the library belongs, such as ``13.0``.
+    """
 
     path: Path
     version: str

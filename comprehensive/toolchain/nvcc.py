@@ -121,7 +121,7 @@ def _cached(
 
 
 def _profile(tool: Tool) -> bytes:
-    """What nvcc reads beside itself, or nothing."""
+    """Return what nvcc reads from the file beside it, or nothing where there is none."""
     try:
         return tool.path.with_name("nvcc.profile").read_bytes()
     except OSError:
@@ -129,7 +129,7 @@ def _profile(tool: Tool) -> bytes:
 
 
 def _place_matters(contents: bytes, flags: tuple[str, ...]) -> bool:
-    """Whether the answer shows where the source is."""
+    """Return whether an answer shows where the source is."""
     in_text = re.search(rb"__FILE__|__BASE_FILE__|\bassert\b", contents) is not None
     return in_text or any(
         flag in ("-lineinfo", "--generate-line-info", "-G", "--device-debug") for flag in flags

@@ -30,7 +30,7 @@ def counting_nvcc(cuda_path: str | None, *, required: bool) -> Tool | None:
 
 
 def usages_of(nvcc: Tool, text: str, arch: str) -> Mapping[str, Usage]:
-    """What the kernels of a translation unit take, by symbol."""
+    """Return the resources that the kernels of a translation unit take, by symbol."""
     with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
         unit = Path(scratch) / "kernels.cu"
         unit.write_text(text, encoding="utf-8")

@@ -37,13 +37,13 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """``path`` is None where the compiler rejects the source, ``log`` what it says."""
+    """The answer of a build: ``path`` is None where the compiler rejects the source, ``log`` what it says."""
 
     path: str | None
     log: str
 
     def usage(self, kernel: str) -> Usage | None:
-        """What a kernel that is no template takes, where ptxas has said so."""
+        """Return the resources of a kernel that is no template, where ptxas has said so; else None."""
         found = usage_of(kernel, resource_usage(self.log))
         return found[0] if found else None
 
@@ -55,12 +55,12 @@ class Library:
 
 
 def gpu_command(nvcc: Path, arch: str, *more: str) -> tuple[str, ...]:
-    """As a user compiles the source."""
+    """Return the command that compiles the source for a GPU as a user does, into a shared object."""
     return (str(nvcc), "-O3", f"-arch={arch}", "-shared", "-Xcompiler=-fPIC", *more)
 
 
 def cpu_command(compiler: Compiler, *more: str) -> tuple[str, ...]:
-    """For the stand-in of a device, whose text is :func:`shim`; registers are what they are."""
+    """Return the command that compiles for the stand-in of a device, whose text is :func:`shim`."""
     flags = ("-std=c++17", "-O2", "-ffp-contract=off", "-Wno-unknown-pragmas", "-shared", "-fPIC")
     return (*compiler.command, *flags, *more, "-include", SHIM, "-x", "c++")
 

@@ -24,14 +24,20 @@ _OTHER_READS = re.compile(rb"__has_include|#[ \t]*embed|\.incbin")
 
 @dataclass(frozen=True, slots=True)
 class SourceKey:
-    """``files`` are absolute; a key with ``parts`` in it need not ask whether these have changed."""
+    """A part of keys that stands for a source.
+
+    ``files`` are absolute; a key with ``parts`` in it need not ask whether these have changed.
+    """
 
     parts: tuple[str | bytes, ...]
     files: frozenset[Path]
 
 
 def source_key(source: Path, beside: Sequence[Path] = (), *, place: bool = False) -> SourceKey:
-    """``beside`` are files below the directory of the source that flags name; ``place``: the answer shows where it is.
+    """Return what stands for a source in the key of an answer.
+
+    ``beside`` are files below the directory of the source that flags name; ``place`` says that the answer
+    shows where it is.
 
     Raises OSError where the source cannot be read.
     """

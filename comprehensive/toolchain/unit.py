@@ -103,5 +103,8 @@ def write_binary(compiled: Compiled, target: Path) -> None:
 
 @functools.cache
 def compiler_version(command: tuple[str, ...]) -> str:
-    """What a compiler says of itself; whatever launches it (``ccache g++``) is a part of the command."""
+    """Return what a compiler says of its version.
+
+    Whatever launches it (``ccache g++``) is a part of the command.
+    """
     return run((*command, "--version"), timeout_s=60).stdout

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a kernel takes, as ptxas counts it; bytes of stack and spills are per thread."""
+    """The resources of a kernel, as ptxas counts them; bytes of stack and spills are per thread."""
 
     symbol: str
     arch: str
@@ -110,7 +110,9 @@ def usage_of(name: str, usages: Mapping[str, Usage]) -> tuple[Usage, ...]:
 
 
 def simple_name(symbol: str) -> str:
-    """``_ZN2ns6kernelILi4EEEvPf --> kernel``; a symbol that is not mangled (or not understood) is its own name.
+    """Return the name of a kernel: ``_ZN2ns6kernelILi4EEEvPf --> kernel``.
+
+    A symbol that is not mangled (or not understood) is its own name.
 
     Follows the source names of the Itanium C++ ABI, section 5.1, as far as kernels have them: a kernel is a
     function in namespaces, never an operator or a constructor.

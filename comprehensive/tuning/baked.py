@@ -25,7 +25,10 @@ class Baked:
 
 
 def baked(plan: ProgramPlan, winners: Sequence[Winner]) -> Baked:
-    """CommandLineError (CF0916) for winners of other functions, sizes, parameters or tiles than the plan has."""
+    """Put winners into a plan.
+
+    CommandLineError (CF0916) for winners of other functions, sizes, parameters or tiles than the plan has.
+    """
     known = {function.function.name for function in plan.functions}
     for winner in winners:
         if winner.function not in known:

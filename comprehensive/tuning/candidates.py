@@ -36,7 +36,10 @@ LEAST_CAP = 24
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """``parameters`` are the members of ``<function>_params`` in order; a tile of 0 is the leaf."""
+    """A candidate to be measured.
+
+    ``parameters`` are the members of ``<function>_params`` in order; a tile of 0 is the leaf.
+    """
 
     function: str
     sizes: tuple[tuple[str, int], ...]
@@ -51,7 +54,7 @@ class Candidate:
 
     @property
     def shown(self) -> str:
-        """``B0 = 16, s = 2, tile = 0``."""
+        """The parameters for people: ``B0 = 16, s = 2, tile = 0``."""
         cap = () if self.register_cap is None else (f"at most {self.register_cap} registers",)
         return ", ".join([*(f"{name} = {value}" for name, value in self.parameters), *cap]) or "no parameters"
 
@@ -79,7 +82,7 @@ def candidates(
     domains: Mapping[str, Sequence[int]],
     device: Device,
 ) -> tuple[Candidate, ...]:
-    """In the order of the plain rule, without caps.
+    """Return the candidates in the order of the plain rule, without caps on registers.
 
     Where the caller's ``domains`` name every program parameter, all of them are there, whether a leaf admits them or
     not: the launcher says why it refuses.
@@ -105,7 +108,7 @@ def _candidate(host: Interface, sizes: Mapping[str, int], point: Mapping[str, in
 
 
 def tile_of(plan: FunctionPlan, candidate: Candidate) -> int:
-    """Which tile a candidate asks for; 0 for the leaf."""
+    """Return the number of the tile that a candidate asks for; 0 for the leaf."""
     return dict(candidate.parameters).get(interface(plan).tile or "", 0)
 
 
@@ -149,7 +152,7 @@ def _suits(plan: FunctionPlan, sizes: Mapping[str, int], point: Mapping[str, int
 
 
 def _plain(plan: FunctionPlan, sizes: Mapping[str, int], point: Mapping[str, int]) -> tuple[int, ...]:
-    """Less is better."""
+    """Return the key of the plain rule: less is better."""
     threads = [_threads(region, {**sizes, **point}) for region in plan.regions]
     innermost = [_innermost(region, {**sizes, **point}) for region in plan.regions]
     far = sum(abs(count - USUAL_THREADS) for count in threads)
@@ -168,7 +171,11 @@ def _innermost(region: RegionPlan, values: Mapping[str, int]) -> int:
 def values_at(
     plan: FunctionPlan, sizes: Mapping[str, int], point: Mapping[str, int]
 ) -> dict[str, int | float]:
-    """Of all scalars; what only host code knows counts as 0, and no condition of a block speaks of other numbers."""
+    """Return the values of all scalars.
+
+    What only host code knows counts as 0: no condition of a block speaks of it. Numbers that are no integers
+    are 1.
+    """
     numbers = {p.name: 1.0 for p in plan.function.parameters if not p.is_data and not p.type.is_integer}
     host = {s.name: 0 for region in plan.regions for s in region.nest.scalars if s.role.value == "host"}
     return {**host, **numbers, **sizes, **point}

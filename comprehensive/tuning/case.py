@@ -32,7 +32,7 @@ TRIED_AGAIN = ("lost", "unverified")
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """What is known of the chosen candidates of a function; ``measured`` of them were tried now."""
+    """The results of the chosen candidates of a function; ``measured`` of them were tried now."""
 
     subject: Subject
     function: str
@@ -42,7 +42,7 @@ class Tuned:
 
 
 class Case:
-    """CommandLineError for sizes at which the function cannot be run."""
+    """The tuning of one function at given sizes; CommandLineError for sizes at which it cannot be run."""
 
     def __init__(self, session: Session, plan: FunctionPlan, sizes: Mapping[str, int]) -> None:
         self._session, self._plan, self._sizes = session, plan, dict(sizes)
@@ -62,7 +62,7 @@ class Case:
             place.unlink(missing_ok=True)
 
     def tune(self) -> Tuned:
-        """First as the program is, then the best leaves with fewer registers."""
+        """Measure candidates as the program is, then the best leaves with fewer registers."""
         device = self._session.target.limits
         every = candidates(self._plan, self._sizes, self._problem.baseline, self._choices.domains, device)
         order = self._choices.order or by_expected_cost(self._plan, device)
@@ -78,7 +78,7 @@ class Case:
         return Tuned(self._session.subject, name, sizes, results, self._measured)
 
     def _problem_at(self, sizes: Mapping[str, int], point: Mapping[str, int] | None = None) -> Problem:
-        """With the baseline, or with other program parameters."""
+        """Return the problem at these sizes, with the baseline or with other program parameters."""
         # Several values of a parameter are to be chosen from; a single one says what the program is to mean.
         fixed = {name: values for name, values in self._choices.domains.items() if len(values) == 1}
         tried = points(self._plan, fixed) if point is None else [point]
@@ -98,7 +98,7 @@ class Case:
         return None if result is None or result.status != "ok" else result.median_us
 
     def _measure(self, chosen: Sequence[Candidate]) -> None:
-        """What the store does not have yet."""
+        """Measure those of the candidates of which the store has no result yet."""
         missing = [c for c in chosen if c.key not in self._known or self._known[c.key].status in TRIED_AGAIN]
         if not missing:
             return
@@ -134,7 +134,7 @@ class Case:
         return self._expected
 
     def _compiled(self, missing: Iterable[Candidate]) -> list[tuple[Candidate, Library]]:
-        """Those whose library there is; what becomes of the others is recorded."""
+        """Return the candidates whose library could be compiled, and record what becomes of the others."""
         caps = tuple(dict.fromkeys(candidate.register_cap for candidate in missing))
         self._tell(f"compiling {len(caps)} librar{'y' if len(caps) == 1 else 'ies'}")
         libraries = self._session.libraries(caps)
@@ -150,7 +150,7 @@ class Case:
         return ready
 
     def _spills(self, candidate: Candidate, library: Library) -> bool:
-        """Whether leaves that were given fewer registers spill: those come last."""
+        """Return whether leaves that were given fewer registers spill: those come last."""
         used = [library.usage(leaf.kernel.name) for region in self._plan.regions for leaf in region.leaves]
         return candidate.register_cap is not None and any(u is not None and u.spill_store_bytes for u in used)
 
@@ -184,7 +184,7 @@ class Case:
     def _result(
         self, candidate: Candidate, library: Library, answer: measuring.Answer | Lost, right: Expected
     ) -> Result:
-        """What an answer means."""
+        """Return the result that an answer means."""
         if isinstance(answer, Lost):
             return Result(candidate, "lost", answer.reason)
         status, reason = str(answer["status"]), str(answer["reason"])
@@ -207,7 +207,7 @@ class Case:
         )
 
     def _usage(self, candidate: Candidate, library: Library, leaf: int | None) -> dict[str, Any]:
-        """What the kernel of a leaf takes; of several regions the most that one of them does."""
+        """Return the resources of the kernel of a leaf; of several regions, the most that one of them takes."""
         if tile_of(self._plan, candidate) != 0 or leaf is None:
             return {}
         kernels = [each.kernel.name for r in self._plan.regions for each in r.leaves if each.index == leaf]

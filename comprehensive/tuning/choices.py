@@ -10,7 +10,7 @@ from comprehensive.tuning.candidates import Order
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """In seconds: of a candidate's runs, of its data, and of the serial C at one size."""
+    """Limits in seconds: for a candidate's runs, for its data, and for the serial C at one size."""
 
     candidate_s: float = 60.0
     prepare_s: float = 900.0
@@ -19,7 +19,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What is tried.
+    """The choices of a caller on what is tried.
 
     ``order`` puts the most promising candidates first (None: what the model expects to be the fastest); ``top`` says
     how many of them are measured (None: all), and ``capped_leaves`` of the best leaves are then tried with fewer

@@ -23,12 +23,15 @@ CONNECT_TIMEOUT_S = 20
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """``pool`` measures one candidate a worker at a time."""
+    """A cluster; its ``pool`` measures one candidate a worker at a time."""
 
     pool: Pool
 
     def targets(self, text: str) -> tuple[Target, ...]:
-        """What :func:`find_devices` finds on a worker; every worker looks for its own ones when it measures."""
+        """Return the targets that :func:`find_devices` finds on a worker.
+
+        Every worker looks for its own ones when it measures.
+        """
         assert self.pool.given is not None
         found: tuple[Target, ...] = self.pool.given.submit(find_devices, text).result()
         return tuple(replace(target, identifiers=()) if target.on_gpu else target for target in found)
@@ -36,7 +39,10 @@ class Cluster:
 
 @contextmanager
 def cluster(address: str) -> Generator[Cluster]:
-    """ToolError without Dask, and where no scheduler with workers answers."""
+    """Connect to a Dask cluster within this context.
+
+    ToolError without Dask, and where no scheduler with workers answers.
+    """
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError as error:

@@ -54,7 +54,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """``file`` has the winners; ``observed`` lines of the log are new, ``diagnostics`` are about the others."""
+    """The results of the command.
+
+    ``file`` has the winners; ``observed`` lines of the log are new, ``diagnostics`` are about the others.
+    """
 
     tuned: tuple[Tuned, ...]
     best: tuple[Winner, ...]
@@ -123,7 +126,7 @@ def run(compilation: Compilation, options: Options, asked: Asked, tell: Callable
 
 
 def _winners(store: Store, source: str, tuned: Sequence[Tuned]) -> tuple[Winner, ...]:
-    """Of all sizes and devices that the store knows for the code that was tuned now."""
+    """Return the winners for all sizes and devices that the store knows for the code that was tuned now."""
     found: dict[tuple[Any, ...], Winner] = {}
     for tool, options in dict.fromkeys((t.subject.tool, t.subject.options) for t in tuned):
         for winner in winners(store, source, tool=tool, options=options):
@@ -141,7 +144,7 @@ def _devices(asked: Asked) -> Generator[tuple[tuple[Target, ...], Pool | None]]:
 
 
 def _text_of(log: Path) -> SourceFile:
-    """CommandLineError (CF0922) for a log that cannot be read."""
+    """Return the text of a log. CommandLineError (CF0922) for one that cannot be read."""
     try:
         return SourceFile(str(log), log.read_text(encoding="utf-8", errors="replace"))
     except OSError as error:

@@ -14,9 +14,9 @@ from pathlib import Path
 from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
 
 VERSION = 1
-"""Of the tables below."""
+"""The version of the tables below."""
 APPLICATION = 0x43465455
-"""In the head of the file, so that another program's database is told from ours: CFTU."""
+"""The number in the head of the file that tells our database from another program's: CFTU."""
 LOCK_TIMEOUT_S = 10.0
 _MAGIC = b"SQLite format 3\0"
 TABLES = """

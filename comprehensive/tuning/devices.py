@@ -1,4 +1,4 @@
-"""On what to measure: a text such as ``gpu`` in, the devices that are there out.
+"""The devices on which to measure: a text such as ``gpu`` in, the devices that are there out.
 
     find_devices("gpu")      # Target("NVIDIA H200", "9.0", "580.159", ("GPU-7f...", "GPU-91...")): two of them
     find_devices("cpu:2")    # two stand-ins: the generated code as C++, on this machine's processor
@@ -37,18 +37,18 @@ class Target:
 
     @property
     def arch(self) -> str:
-        """As nvcc takes it: ``sm_90``."""
+        """The architecture as nvcc takes it, such as ``sm_90``."""
         return "sm_" + self.compute_capability.replace(".", "")
 
     @property
     def limits(self) -> Device:
-        """What is known of the device, or of its architecture."""
+        """The limits of the device, as far as they are known, or those of its architecture."""
         named = [device.name for device in devices() if device.name.lower() == self.name.lower()]
         return load_device(named[0] if named else self.arch)
 
 
 def find_devices(text: str) -> tuple[Target, ...]:
-    """Of ``gpu`` (all that are visible), ``gpu:0,1``, ``cpu`` or ``cpu:2``.
+    """Return the devices of ``gpu`` (all that are visible), ``gpu:0,1``, ``cpu`` or ``cpu:2``, by kind.
 
     CommandLineError (CF0901) for anything else and for a number that no device has, ToolError without a device.
     """

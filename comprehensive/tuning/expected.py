@@ -32,7 +32,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """``smaller`` is a problem with a reference where ``problem`` has none."""
+    """The expected results; ``smaller`` is a problem with a reference where ``problem`` has none."""
 
     problem: Path
     smaller: Path | None
@@ -48,7 +48,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nothing is known of what is right."""
+    """The answer that nothing is known of what is right."""
 
     reason: str
 
@@ -60,7 +60,7 @@ def expected(
     library: Path,
     limit_s: float,
 ) -> Expected | Unknown:
-    """At the sizes, or at smaller ones: ``scaled`` names those that are halved.
+    """Compute what is right at the sizes, or at smaller ones: ``scaled`` names those that are halved.
 
     ``problem_at`` writes the file of the problem at given sizes, ``library`` is the serial C.  Raises CommandLineError
     where there is no problem at the sizes.
@@ -128,7 +128,7 @@ def _computed(problem: Path, library: Path, limit_s: float) -> str | None:
 
 
 def reference_of(problem: Path) -> Path:
-    """Where the results of a problem are."""
+    """Return the path of the file with the serial results of a problem."""
     return problem.with_name(problem.name.replace(".problem.json", ".reference"))
 
 

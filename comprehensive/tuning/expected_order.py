@@ -43,7 +43,7 @@ def by_expected_cost(plan: FunctionPlan, device: Device) -> Order:
 def _cycles(
     plan: FunctionPlan, region: RegionPlan, candidate: Candidate, tile: int, machine: Mapping[str, int]
 ) -> float:
-    """For a sweep; as many as there are where nothing fits."""
+    """Return the cycles that the model expects for a sweep; the largest number where nothing fits."""
     values = _values(region, values_at(plan, dict(candidate.sizes), dict(candidate.parameters)))
     if tile == 0:
         return _leaf_cycles(region, values, machine)

@@ -16,12 +16,12 @@ TIMEOUT_S = 60.0
 
 
 class NoGpuError(Exception):
-    """There is none; the message says how one knows."""
+    """An error where there is no GPU; the message says how one knows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """``identifier`` is what CUDA_VISIBLE_DEVICES takes."""
+    """A GPU; ``identifier`` is what CUDA_VISIBLE_DEVICES takes."""
 
     name: str
     compute_capability: str
@@ -30,7 +30,10 @@ class Gpu:
 
 
 def visible(environment: Mapping[str, str]) -> list[Gpu]:
-    """Those that CUDA_VISIBLE_DEVICES names, in its order; all where it is not set. NoGpuError where there is none."""
+    """Return the GPUs that CUDA_VISIBLE_DEVICES names, in its order; all where it is not set.
+
+    NoGpuError where there is none.
+    """
     tool = shutil.which("nvidia-smi", path=environment.get("PATH", ""))
     if tool is None:
         raise NoGpuError("no nvidia-smi on the PATH")
@@ -65,7 +68,10 @@ def visible(environment: Mapping[str, str]) -> list[Gpu]:
 
 
 def _named(word: str, gpus: Mapping[str, Gpu]) -> Gpu | None:
-    """By number, or by the beginning of an identifier; a part of a GPU (MIG) goes by its own."""
+    """Return the GPU with a number, or with an identifier that begins so; None where there is none.
+
+    A part of a GPU (MIG) goes by its own identifier.
+    """
     if word.startswith("MIG-") and gpus:
         return replace(next(iter(gpus.values())), identifier=word)
     if word.startswith("GPU-"):

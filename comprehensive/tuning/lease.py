@@ -19,7 +19,7 @@ PAUSE_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Lasts as long as the descriptor is open."""
+    """A lease of devices that lasts as long as the descriptor is open."""
 
     device: str
     descriptor: int
@@ -41,7 +41,10 @@ def lease(devices: Sequence[str], directory: Path) -> Lease:
 
 
 def _opened(place: Path) -> int:
-    """To be read is enough for a lock: the file may be another user's, who must not be asked to make it anew."""
+    """Open the lock file for reading, and make it where it is missing.
+
+    A lock needs no more: the file may be another user's, who must not be asked to make it anew.
+    """
     try:
         return os.open(place, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -35,7 +35,7 @@ def build_of(
 
 
 def gpu_command(nvcc: Tool, target: Target, register_cap: int | None) -> tuple[str, ...]:
-    """As a user compiles the source, with at most so many registers a thread where that is asked for."""
+    """Return the command that compiles as a user does, with a cap on registers a thread where one is given."""
     cap = () if register_cap is None else (f"-maxrregcount={register_cap}",)
     return shared_objects.gpu_command(nvcc.path, target.arch, "-Xptxas=-v", *cap)
 

@@ -38,7 +38,7 @@ class EndedError(Exception):
 
 
 class TimeOverError(Exception):
-    """There was no answer in time."""
+    """An error where there was no answer in time."""
 
 
 class MeasuringProcess:
@@ -92,7 +92,7 @@ class MeasuringProcess:
         return json.loads(line)
 
     def _line(self, deadline: float | None) -> bytes | None:
-        """None when the time is over, empty where the process says no more."""
+        """Return the next line; None when the time is over, and an empty one where the process says no more."""
         assert self._process.stdout is not None
         descriptor = self._process.stdout.fileno()
         while b"\n" not in self._pending:
@@ -129,11 +129,11 @@ class MeasuringProcess:
 
 _lock = threading.Lock()
 _processes: dict[tuple[str, int], MeasuringProcess] = {}
-"""By run and thread."""
+"""The measuring processes by run and thread."""
 
 
 def measure(job: Job) -> Answer:
-    """What becomes of a candidate; never raises for anything that it does."""
+    """Return what becomes of a candidate; whatever the candidate does, nothing is raised for it."""
     key = (job["run"], threading.get_ident())
     try:
         process, fresh = _process(key, job)

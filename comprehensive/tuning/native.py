@@ -19,7 +19,10 @@ OK, CUDA_ERROR = 0, 6
 
 
 class RunError(Exception):
-    """``status`` is that of the candidate; after a ``crash`` the device is of no more use to this process."""
+    """An error of a run.
+
+    ``status`` is that of the candidate; after a ``crash`` the device is of no more use to this process.
+    """
 
     def __init__(self, status: str, reason: str) -> None:
         super().__init__(reason)

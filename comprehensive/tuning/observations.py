@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"\d{1,15}(\.\d{0,15})?([eE][+-]?\d{1,2})?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """``diagnostics`` are warnings (CF0921), one for each line that was skipped."""
+    """What was read of a log; ``diagnostics`` are warnings (CF0921), one for each line that was skipped."""
 
     observations: tuple[Observation, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -69,7 +69,7 @@ def _tile(name: str | None) -> tuple[str, ...]:
 def _observation(
     line: str, members: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
 ) -> Observation | str:
-    """What the line says, or what is wrong with it."""
+    """Return what the line says, or what is wrong with it."""
     fields = [field.strip() for field in line.split(";")]
     if len(fields) != len(FIELDS):
         return f"{len(fields)} fields instead of {len(FIELDS)}"

@@ -32,14 +32,14 @@ ATTEMPTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """No answer: the workers were lost."""
+    """The result of a job without an answer: the workers were lost."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """``workers`` jobs at a time; ``start`` makes an executor."""
+    """A pool that does ``workers`` jobs at a time; ``start`` makes an executor."""
 
     start: Callable[[], Executor]
     workers: int
@@ -104,7 +104,7 @@ class _Run(Generic[Item, Job, Result]):
         self.running[future] = (item, attempt)
 
     def finished(self) -> Iterator[tuple[Item, Result | Lost]]:
-        """Waits for at least one."""
+        """Yield the jobs that have ended with their results; at least one is waited for."""
         done, _ = wait(self.running, return_when=FIRST_COMPLETED)
         # In the order of submission.
         for future in [future for future in self.running if future in done]:
@@ -137,7 +137,10 @@ class _Run(Generic[Item, Job, Result]):
 
 
 def _of_worker(future: Future[Result]) -> BaseException | None:
-    """What has become of the worker, where there is no answer. An exception of the job itself is raised."""
+    """Return the error that ended the worker, or None where there is an answer.
+
+    An exception of the job itself is raised.
+    """
     try:
         error = future.exception()
     except CancelledError as cancelled:

@@ -43,7 +43,7 @@ class Prepared:
         ]
         addresses = [ctypes.cast(ctypes.pointer(held), ctypes.c_void_p) for held in self._held]
         self.values = (ctypes.c_void_p * max(1, len(addresses)))(*addresses)
-        """Where the arguments stand, in the order of the function."""
+        """The addresses of the arguments, in the order of the function."""
 
     def close(self) -> None:
         """Gives the memory of the device back."""
@@ -58,7 +58,7 @@ class Prepared:
         return native.run(self.problem["function"], self.values, parameters)
 
     def demand_right(self, native: Native) -> None:
-        """RunError (wrong) where the last run has not left what the serial C computes."""
+        """Raise RunError (wrong) where the last run has not left what the serial C computes."""
         reference = Path(self.problem["reference"])
         for name in self._written:
             expected = np.load(reference / f"{name}.npy", mmap_mode="r")
@@ -76,7 +76,7 @@ class Prepared:
         self._others = {name: self._result(native, name) for name in self._written}
 
     def demand_like_remembered(self, native: Native) -> None:
-        """RunError (wrong) where the last run has left something else than the one that is remembered."""
+        """Raise RunError (wrong) where the last run has left something else than the remembered one."""
         assert self._others is not None
         for name in self._written:
             actual = {name: self._result(native, name)}

@@ -43,7 +43,11 @@ SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """``sizes`` are the integer arguments that are no program parameters, ``baseline`` is the program parameters."""
+    """A function at given sizes, with its data.
+
+    ``sizes`` are the integer arguments that are no program parameters, ``baseline`` is the program
+    parameters.
+    """
 
     function: str
     sizes: Mapping[str, int]
@@ -52,7 +56,7 @@ class Problem:
 
     @property
     def bytes(self) -> int:
-        """Of all data."""
+        """The number of bytes of all data."""
         return sum(
             math.prod(a["shape"]) * np.dtype(a["dtype"]).itemsize for a in self.arguments if a["pointer"]
         )
@@ -161,7 +165,9 @@ def _shapes(plan: FunctionPlan, values: Mapping[str, int | float]) -> dict[str, 
 def _arguments(
     plan: FunctionPlan, values: Mapping[str, int | float], shapes: Mapping[str, tuple[int, ...]]
 ) -> Iterable[dict[str, Any]]:
-    """In the order of the program; integers that serve as subscripts are small and not negative.
+    """Yield the arguments in the order of the program.
+
+    Integers that serve as subscripts are small and not negative.
 
     Those that say where something is written are inside of what they index, and differ where two equal ones would be
     a race.

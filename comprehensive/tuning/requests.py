@@ -20,7 +20,7 @@ from comprehensive.values import Rational, value_error
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """``domains`` and ``scalars`` as in :class:`comprehensive.tuning.choices.Choices`."""
+    """A request; ``domains`` and ``scalars`` are as in :class:`comprehensive.tuning.choices.Choices`."""
 
     sizes: tuple[Mapping[str, int], ...]
     domains: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])

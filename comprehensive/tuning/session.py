@@ -32,7 +32,10 @@ from comprehensive.tuning.store import Store, Subject
 
 
 def subject_of(compilation: Compilation, options: Options, target: Target, source: str) -> Subject:
-    """Under what results of a target are stored; ``source`` is the text of the CUDA source."""
+    """Return the subject under which results of a target are stored.
+
+    ``source`` is the text of the CUDA source.
+    """
     shape = {
         "registers": options.registers,
         "arch": options.arch,
@@ -51,7 +54,10 @@ def subject_of(compilation: Compilation, options: Options, target: Target, sourc
 
 
 class Session:
-    """ToolError where a compiler is missing, SerialBuildError where the C compiler rejects the program."""
+    """A session of tuning on devices of one kind.
+
+    ToolError where a compiler is missing, SerialBuildError where the C compiler rejects the program.
+    """
 
     def __init__(
         self,
@@ -85,12 +91,15 @@ class Session:
         self.serial = build_serial(compilation.program, self.directory, compiler)
 
     def close(self) -> None:
-        """Ends what measures."""
+        """End the measuring processes of this session."""
         measuring.end(self.run)
 
     @property
     def settings(self) -> dict[str, object]:
-        """Of measuring processes. Devices are anybody's; a stand-in for one belongs to this run."""
+        """The settings of measuring processes.
+
+        Leases of GPUs hold for all users of the machine; a stand-in for one belongs to this run.
+        """
         leases = tempfile.gettempdir() if self.target.on_gpu else str(self.directory)
         return {"devices": list(self.target.identifiers), "leases": leases, "on_gpu": self.target.on_gpu}
 

@@ -40,7 +40,7 @@ STATUSES = {
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What results are of: with another one of these they are others."""
+    """The circumstances of results: where one of them differs, so may the results."""
 
     source: str
     """SHA-256 of the program."""
@@ -54,27 +54,30 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Times are of one launch; ``registers`` and ``spill_bytes`` are of a thread of a leaf's kernel."""
+    """The result of a candidate.
+
+    Times are of one launch; ``registers`` and ``spill_bytes`` are of a thread of a leaf's kernel.
+    """
 
     candidate: Candidate
     status: str
     reason: str = ""
     verified: str = ""
     leaf: int | None = None
-    """Which leaf or tile ran last."""
+    """The leaf or tile that ran last."""
     times_us: tuple[float, ...] = ()
     median_us: float | None = None
     launches: int | None = None
-    """Of each time."""
+    """The number of launches that each time is of."""
     registers: int | None = None
     spill_bytes: int | None = None
     measured_at: str = ""
     measured_on: str = ""
-    """Which one of several devices it was, where a measuring process has answered."""
+    """The device of several on which a measuring process has answered."""
 
     @property
     def runs(self) -> int:
-        """How many times there are."""
+        """The number of times."""
         return len(self.times_us)
 
 

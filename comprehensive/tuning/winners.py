@@ -21,7 +21,7 @@ from comprehensive.tuning.store import Observation, Result, Store, Subject
 
 SCHEMA = 1
 FEWEST_OBSERVATIONS = 3
-"""Of launches in production, whose median then counts instead of what was measured."""
+"""The fewest launches in production whose median counts instead of what was measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,10 @@ def document(found: Iterable[Winner], source_name: str, source: str, tool: str) 
 def write_winners(
     found: Iterable[Winner], directory: Path, stem: str, source_name: str, source: str, tool: str
 ) -> Path:
-    """``<stem>.tuned.json``, whole or not at all. CompileError (CF0620) where it cannot be written."""
+    """Write ``<stem>.tuned.json``, whole or not at all, and return its path.
+
+    CompileError (CF0620) where it cannot be written.
+    """
     name = f"{stem}.tuned.json"
     text = json.dumps(document(found, source_name, source, tool), indent=1, ensure_ascii=False) + "\n"
     write_outputs(directory, {name: text})

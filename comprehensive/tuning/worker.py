@@ -32,7 +32,7 @@ from comprehensive.tuning.native import Native, RunError
 from comprehensive.tuning.prepared import Prepared
 
 IDLE_S = 3.0
-"""After so long without a candidate the process ends: another one may be waiting for the device."""
+"""The seconds without a candidate after which the process ends: another one may be waiting for the device."""
 KEPT_PROBLEMS = 2
 SAMPLE_US = 500.0
 """A sample has as many launches as take this long, so that the steps of the clock do not count."""
@@ -91,7 +91,7 @@ def _lines(descriptor: int) -> Iterator[bytes]:
 
 
 class Worker:
-    """What stays from one candidate to the next: libraries, and the last problems with their data."""
+    """The state that stays from one candidate to the next: libraries, and the last problems with their data."""
 
     def __init__(self, answers: IO[str]) -> None:
         self._answers = answers
@@ -99,7 +99,7 @@ class Worker:
         self._problems: dict[str, Prepared] = {}
 
     def answer(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        """What is found of a candidate, whatever becomes of it."""
+        """Return what is found of a candidate, whatever becomes of it."""
         try:
             return self._measured(job)
         except RunError as error:

@@ -207,7 +207,7 @@ def test_options_of_a_region_need_one(arguments: tuple[str, ...]) -> None:
 
 
 def test_a_picture_has_the_same_bytes_under_any_hash_seed() -> None:
-    """Those of this process, whose seed is another one."""
+    """Compare with the bytes of this process, whose seed is another one."""
     arguments = ["tree", JACOBI, *ESTIMATE, "--region", "B,s", "--format", "svg"]
     done = subprocess.run(
         [sys.executable, "-m", "comprehensive", *arguments],

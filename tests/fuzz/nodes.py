@@ -146,7 +146,7 @@ def is_group(node: Node | None, opening: str) -> bool:
 
 
 def statement_end(items: Sequence[Node], start: int) -> int:
-    """Where the statement that begins at ``start`` ends: the number of the node behind it."""
+    """Return where the statement that begins at ``start`` ends: the number of the node behind it."""
     if start >= len(items):
         return start
     first = items[start]
@@ -168,7 +168,7 @@ def statement_end(items: Sequence[Node], start: int) -> int:
 
 
 def clauses_end(items: Sequence[Node], start: int) -> int:
-    """Behind ``meta_schedule`` and its clauses."""
+    """Return the number of the node behind ``meta_schedule`` and its clauses."""
     end = start + 1
     while end + 1 < len(items) and isinstance(items[end], str) and is_group(items[end + 1], "("):
         end += 2

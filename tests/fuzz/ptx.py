@@ -100,7 +100,7 @@ def _report(finding: Finding, text: str, ptxas: Tool | None, orders: Sequence[in
 
 
 def shrunk(text: str, still: Callable[[str], bool], end: float) -> str:
-    """As many lines less as can be, first whole kernels, while ``still`` holds."""
+    """Cut as many lines as can be, first whole kernels, while ``still`` holds."""
     for kernel in re.findall(r"^\.visible \.entry [\s\S]*?^\}\n", text, re.MULTILINE):
         if still(text.replace(kernel, "")):
             text = text.replace(kernel, "")

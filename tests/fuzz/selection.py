@@ -33,7 +33,7 @@ def expected_choices(
     machines: Sequence[Mapping[str, int]],
     rng: random.Random,
 ) -> Iterator[Expected]:
-    """For a machine of each leaf, and one beside it, what ``explain`` says."""
+    """Yield for a machine of each leaf, and one beside it, what ``explain`` says."""
     (region,) = plan.regions
     names = {s.name for s in region.nest.scalars if s.value is None and s.type.is_integer}
     values = {k: v for k, v in arguments.items() if k in names and isinstance(v, int)}

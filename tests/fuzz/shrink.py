@@ -48,7 +48,7 @@ def shrink(text: str, holds: Test, seconds: float) -> str:
 
 
 def _processor_s() -> float:
-    """Of this process and of the children that it has waited for."""
+    """Return the seconds of processor time of this process and of the children that it has waited for."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(u.ru_utime + u.ru_stime for u in used)
 

@@ -143,7 +143,7 @@ def test_matrix_addition_reduces_the_granularity_only_where_registers_run_out() 
 
 
 def test_jacobi_leaves_list_the_decisions_of_the_figure() -> None:
-    """As multisets: the figure orders them by an implementation detail, and beside (3b) it also prints (3a)."""
+    """Compare multisets: the order in the figure is of the implementation, and it prints (3a) beside (3b)."""
     example = jacobi()
     for leaf, facts in zip(example.tree.leaves, example.facts["leaves"], strict=True):
         published = Counter(facts["decisions"])

@@ -42,7 +42,7 @@ class CheckError(AssertionError):
 
 
 def directives(text: str) -> tuple[Directive, ...]:
-    """Of a file, in order. CheckError where there is none, or none that checks."""
+    """Return the directives of a file, in order. CheckError where there is none, or none that checks."""
     found = tuple(
         Directive(match[1], match[2], text.count("\n", 0, match.start(1)) + 1)
         for match in _DIRECTIVE.finditer(text)

@@ -189,7 +189,7 @@ _STORES = ("", "", "", "", ".volatile", ".relaxed.cta", ".release.gpu", ".L1::ev
 
 
 def _access(draw: Random) -> str:
-    """Of the thread's own bytes: by a pointer of which nobody knows, or with the memory named."""
+    """Return an access of the thread's own bytes: by a pointer of which nobody knows, or in a named memory."""
     type_ = draw.choice(("u32", "u32", "u32", "b32", "f32", *_TYPES))
     register = draw.choice(_TYPES[type_])
     size = _BYTES[type_[1:]]
@@ -213,7 +213,7 @@ def _access(draw: Random) -> str:
 
 
 def _constant(draw: Random) -> str:
-    """Of what nobody writes, also of what the next lane reads."""
+    """Return a load of what nobody writes, also of what the next lane reads."""
     register = f"%r{draw.randrange(6)}"
     space, base = draw.choice(
         (

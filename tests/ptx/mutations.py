@@ -129,7 +129,7 @@ def _splice(text: str, others: Sequence[str], draw: random.Random) -> str:
 
 
 def _cut(text: str, others: Sequence[str], draw: random.Random) -> str:
-    """Both ends: what is left of a file that was not written to its end."""
+    """Return one end of a text, as of a file that was not written to its end."""
     at = draw.randrange(len(text))
     return text[:at] if draw.random() < 0.8 else text[at:]
 

@@ -22,7 +22,7 @@ HEAD = """.version 8.0
 
 
 def analysed(body: str, tuning: str = "", **options: bool) -> Analyses:
-    """Of a kernel with parameters ``a`` (a pointer) and ``n``, and registers %r, %rd, %p."""
+    """Return the analyses of a kernel with parameters ``a`` (a pointer) and ``n``, and registers %r, %rd, %p."""
     text = f"{HEAD.format(tuning=tuning)}{body}\n}}\n"
     module = parse(SourceFile("kernel.ptx", text))
     return Analyses(module.functions["kernel"], module, **options)

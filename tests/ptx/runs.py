@@ -121,7 +121,7 @@ def parse_run(line: str) -> Run:
 
 
 def _split(arguments: str) -> Iterator[str]:
-    """At the commas outside parentheses."""
+    """Yield the parts of the text between commas outside parentheses."""
     for match in re.finditer(r"(?:[^,()]|\([^()]*\))+", arguments):
         yield match[0].strip()
 

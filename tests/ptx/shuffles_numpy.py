@@ -142,7 +142,7 @@ def sincos(given: list[Any]) -> Results:
 
 
 def cubics(t: Doubles) -> list[Doubles]:
-    """By Lagrange, through -1, 0, 1, 2."""
+    """Return Lagrange's polynomials through -1, 0, 1, 2 at these places."""
     nodes = (-1, 0, 1, 2)
     return [
         np.prod([(t - other) / (node - other) for other in nodes if other != node], axis=0) for node in nodes

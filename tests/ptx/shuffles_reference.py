@@ -45,12 +45,12 @@ class Count:
 
     @property
     def mean_delta(self) -> float | None:
-        """To two digits, as the published table has it; None without shuffles."""
+        """The mean to two digits, as the published table has it; None without shuffles."""
         return round(self.total_delta / self.shuffles, 2) if self.shuffles else None
 
 
 def accesses() -> dict[str, list[Access]]:
-    """Of all kernels, by name of the file."""
+    """Return the accesses of all kernels, by name of the file."""
     found: dict[str, list[Access]] = {}
     with FILE.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(line for line in lines if not line.startswith("#")):

@@ -50,7 +50,7 @@ REGISTERS = ("%h", "%uh", "%sh", "%fh", "%r", "%ur", "%sr", "%fr", "%xr", "%d", 
 
 
 def rejected(ptxas: Tool, folder: Path, texts: list[str], target: str) -> set[int]:
-    """Which of the instructions ptxas does not take."""
+    """Return the numbers of the instructions that ptxas does not take."""
     head = HEAD.format(target=target)
     path = folder / "forms.ptx"
     path.write_text(head + "\n".join(texts) + END)
@@ -62,7 +62,7 @@ def rejected(ptxas: Tool, folder: Path, texts: list[str], target: str) -> set[in
 
 
 def absent(texts: list[str], target: str) -> set[int]:
-    """Which of them the table does not have."""
+    """Return the numbers of the instructions that the table does not have."""
     module = parse(SourceFile("forms.ptx", HEAD.format(target=target) + "\n".join(texts) + "\nret;\n}\n"))
     function = module.functions["k"]
     instructions = [each for each in function.body if isinstance(each, Instruction)][1:-1]

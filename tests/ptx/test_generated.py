@@ -36,7 +36,7 @@ SIZES = [
 
 
 def value(expression: str, scalars: Mapping[str, int]) -> int:
-    """Of an extent, as the description has it: ``s*B0*ub1 + B0^2``."""
+    """Return the value of an extent as the description has it: ``s*B0*ub1 + B0^2``."""
     return int(eval(expression.replace("/", "//").replace("^", "**"), {}, dict(scalars)))
 
 
@@ -143,7 +143,7 @@ def launch(
     scalars: Mapping[str, int],
     arrays: dict[str, Any],
 ) -> None:
-    """With the grid and the block that the description gives; the last extent is that along x."""
+    """Launch with the grid and the block of the description; the last extent is that along x."""
     dims = {array["name"]: array["dims"] for array in region["arrays"]}
     arguments: list[Any] = []
     for parameter in kernel["parameters"]:

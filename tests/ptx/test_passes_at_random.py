@@ -170,7 +170,7 @@ def _pointer_statement(draw: random.Random) -> str:
 
 
 def results(module: Module, threads: int = 1) -> np.ndarray:
-    """Of one thread where others would race for what is in shared memory."""
+    """Return results, with one thread where others would race for what is in shared memory."""
     array = np.arange(40 * 16, dtype=np.uint32)
     interpret(module, "f", 1, threads, [array, 3])
     return array

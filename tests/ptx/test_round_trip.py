@@ -31,7 +31,7 @@ BY_HAND = [pytest.param(s, s.archs[0], id=s.name) for s in assemblies()]
 
 
 def text_of(source: Source, arch: str, directory: Path, cache: Cache) -> str:
-    """With the ends of line that it has."""
+    """Return the text with the ends of line that it has."""
     if source.path.suffix == ".ptx":
         return source.path.read_bytes().decode()
     if isinstance(find_tool("nvcc"), Missing):

@@ -26,7 +26,7 @@ ARCHS = ("sm_90", pytest.param("sm_100", marks=pytest.mark.slow))
 
 
 def said(count: Count) -> dict[str, Any]:
-    """As in the file."""
+    """Return the count as the file has it."""
     if count.mean_delta is None:
         return {"shuffles": 0}
     return {"shuffles": count.shuffles, "mean_delta": count.mean_delta}

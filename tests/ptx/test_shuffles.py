@@ -162,7 +162,7 @@ class Drawn:
         self._add(f"mul.lo.s64 %d110, %d110, 31; add.s64 %d110, %d110, {value};")
 
     def _address(self, base: str, offset: int, size: int, even: bool = False) -> str:
-        """In the middle of the buffer, so many elements on; the index wraps at 16 bits, or stays small."""
+        """Return an address in the middle of the buffer; the index wraps at 16 bits, or stays small."""
         middle = 4 * (WORDS // 2)
         wide, sum_ = self._new("d"), self._new("d")
         inside, outside = (offset, 0) if self._random.random() < 0.4 else (0, offset)
@@ -188,7 +188,7 @@ class Drawn:
         return f"[{sum_}+{middle + scale * outside}]"
 
     def _store(self) -> None:
-        """To an element of its own, which no other thread reads or writes."""
+        """Store to an element of its own, which no other thread reads or writes."""
         wide, sum_ = self._new("d"), self._new("d")
         self._add(f"mul.wide.u32 {wide}, %r112, 4; add.s64 {sum_}, %d102, {wide};")
         self._add(f"st.global.b32 [{sum_}+{4 * (WORDS - 8192)}], %r112;")
@@ -314,7 +314,7 @@ class DrawnRows:
             self._load(base, place, width)
 
     def _load(self, base: str, place: int, width: int) -> None:
-        """To a register that others were loaded to, often."""
+        """Load to a register to which other loads went, often."""
         words = [f"%r{11 + n}" if self._random.random() < 0.3 else self._new("r") for n in range(width)]
         data = words[0] if width == 1 else "{" + ", ".join(words) + "}"
         vector = "" if width == 1 else f".v{width}"

@@ -120,7 +120,7 @@ def signed(value: int, width: int) -> int:
 
 
 def widths(text: str) -> list[int]:
-    """Of the operands that are read."""
+    """Return the widths of the operands that are read."""
     base, *words = text.split(".")
     types = [bits(w) for w in words if w == "pred" or (w[0] in "sub" and w[1:].isdigit())]
     width = types[-1]

@@ -100,7 +100,7 @@ def numbers(found: Subject, chance: random.Random) -> dict[str, int]:
 
 
 def no_change(*_given: object, **_named: object) -> None:
-    """In place of the search for parameters that would help, which takes most of the time."""
+    """Stand in for the search for parameters that would help, which takes most of the time."""
 
 
 def near(point: Mapping[str, int], names: tuple[str, ...], found: Subject) -> Iterator[dict[str, int]]:

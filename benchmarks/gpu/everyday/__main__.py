@@ -22,7 +22,7 @@ from benchmarks.gpu.peers import CEILINGS
 
 WORKER = (sys.executable, "-m", "benchmarks.gpu.everyday.worker")
 PEERS = ("plain", "torch", "ours")
-"""In the order in which they run: what may take long comes last."""
+"""The peers in the order in which they run: what may take long comes last."""
 
 
 def main() -> int:

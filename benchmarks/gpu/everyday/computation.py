@@ -20,7 +20,7 @@ Values: TypeAlias = SimpleNamespace
 
 BYTES: Mapping[str, int] = {"float32": 4, "float64": 8, "int32": 4, "uint8": 1}
 PRODUCT_TOLERANCE = 1e-4
-"""Of the largest element. Sums in single precision stay below; TF32 misses by 3e-4 and more."""
+"""A part of the largest element. Sums in single precision stay below; TF32 misses by 3e-4 and more."""
 
 
 class Role(Enum):
@@ -67,7 +67,9 @@ def kept(*shape: int, **how: Any) -> Array:
 
 @dataclass(frozen=True)
 class Computation:
-    """``names`` are its sizes, ``points`` those at which it is timed and ``tiny`` one for a test on the CPU.
+    """A computation at several sizes.
+
+    ``names`` are its sizes, ``points`` those at which it is timed and ``tiny`` one for a test on the CPU.
 
     ``arrays``, ``operations`` (a multiply and an add are two), ``traffic`` (the least bytes that move) and ``threads``
     (of a kernel with a thread for each point, outermost first) are functions of the sizes by name; traffic is by
@@ -112,5 +114,5 @@ class Computation:
 
 
 def label(size: Size) -> str:
-    """As in ``m=2048 n=512``."""
+    """Return the name of a size, such as ``m=2048 n=512``."""
     return " ".join(f"{name}={value}" for name, value in size.items())

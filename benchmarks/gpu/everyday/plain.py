@@ -24,7 +24,7 @@ from benchmarks.gpu.problems import Problem
 
 SOURCES = Path(__file__).resolve().parent / "by_hand"
 BLOCK: Mapping[int, tuple[int, int, int]] = {1: (256, 1, 1), 2: (32, 8, 1), 3: (32, 8, 1)}
-"""By the number of coordinates of a point, the last one first."""
+"""The blocks by the number of coordinates of a point, the last one first."""
 
 
 def build(arch: str) -> None:

@@ -24,7 +24,10 @@ POISON_BYTE = 165
 def posed(
     computation: Computation, size: Size, case: str, ours: Launch | str, device: str = "cuda"
 ) -> Problem:
-    """With the result of the reference; ``ours`` says how a kernel computes it, or why none does."""
+    """Return the problem of a computation at a size, with the result of the reference.
+
+    ``ours`` says how a kernel computes it, or why none does.
+    """
     torch.manual_seed(1)
     arrays = computation.arrays(**size)
     starts = {name: _begun(each, device) for name, each in arrays.items() if each.role != Role.WRITTEN}
@@ -52,7 +55,7 @@ def posed(
 
 
 def comparable(result: Tensor) -> Tensor:
-    """Integers as the reference has them."""
+    """Return the result as the reference has it: integers become numbers of one type."""
     return result if result.dtype.is_floating_point else result.long()
 
 

@@ -47,7 +47,7 @@ class Program:
 
     @property
     def name(self) -> str:
-        """That of the file, of its function, and of what is generated from it."""
+        """The name of the file, of its function, and of what is generated from it."""
         return self.path.stem
 
     @cached_property
@@ -56,7 +56,7 @@ class Program:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Those of ``gen`` that the kernel needs: what a line ``// gen:`` says, and the pragmas of a C file."""
+        """The options of ``gen`` for the kernel: those of a line ``// gen:``, and the pragmas of a C file."""
         pragmas = ("--pragma", "omp") if self.path.suffix == ".c" else ()
         return (*pragmas, *(word for line in _OPTIONS.findall(self.text) for word in line.split()))
 
@@ -67,7 +67,7 @@ class Program:
 
     @property
     def sizes(self) -> tuple[Size, ...]:
-        """Those of the computation that the macros of the kernel allow."""
+        """The sizes of the computation that the macros of the kernel allow."""
         return tuple(size for size in self.computation.sizes if self.fixed.items() <= size.items())
 
     def at(self, size: Size) -> str:
@@ -76,7 +76,7 @@ class Program:
 
 
 def program(path: Path) -> Program:
-    """ValueError where the name of a file is none of a computation and a spelling."""
+    """Return the program of a file. ValueError where its name is none of a computation and a spelling."""
     computation, _, spelling = path.stem.rpartition("_")
     if computation not in COMPUTATIONS or spelling not in SPELLINGS:
         raise ValueError(f"{path.name} is not <computation>_<spelling>")

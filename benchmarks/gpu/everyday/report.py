@@ -83,7 +83,7 @@ class Ceilings:
 def rows(
     tasks: Iterable[Task], outcomes: Mapping[tuple[str, str], Outcome], ceilings: Ceilings | None
 ) -> list[Row]:
-    """Those of which ours has an outcome; outcomes are by task and peer."""
+    """Return rows for the tasks of which ours has an outcome; outcomes are by task and peer."""
     return [
         Row(
             task,
@@ -242,7 +242,7 @@ def _time(outcome: Outcome | None) -> str:
 
 
 def _milliseconds(value: float) -> str:
-    """Four digits that count."""
+    """Return the time with four digits that count."""
     return f"{value:.{max(0, 3 - math.floor(math.log10(value)))}f}"
 
 

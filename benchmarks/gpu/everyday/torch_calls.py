@@ -237,4 +237,4 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
     "spmv": {"sparse_csr @": _sparse},
     "histogram": {"bincount": lambda v: v.h + torch.bincount(v.x, minlength=v.m)},
 }
-"""By the name of the computation; labels say which calls these are."""
+"""The calls by the name of the computation; labels say which calls these are."""

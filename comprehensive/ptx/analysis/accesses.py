@@ -27,9 +27,12 @@ _SIMPLE = frozenset({"ld", "ldu", "st", "atom", "red"})
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """``bytes`` from ``address`` on; ``is_constant`` says that nobody writes there while the kernel runs (``.nc``,
-    constant memory, parameters of a kernel); ``orders`` that accesses of what somebody writes may not pass it,
-    ``gates`` that no access may."""
+    """An access of ``bytes`` from ``address`` on.
+
+    ``is_constant`` says that nobody writes there while the kernel runs (``.nc``, constant memory, parameters
+    of a kernel); ``orders`` that accesses of what somebody writes may not pass it, ``gates`` that no access
+    may.
+    """
 
     step: int
     space: Space
@@ -43,7 +46,7 @@ class Access:
 
 
 def accesses_of(affine: Affine, spaces: Spaces) -> Mapping[int, Access]:
-    """By step, in order.
+    """Return what each step that reads, writes or orders memory does to it, by step, in order.
 
     >>> accesses_of(affine, spaces)[7].bytes    # doctest: +SKIP
     16

@@ -38,8 +38,12 @@ from comprehensive.ptx.analysis.trips import Induction, Trips, trips_of
 
 @dataclass(frozen=True)
 class Affine:
-    """``values`` by value (None: a predicate, or of a width that is no 16, 32 or 64); ``addresses`` by step (None: it
-    accesses none, or more than one); ``inductions`` by value of the phi; ``trips`` by number of the loop."""
+    """The values and addresses of a function as sums.
+
+    ``values`` are by value (None: a predicate, or of a width that is no 16, 32 or 64); ``addresses`` by step
+    (None: it accesses none, or more than one); ``inductions`` by value of the phi; ``trips`` by number of the
+    loop.
+    """
 
     ssa: Ssa
     values: tuple[Form | None, ...]
@@ -49,11 +53,11 @@ class Affine:
     trips: Mapping[int, Trips]
 
     def bounds(self, form: Form) -> tuple[int, int]:
-        """Of the sum as an integer, before it wraps."""
+        """Return the least and the greatest value of the sum as an integer, before it wraps."""
         return bounds(self.symbols, form)
 
     def show(self, form: Form) -> str:
-        """For people."""
+        """Return the form as text for people, such as ``a + 4*s(%tid.x) + 8``."""
         parts = [(coefficient, self.name(symbol)) for symbol, coefficient in form.terms]
         shown = [name if c == 1 else f"{c}*{name}" for c, name in parts]
         if form.constant or not shown:
@@ -61,7 +65,7 @@ class Affine:
         return " + ".join(shown)
 
     def name(self, symbol: int) -> str:
-        """Of a symbol, for people."""
+        """Return the name that is shown to people for a symbol."""
         found = self.symbols[symbol]
         match found.kind, found.key:
             case "product", numbers:
@@ -90,7 +94,9 @@ class Affine:
 
 
 def affine_of(ssa: Ssa, operand_values: Sequence[Sequence[int]], loops: Loops, tree: Tree) -> Affine:
-    """In two passes where there are loops: the first finds counters, the second puts them in.
+    """Return the values and addresses of a function as sums.
+
+    Where there are loops, a first pass finds their counters, and a second one puts them in.
 
     >>> affine.show(affine_of(ssa, operand_values, loops, tree).addresses[7])    # doctest: +SKIP
     'a + 4*s(%tid.x) + 8'
@@ -142,7 +148,7 @@ def _needed(ssa: Ssa, loops: Loops) -> bytearray:
 
 
 class _Pass:
-    """Once over the blocks, down the dominator tree, with what the branches on the way say."""
+    """A pass over the blocks, once, down the dominator tree, with what the branches on the way say."""
 
     def __init__(
         self,
@@ -163,14 +169,17 @@ class _Pass:
         self._trips = trips
         self._facts = Facts()
         self.found: dict[int, Induction] = {}
-        """Those of this pass, in its forms."""
+        """The counters of this pass, in its forms."""
         self._arithmetic = Arithmetic(ssa, operand_values, loops, symbols, self._facts)
         self._branches = Branches(ssa, operand_values, self._arithmetic)
         self.forms = self._arithmetic.forms
         self.addresses: list[Form | None] = [None] * len(ssa.uses)
 
     def run(self, needed: bytearray | None = None) -> None:
-        """``needed`` are values for a first pass: counters need no facts, no addresses, and not all values."""
+        """Give values their forms; ``needed`` are those that a first pass is for.
+
+        A first pass finds counters, which need no facts, no addresses, and not all values.
+        """
         place = {block: index for index, block in enumerate(self._ssa.cfg.order)}
         # A number forgets what was learnt since; every block comes before those that it dominates, and these in the
         # order in which control comes to them, so that only headers of loops meet values that are not known yet.
@@ -201,7 +210,10 @@ class _Pass:
         return found
 
     def staying(self, loop: Loop, block: int) -> Comparison | None:
-        """What is compared for staying in the loop at the end of a block."""
+        """Return the comparison that keeps control in the loop at the end of a block.
+
+        None where there is not exactly one.
+        """
         cfg = self._ssa.cfg
         stay = [s for s in cfg.blocks[block].successors if s in loop.blocks]
         if len(stay) != 1 or cfg.blocks[block].leaves:

@@ -39,7 +39,7 @@ _MOST_BITS_OF_NUMBER = 32
 
 
 class Relation(Enum):
-    """Which executions of two accesses are compared."""
+    """The executions of two accesses that are compared."""
 
     SAME_VISIT = "same visit"
     ANY_VISIT = "any visit"
@@ -48,7 +48,10 @@ class Relation(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Alias:
-    """``module_variables`` are the texts of the module's variables by symbol, for those that are ``.extern``."""
+    """Answers whether accesses may touch the same byte.
+
+    ``module_variables`` are the texts of the module's variables by symbol, for those that are ``.extern``.
+    """
 
     affine: Affine
     loops: Loops
@@ -57,7 +60,7 @@ class Alias:
     assume_noalias: bool = False
 
     def may_alias(self, one: Access, other: Access, relation: Relation = Relation.SAME_VISIT) -> bool:
-        """Of two reads whether they may read the same.
+        """Return whether the two may touch a common byte; for two reads, whether they may read the same.
 
         >>> alias.may_alias(accesses[7], accesses[9])    # doctest: +SKIP
         False
@@ -161,7 +164,10 @@ class Alias:
         return found[0] if len(found) == 1 else None
 
     def _is_offset(self, symbol: Symbol, is_scaled: bool) -> bool:
-        """Whether no address, nor the distance between two, is in it: else it may lead out of the variable."""
+        """Return whether a symbol is an offset: neither an address nor the distance of two is in it.
+
+        Else it may lead out of the variable.
+        """
         symbols = self.affine.symbols
         match symbol.kind, symbol.key:
             case "special" | "count" | "window", _:
@@ -179,7 +185,7 @@ class Alias:
                 return False
 
     def _is_own(self, symbol: Symbol) -> bool:
-        """Whether it is a variable with a place of its own."""
+        """Return whether a symbol is a variable with a place of its own."""
         (name,) = symbol.key
         text = self._declared.get(str(name))
         return text is not None and not re.search(r"\.extern\b|\[\s*\]", text)

@@ -38,8 +38,12 @@ from comprehensive.ptx.module import Function, Module
 
 @dataclass(frozen=True, eq=False)
 class Analyses:
-    """``parameters_are_global`` and ``assume_noalias`` are what the user vouches for: that pointers passed to kernels
-    are into global memory, and into arrays of their own; ``pointers`` the memories of single parameters."""
+    """The analyses of one function, each made when it is first asked for.
+
+    ``parameters_are_global`` and ``assume_noalias`` are what the user vouches for: that pointers passed to
+    kernels are into global memory, and into arrays of their own; ``pointers`` the memories of single
+    parameters.
+    """
 
     function: Function
     module: Module | None = None
@@ -49,7 +53,10 @@ class Analyses:
 
     @cached_property
     def flow(self) -> Flow:
-        """CompileError: see :func:`flow_of`; all others come from here and raise nothing else."""
+        """The flow of the function; CompileError as :func:`flow_of`.
+
+        All other analyses come from it and raise nothing else.
+        """
         return flow_of(self.function)
 
     @cached_property

@@ -44,7 +44,7 @@ Rule: TypeAlias = "Callable[[Arithmetic, int, Opcode, int], Form | None]"
 
 
 class Arithmetic:
-    """``forms`` by value, filled step by step."""
+    """The arithmetic of forms; ``forms`` are by value, filled step by step."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class Arithmetic:
         return single(bits, self.symbols.number(Symbol("value", (value,), low, most, loops, value)))
 
     def operand(self, index: int, place: int, bits: int) -> Form | None:
-        """Of an operand that is read as so many bits."""
+        """Return the form of an operand that is read as so many bits; None where it is not known."""
         value = self._operand_values[index][place]
         if value != NONE:
             found = self.forms[value]
@@ -148,7 +148,7 @@ class Arithmetic:
         return None if found is None else add(found, constant(found.bits, operand.offset))
 
     def only_address(self, index: int) -> Form | None:
-        """Of the only address among the operands of a step; None where there are several, or none."""
+        """Return the form of a step's only address; None where there are several, or none."""
         found: Form | None = None
         for place, operand in enumerate(self._ssa.cfg.flow.steps[index].instruction.operands):
             if isinstance(operand, Address):
@@ -183,7 +183,7 @@ class Arithmetic:
         return single(bits, self.symbols.number(Symbol("special", (name,), low, high)))
 
     def number_bounds(self, one: Form, signed: bool) -> tuple[int, int]:
-        """Of the number that it is, as signed or unsigned, where the facts hold."""
+        """Return the bounds of the form as a signed or unsigned number, where the facts hold."""
         low, high = self.bounds_anywhere(one, signed)
         known = self.facts.bounds(one, signed)
         # Facts that exclude each other stand where nobody comes.
@@ -192,7 +192,10 @@ class Arithmetic:
         )
 
     def bounds_anywhere(self, one: Form, signed: bool) -> tuple[int, int]:
-        """Of the number that it is, without what branches say: those of a symbol, which may be met elsewhere."""
+        """Return the bounds of the form as a signed or unsigned number, without what branches say.
+
+        They hold for its symbols wherever these are met.
+        """
         least, most = limits(one.bits, signed)
         if one.is_constant:
             number = one.constant if signed else one.constant % (1 << one.bits)
@@ -226,7 +229,7 @@ class Arithmetic:
         return single(bits, self.symbols.number(symbol))
 
     def narrowed(self, one: Form, bits: int) -> Form:
-        """Modulo a smaller power; numbers that were made wide become what they were."""
+        """Return the form modulo a smaller power of two; numbers that were made wide become what they were."""
         found = truncated(one, bits)
         for number, coefficient in found.terms:
             symbol = self.symbols.all[number]
@@ -238,7 +241,7 @@ class Arithmetic:
         return found
 
     def product(self, one: Form, other: Form) -> Form | None:
-        """None where it would have too many terms."""
+        """Return the product of two forms; None where it would have too many terms."""
         if one.is_constant or other.is_constant:
             many, factor = (other, one.constant) if one.is_constant else (one, other.constant)
             return scaled(many, factor)
@@ -258,8 +261,10 @@ class Arithmetic:
         return form(one.bits, terms, one.constant * other.constant)
 
     def counted(self, loop: Loop, trips: Trips | None, first: Form, step: Form) -> Form | None:
-        """``first + step * count``, where the header is visited for the count-th time; None where it has too many
-        terms."""
+        """Return ``first + step * count``, where the header is visited for the count-th time.
+
+        None where it has too many terms.
+        """
         most = UNBOUNDED if trips is None or trips.constant is None else trips.constant
         key = Symbol("count", (loop.number,), 0, most, self._loops_of_block[loop.header])
         grown = self.product(step, single(first.bits, self.symbols.number(key)))
@@ -282,7 +287,10 @@ class Arithmetic:
         return self.symbols.number(Symbol("product", key, min(corners), max(corners), a.loops | b.loops))
 
     def _load(self, index: int, code: Opcode) -> None:
-        """Of a kernel's parameter the parameter, else bounds by the type."""
+        """Give the values that a load defines their forms.
+
+        A kernel's parameter is a symbol of its own; other values are bounded by the type.
+        """
         step = self._ssa.cfg.flow.steps[index]
         type_ = code.types[-1] if code.types else "b64"
         bits = 8 * bytes_of(type_)
@@ -344,7 +352,7 @@ class Arithmetic:
         return single(bits, self.symbols.number(Symbol("operation", tuple(key), low, high, loops, value)))
 
     def symbol_bounds(self, one: Form) -> tuple[int, int]:
-        """Of the sum as an integer, before it wraps."""
+        """Return the least and the greatest value of the sum as an integer, before it wraps."""
         return self.symbols.bounds(one)
 
     def window(self, memory: str) -> int:
@@ -390,7 +398,7 @@ _PURE = frozenset(
 
 @cache
 def _is_function(code: Opcode) -> bool:
-    """Whether equal integers in its operands give equal integers."""
+    """Return whether an instruction gives equal integers where its operands are equal integers."""
     return (
         code.base in _PURE
         and code.is_known

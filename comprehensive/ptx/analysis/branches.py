@@ -19,7 +19,7 @@ from comprehensive.ptx.operands import Not
 
 
 class Branches:
-    """``arithmetic`` has the forms that are compared."""
+    """The branches of a function; ``arithmetic`` has the forms that are compared."""
 
     def __init__(self, ssa: Ssa, operand_values: Sequence[Sequence[int]], arithmetic: Arithmetic) -> None:
         self._ssa = ssa
@@ -47,13 +47,13 @@ class Branches:
         return self._ssa.guards[end - 1], taken != isinstance(last.instruction.guard, Not)
 
     def holding(self, block: int, successor: int) -> Iterator[Comparison]:
-        """What holds where control goes from a block to its successor."""
+        """Yield the comparisons that hold where control goes from a block to its successor."""
         found = self.condition(block, successor)
         if found is not None:
             yield from self.compared(*found)
 
     def compared(self, predicate: int, truth: bool) -> Iterator[Comparison]:
-        """What holds where a predicate is true, or false."""
+        """Yield the comparisons that hold where a predicate is true, or false."""
         return comparisons(self._ssa, self._operand_values, self._arithmetic.operand, predicate, truth)
 
     def learn(self, block: int, successor: int) -> None:

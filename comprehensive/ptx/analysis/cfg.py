@@ -47,7 +47,10 @@ class Block:
 
 @dataclass(frozen=True)
 class Cfg:
-    """``block_of`` are the blocks of steps, ``order`` the reverse post-order from the entry."""
+    """A control flow graph.
+
+    ``block_of`` are the blocks of steps, ``order`` the reverse post-order from the entry.
+    """
 
     flow: Flow
     blocks: tuple[Block, ...]
@@ -73,7 +76,7 @@ class Cfg:
 
 
 def cfg_of(flow: Flow) -> Cfg:
-    """In time linear in the steps and edges.
+    """Return the control flow graph of a function, in time linear in its steps and edges.
 
     >>> cfg_of(flow_of(function)).blocks[0].successors    # doctest: +SKIP
     (1, 2)
@@ -109,7 +112,7 @@ def cfg_of(flow: Flow) -> Cfg:
 
 
 OUT = -1
-"""In the place of a step: out of the function."""
+"""A number in the place of a step: control leaves the function."""
 
 
 def _ends_block(step: Step) -> bool:
@@ -118,7 +121,7 @@ def _ends_block(step: Step) -> bool:
 
 
 def _onward(last: Step | None, stop: int) -> Iterator[int]:
-    """Where control goes behind the last step of a block: steps, or :data:`OUT`."""
+    """Yield where control goes behind the last step of a block: steps, or :data:`OUT`."""
     base = "" if last is None else last.instruction.opcode.base
     is_sure = last is not None and last.guard is None and (base in BRANCHES or base in LEAVING)
     if not is_sure:

@@ -12,7 +12,10 @@ from collections.abc import Callable, Sequence
 
 
 def in_sequence(pairs: Sequence[tuple[str, str]], spare: Callable[[str], str]) -> tuple[tuple[str, str], ...]:
-    """``spare`` names a place that can hold what stands in the given one. (Boissinot et al. 2009, algorithm 1.)"""
+    """Return copies in an order that does what all at once do (Boissinot et al. 2009, algorithm 1).
+
+    ``spare`` names a place that can hold what stands in the given one.
+    """
     source = {to: from_ for to, from_ in pairs if to != from_}
     readers: dict[str, int] = {}
     for from_ in source.values():

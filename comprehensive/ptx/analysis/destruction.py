@@ -110,7 +110,7 @@ class _Writer:
         return renamed(self._flow, step, defines, uses, guard)
 
     def _kept(self, number: int, step: Step) -> list[Statement]:
-        """What stays where the guard is false, and what an operand both reads and defines."""
+        """Return copies for what stays where the guard is false, or what an operand reads and defines."""
         ssa = self._ssa
         before = dict(zip(ssa.defines[number], ssa.previous[number], strict=False))
         operands = step.instruction.operands
@@ -133,7 +133,10 @@ class _Writer:
         return self._copies([(phi.value, phi.arguments[place]) for phi in self._ssa.phis[successor]])
 
     def _copies(self, pairs: Sequence[tuple[int, int]]) -> list[Statement]:
-        """What is undefined is not copied."""
+        """Return the copies as statements, in an order that loses no value.
+
+        What is undefined is not copied.
+        """
         ssa = self._ssa
         wanted = [
             (self._name(to), self._name(from_))

@@ -29,7 +29,10 @@ from comprehensive.ptx.analysis.graphs import (
 
 @dataclass(frozen=True)
 class Tree:
-    """``parent`` of every node the immediate dominator; the root's is itself, of what is not reached it is -1."""
+    """A tree of dominators: ``parent`` is the immediate dominator of every node.
+
+    The root's is itself; for nodes that are not reached it is -1.
+    """
 
     root: int
     parent: tuple[int, ...]
@@ -49,7 +52,7 @@ class Tree:
 
     @cached_property
     def _spans(self) -> tuple[list[int], list[int]]:
-        """Of every node its place in :attr:`preorder`, and where its subtree ends there."""
+        """The place of every node in :attr:`preorder`, and where its subtree ends there."""
         enter = [UNREACHED] * len(self.parent)
         leave = [UNREACHED] * len(self.parent)
         for index, node in enumerate(self.preorder):
@@ -74,7 +77,10 @@ class Tree:
 
 @dataclass(frozen=True)
 class PostTree(Tree):
-    """Over the blocks and one node more, ``exit``, behind all ends; ``given`` are blocks that got a way out."""
+    """The tree of post-dominators: over the blocks and one node more, ``exit``, behind all ends.
+
+    ``given`` are blocks that got a way out since no way leads from them to an end.
+    """
 
     given: tuple[int, ...] = ()
 
@@ -113,7 +119,7 @@ def postdominators_of(cfg: Cfg) -> PostTree:
 
 
 def _last_first(backward: Adjacency, seen: bytearray) -> list[int]:
-    """What is not seen, so that the first of what is left always stands in a cycle that is never left.
+    """Order the nodes that are not ``seen`` so that the first left always stands in a cycle never left.
 
     That is the order in which a search against the edges finishes, reversed (Sharir 1981; Kosaraju).
     """
@@ -126,7 +132,10 @@ def _last_first(backward: Adjacency, seen: bytearray) -> list[int]:
 
 
 def frontiers_of(cfg: Cfg, tree: Tree) -> tuple[tuple[int, ...], ...]:
-    """Of every block those that it no longer dominates but one of whose predecessors it dominates.
+    """Return the dominance frontier of every block.
+
+    It holds the blocks that the block does not dominate strictly although it dominates a predecessor of
+    theirs.
 
     >>> frontiers_of(cfg, dominators_of(cfg))    # doctest: +SKIP
     ((), (3,), (3,), ())
@@ -145,7 +154,7 @@ def frontiers_of(cfg: Cfg, tree: Tree) -> tuple[tuple[int, ...], ...]:
 
 
 def control_dependence_of(cfg: Cfg, post: PostTree) -> tuple[tuple[int, ...], ...]:
-    """Of every block the blocks whose branch decides at once whether it runs (Ferrante et al. 1987).
+    """Return for every block those whose branch directly decides whether it runs (Ferrante et al. 1987).
 
     >>> control_dependence_of(cfg, postdominators_of(cfg))    # doctest: +SKIP
     ((), (0,), (0,), ())

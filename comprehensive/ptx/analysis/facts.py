@@ -15,12 +15,12 @@ from comprehensive.ptx.analysis.forms import Form, wrapped
 
 
 def limits(bits: int, signed: bool) -> tuple[int, int]:
-    """Least and greatest number."""
+    """Return the least and the greatest number of so many bits."""
     return (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
 
 
 class Facts:
-    """Of the number ``form`` is, as signed or unsigned: bounds. What is learnt is forgotten in reverse order."""
+    """Bounds of numbers that forms are, read as signed or as unsigned, which are forgotten in reverse order."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, tuple[tuple[int, int], ...], bool], list[tuple[int, int, int]]] = {}
@@ -36,13 +36,13 @@ class Facts:
         return len(self._order)
 
     def forget(self, mark: int) -> None:
-        """All that was learnt since."""
+        """Forget everything that was learnt since the mark."""
         while len(self._order) > mark:
             self._known[self._order.pop()].pop()
 
     @staticmethod
     def of(known: Iterable[tuple[Form, bool, int, int]]) -> Facts:
-        """As :meth:`known` gives them."""
+        """Return facts from what :meth:`known` yields."""
         found = Facts()
         for form, signed, low, high in sorted(known):
             found._learn(form, signed, low, high)
@@ -70,7 +70,7 @@ class Facts:
         self._order.append(key)
 
     def bounds(self, form: Form, signed: bool) -> tuple[int, int]:
-        """Of the number that it is."""
+        """Return the bounds of the number that the form is, read as signed or as unsigned."""
         limit = low, high = limits(form.bits, signed)
         for constant, least, most in self._last(form, signed):
             by = wrapped(form.constant - constant, form.bits)

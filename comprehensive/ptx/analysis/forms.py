@@ -20,7 +20,7 @@ MOST_TERMS = 16
 
 
 class Form(NamedTuple):
-    """``terms`` are symbols and coefficients, by symbol, none zero."""
+    """A sum of symbols; ``terms`` are symbols and coefficients, by symbol, none zero."""
 
     bits: int
     terms: tuple[tuple[int, int], ...]
@@ -36,12 +36,12 @@ class Form(NamedTuple):
 
     @property
     def varying(self) -> Form:
-        """Without the constant."""
+        """The form without its constant."""
         return Form(self.bits, self.terms, 0)
 
 
 def wrapped(value: int, bits: int) -> int:
-    """As a signed number of so many bits."""
+    """Return the value as a signed number of so many bits."""
     half = 1 << (bits - 1)
     return ((value + half) & ((1 << bits) - 1)) - half
 
@@ -60,7 +60,7 @@ def form(bits: int, terms: Mapping[int, int], value: int = 0) -> Form:
 
 
 def add(one: Form, other: Form) -> Form:
-    """Both of the same number of bits."""
+    """Return the sum of two forms of the same number of bits."""
     bits = one.bits
     value = one.constant + other.constant
     if not other.terms:
@@ -86,7 +86,7 @@ def subtract(one: Form, other: Form) -> Form:
 
 
 def truncated(one: Form, bits: int) -> Form:
-    """Modulo a smaller power of two, which loses nothing of the sum."""
+    """Return the form modulo a smaller power of two, which loses nothing of the sum."""
     terms = ((s, wrapped(c, bits)) for s, c in one.terms)
     return Form(bits, tuple((s, c) for s, c in terms if c), wrapped(one.constant, bits))
 

@@ -22,7 +22,7 @@ def reverse_postorder(successors: Adjacency, root: int) -> tuple[int, ...]:
 
 
 def postorder(successors: Adjacency, root: int, seen: bytearray) -> list[int]:
-    """What can be reached over nodes that are not ``seen``, which are marked."""
+    """Return what can be reached over nodes that are not ``seen``, in postorder, and mark it as seen."""
     order: list[int] = []
     seen[root] = 1
     stack = [(root, iter(successors[root]))]
@@ -49,7 +49,7 @@ def reversed_edges(successors: Adjacency) -> list[list[int]]:
 
 
 def immediate_dominators(successors: Adjacency, root: int) -> tuple[int, ...]:
-    """Of every node the one next above it; of the root itself, of what is not reached :data:`UNREACHED`.
+    """Return the immediate dominator of every node; :data:`UNREACHED` for the root and for nodes not reached.
 
     Semidominators, then nearest common ancestors (Georgiadis, Linear-time algorithms for dominators, 2005, 2.3).
     """
@@ -106,7 +106,7 @@ def _preorder(successors: Adjacency, root: int) -> tuple[list[int], list[int]]:
 
 
 def _evaluated(node: int, ancestor: list[int], label: list[int], semi: list[int]) -> int:
-    """Of the nodes on the way up through linked ones, the one of least semidominator; ways are shortened."""
+    """Return the node of least semidominator on the way up through linked nodes, and shorten that way."""
     if ancestor[node] == UNREACHED:
         return node
     path: list[int] = []

@@ -25,7 +25,7 @@ def _words(code: Opcode) -> frozenset[str]:
 
 @cache
 def _width(code: Opcode) -> int:
-    """Of an integer type; 0 for others."""
+    """Return the bits of the only type of an opcode, if it is an integer type; 0 otherwise."""
     if len(code.types) != 1 or code.types[0][0] not in "sub" or not code.types[0][1:].isdigit():
         return 0
     return 8 * bytes_of(code.types[0])
@@ -109,7 +109,7 @@ def _shift_left(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form |
 
 
 def _shift_right(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
-    """Only where all is divisible and nothing wraps."""
+    """Return a shifted sum where every term is divisible and nothing wraps; None otherwise."""
     found = self.operand(index, 1, bits) if _width(code) == bits else None
     by = self.operand(index, 2, 32)
     if found is None or by is None or not by.is_constant:
@@ -140,7 +140,7 @@ def _mask(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
 
 
 def _disjoint(self: Arithmetic, index: int, code: Opcode, bits: int) -> Form | None:
-    """Of two numbers that have no bit in common the sum."""
+    """Return the sum of two numbers without a common bit, of which it is ``or`` and ``xor``; None for others."""
     found = self.both(index, bits) if _width(code) == bits else None
     if found is None:
         return None

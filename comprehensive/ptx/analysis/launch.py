@@ -1,4 +1,4 @@
-"""Between which bounds special registers are, by the language and by what a kernel says of its launches.
+"""The bounds of special registers, by the language and by what a kernel says of its launches.
 
 In: a function, a name.  Out: least and greatest::
 
@@ -19,7 +19,10 @@ _OTHERS = {"%laneid": (0, 31), "%warpid": (0, 63), "%nwarpid": (1, 64), "%dynami
 
 
 def special_bounds(function: Function, name: str) -> tuple[int, int] | None:
-    """None where nothing is known. ``.maxntid`` limits the product of the three only."""
+    """Return the least and the greatest value of a special register; None where nothing is known.
+
+    ``.maxntid`` limits the product of the three only.
+    """
     base, _, axis = name.partition(".")
     if axis not in MOST_THREADS:
         return _OTHERS.get(name)

@@ -29,12 +29,15 @@ class Liveness:
 
     @cached_property
     def before(self) -> tuple[int, ...]:
-        """Before every step."""
+        """The registers that are live before every step, as masks."""
         return tuple(mask for mask, _ in self._around)
 
     @cached_property
     def after(self) -> tuple[int, ...]:
-        """Behind every step; what it defines counts only where it is read."""
+        """The registers that are live behind every step, as masks.
+
+        What the step defines counts only where it is read.
+        """
         return tuple(mask for _, mask in self._around)
 
     @cached_property
@@ -57,7 +60,7 @@ class Liveness:
 
     @cached_property
     def ranges(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """Of every register the stretches of steps ``[first, last)`` before which it is live."""
+        """The stretches of steps ``[first, last)`` before which each register is live."""
         found: list[list[tuple[int, int]]] = [[] for _ in self.cfg.flow.registers]
         begun: dict[int, int] = {}
         last = 0
@@ -127,7 +130,7 @@ def _bits(cfg: Cfg) -> list[int]:
 
 
 def _summary(cfg: Cfg, steps: range, bits: list[int]) -> tuple[int, int]:
-    """What is read before it is surely defined, and what is surely defined."""
+    """Return masks of registers that are read before they are surely defined, and of those surely defined."""
     used: set[int] = set()
     defined: set[int] = set()
     for number in steps:

@@ -23,8 +23,12 @@ NO_LOOP = -1
 
 @dataclass(frozen=True)
 class Loop:
-    """``latches`` branch back to the header; ``entering`` are the predecessors of the header outside; ``exits`` are
-    edges out, ``leaves`` blocks where the function may be left; ``parent`` is the next loop around it, -1 for none."""
+    """A natural loop.
+
+    ``latches`` branch back to the header; ``entering`` are the predecessors of the header outside; ``exits``
+    are edges out, ``leaves`` blocks where the function may be left; ``parent`` is the next loop around it, -1
+    for none.
+    """
 
     number: int
     header: int
@@ -39,7 +43,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Loops:
-    """``innermost`` of every block the number of its loop, or -1."""
+    """The natural loops of a function; ``innermost`` has the number of every block's loop, or -1."""
 
     cfg: Cfg
     loops: tuple[Loop, ...]
@@ -48,7 +52,7 @@ class Loops:
 
     @cached_property
     def headers(self) -> dict[int, Loop]:
-        """Loops by their header."""
+        """The loops by their header."""
         return {loop.header: loop for loop in self.loops}
 
     def preheader(self, loop: Loop) -> int | None:
@@ -74,7 +78,7 @@ class Loops:
 
 
 def loops_of(cfg: Cfg, tree: Tree) -> Loops:
-    """All natural loops.
+    """Return all natural loops.
 
     >>> [loop.header for loop in loops_of(cfg, dominators_of(cfg)).loops]    # doctest: +SKIP
     [2]

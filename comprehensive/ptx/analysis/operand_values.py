@@ -1,4 +1,4 @@
-"""Which value stands in which operand.
+"""The values of operands.
 
 In: an :class:`Ssa`.  Out: for every step, a number for each of its operands: the value of a register, also behind
 ``!`` and in an address; -1 for what is not one register (a literal, a symbol, a vector)::
@@ -14,7 +14,9 @@ from comprehensive.ptx.opcodes import Role
 
 
 def operand_values_of(ssa: Ssa) -> tuple[tuple[int, ...], ...]:
-    """Of what is both read and defined the value that is read.
+    """Return the value in each operand of each step.
+
+    An operand that is both read and defined has the value that is read.
 
     >>> operand_values_of(ssa)[0]    # doctest: +SKIP
     (7, -1)

@@ -1,4 +1,4 @@
-"""Between which bounds the result of an integer operation is, as an unsigned number.
+"""The bounds of the result of an integer operation, as an unsigned number.
 
 In: opcode, forms of operands (None: not known), bounds of forms as numbers.  Out: least and greatest::
 

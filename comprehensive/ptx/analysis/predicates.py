@@ -24,7 +24,7 @@ _DEEPEST = 8
 
 
 class Comparison(NamedTuple):
-    """``left relation right``, as numbers with or without sign."""
+    """The comparison ``left relation right``, as numbers with or without sign."""
 
     left: Form
     right: Form
@@ -56,7 +56,10 @@ def comparisons(
     truth: bool,
     depth: int = 0,
 ) -> Iterator[Comparison]:
-    """``form_of(step, operand, bits)`` is the form of an operand."""
+    """Yield the comparisons that hold where a predicate is ``truth``.
+
+    ``form_of(step, operand, bits)`` is the form of an operand.
+    """
     number = ssa.values[value].step
     if number == NONE or ssa.guards[number] != NONE or depth > _DEEPEST:
         return

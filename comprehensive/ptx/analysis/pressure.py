@@ -24,7 +24,10 @@ from comprehensive.ptx.analysis.variance import Level, Variance
 
 @dataclass(frozen=True)
 class Pressure:
-    """Before every step: ``words`` (ML0), ``not_again`` (ML1), ``variant`` (ML2), and predicates."""
+    """The 32-bit registers needed before every step: ``words`` (ML0), ``not_again`` (ML1), ``variant`` (ML2).
+
+    ``predicates`` counts predicate registers.
+    """
 
     words: tuple[int, ...]
     not_again: tuple[int, ...]
@@ -49,7 +52,7 @@ class Pressure:
 
 
 def pressure_of(live: Liveness, ssa: Ssa, variance: Variance) -> Pressure:
-    """Counts of live registers.
+    """Return the counts of live registers before every step.
 
     >>> pressure_of(live, ssa, variance).ml2    # doctest: +SKIP
     68
@@ -73,7 +76,7 @@ def pressure_of(live: Liveness, ssa: Ssa, variance: Variance) -> Pressure:
 
 
 def _counts(live: Liveness, weights: Sequence[tuple[int, int, int, int]]) -> list[list[int]]:
-    """Before every step the sums of the weights of live registers."""
+    """Return the sums of the weights of live registers before every step, a list for each of four weights."""
     steps = live.cfg.flow.steps
     found = [[0] * len(steps) for _ in range(4)]
     # Registers of equal weights are counted at once at the ends of blocks.

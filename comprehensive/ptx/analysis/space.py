@@ -58,7 +58,7 @@ class Space(Enum):
         return self.is_number and self is not Space.DISTANCE
 
     def meet(self, other: Space) -> Space:
-        """What holds where ways with these two come together."""
+        """Return the memory of a value that may come from either of the two."""
         if self is other or other is Space.NONE:
             return self
         if self is Space.NONE:
@@ -70,7 +70,7 @@ class Space(Enum):
         return other if self is Space.ZERO else Space.ANY
 
     def plus(self, other: Space) -> Space:
-        """Of the sum of two values."""
+        """Return the memory into which the sum of two values points."""
         if Space.NONE in (self, other):
             return Space.NONE
         if self.is_number and other.is_number:
@@ -80,12 +80,12 @@ class Space(Enum):
         return other if self.is_number else Space.ANY
 
     def minus(self, other: Space) -> Space:
-        """Of the difference of two values."""
+        """Return the memory into which the difference of two values points."""
         if other.is_number or Space.NONE in (self, other):
             return self.plus(other)
         return Space.DISTANCE if self is other and self.is_one else Space.ANY
 
 
 _NUMBERS = (Space.ZERO, Space.NUMBER, Space.DISTANCE)
-"""From the top down."""
+"""The spaces of numbers, from the top down."""
 _NO_MEMORY = frozenset({Space.NONE, *_NUMBERS, Space.ANY})

@@ -1,4 +1,4 @@
-"""Into which memory the result of one instruction points, by where its operands point.
+"""The memory into which the result of one instruction points, by where its operands point.
 
 In: an instruction and the :class:`Space` of each operand.  Out: that of what it defines::
 
@@ -60,7 +60,10 @@ def space_of_literal(literal: Immediate) -> Space:
 
 
 def space_of_result(instruction: Instruction, spaces: Sequence[Space], address_bits: int = 64) -> Space:
-    """``spaces`` are as the operands of the instruction; those that are not read are not looked at."""
+    """Return the memory into which the result of an instruction points.
+
+    ``spaces`` are as its operands; those that are not read are not looked at.
+    """
     code, operands = instruction.opcode, instruction.operands
     if not code.accepts(len(operands)):
         return Space.ANY
@@ -97,7 +100,7 @@ def space_of_result(instruction: Instruction, spaces: Sequence[Space], address_b
 
 
 def space_named(name: str | None) -> Space | None:
-    """Of ``shared::cluster`` SHARED; None for what is no memory of an access."""
+    """Return the memory that a modifier names: SHARED for ``shared::cluster``, None for what no access names."""
     return None if name is None else _BY_NAME.get(name.split("::")[0])
 
 

@@ -1,4 +1,4 @@
-"""Into which memory a value points (Chakrabarti et al., CUDA compiler optimizations, 2012, section 3.1).
+"""The memory into which a value points (Chakrabarti et al., CUDA compiler optimizations, 2012, section 3.1).
 
 In: an :class:`Ssa`.  Out: :class:`Spaces`, a :class:`Space` of every value and of every access::
 
@@ -28,8 +28,11 @@ from comprehensive.ptx.statements import Declaration
 
 @dataclass(frozen=True)
 class Spaces:
-    """``values`` by value; ``accesses`` the memory of the address of each step, NONE where it accesses none, and ANY
-    where its address is none that is known, as one that is made of numbers."""
+    """The memories into which values and addresses point: ``values`` by value, ``accesses`` by step.
+
+    A step that accesses none has NONE, and one whose address is none that is known ANY, as one that is made
+    of numbers.
+    """
 
     values: tuple[Space, ...]
     accesses: tuple[Space, ...]
@@ -39,8 +42,11 @@ class Spaces:
 
 
 def variable_spaces(flow: Flow, of_module: Mapping[str, str] = MappingProxyType({})) -> Mapping[str, Space]:
-    """Of the variables and parameters of a function, and of the module's: directives such as ``.global`` by symbol.
-    A name that is declared twice in different memories is ANY."""
+    """Return the memories of a function's variables and parameters, and of those of the module, by name.
+
+    ``of_module`` has directives such as ``.global`` by symbol. A name that is declared twice in different
+    memories is ANY.
+    """
     found = {name: space_named(kind.removeprefix(".")) or Space.ANY for name, kind in of_module.items()}
     function = flow.function
     for parameter in (*function.parameters, *function.returns):
@@ -63,8 +69,11 @@ def spaces_of(
     parameters_are_global: bool = False,
     address_bits: int = 64,
 ) -> Spaces:
-    """``variables`` from :func:`variable_spaces`; ``parameters`` is what is known of the pointers passed, beside what
-    ``.ptr`` says; ``parameters_are_global`` that all pointers passed to a kernel are into global memory, as in CUDA.
+    """Return the memories into which values and addresses of a function point.
+
+    ``variables`` come from :func:`variable_spaces`; ``parameters`` is what is known of the pointers passed,
+    beside what ``.ptr`` says; ``parameters_are_global`` says that all pointers passed to a kernel are into
+    global memory, as in CUDA.
 
     >>> spaces_of(ssa, operand_values, variable_spaces(flow)).values[41]    # doctest: +SKIP
     <Space.GLOBAL: 'global'>

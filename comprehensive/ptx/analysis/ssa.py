@@ -32,7 +32,10 @@ NONE = -1
 
 
 class Value(NamedTuple):
-    """Defined by ``step``, or by a phi of ``block`` or at the entry (then ``step`` is -1)."""
+    """A value of a register.
+
+    Defined by ``step``, or by a phi of ``block`` or at the entry (then ``step`` is -1).
+    """
 
     register: int
     block: int
@@ -41,7 +44,7 @@ class Value(NamedTuple):
 
 
 class Phi(NamedTuple):
-    """``arguments`` are as the predecessors of the block; -1 for one that cannot be reached."""
+    """A phi: ``arguments`` are as the predecessors of the block; -1 for one that cannot be reached."""
 
     value: int
     register: int
@@ -50,7 +53,10 @@ class Phi(NamedTuple):
 
 @dataclass(frozen=True)
 class Ssa:
-    """``uses``, ``defines``, ``previous`` and ``guards`` are by step, ``phis`` by block."""
+    """A function in SSA form.
+
+    ``uses``, ``defines``, ``previous`` and ``guards`` are by step, ``phis`` by block.
+    """
 
     cfg: Cfg
     values: tuple[Value, ...]
@@ -62,7 +68,7 @@ class Ssa:
     fixed: frozenset[int]
 
     def is_entry(self, value: int) -> bool:
-        """Whether it is what a register holds at the entry."""
+        """Return whether a value is what a register holds at the entry."""
         return value < len(self.cfg.flow.registers)
 
     def inputs(self, step: int) -> tuple[int, ...]:
@@ -72,12 +78,15 @@ class Ssa:
 
     @cached_property
     def phi_of(self) -> dict[int, Phi]:
-        """Phis by their value."""
+        """The phis by their value."""
         return {phi.value: phi for phis in self.phis for phi in phis}
 
     @cached_property
     def readers(self) -> tuple[tuple[int, ...], ...]:
-        """Of every value the steps that read it, guards and what stays included; phis are not steps."""
+        """The steps that read each value.
+
+        Guards and values that stay count as read; phis are not steps.
+        """
         found: list[list[int]] = [[] for _ in self.values]
         for step in range(len(self.uses)):
             for value in dict.fromkeys(self.inputs(step)):
@@ -129,7 +138,7 @@ _NAME = re.compile(r"(?<![.\w%$])[A-Za-z_$%][\w$]*")
 def _phi_registers(
     cfg: Cfg, frontiers: Sequence[Sequence[int]], liveness: Liveness, fixed: frozenset[int]
 ) -> list[list[int]]:
-    """Of every block the registers that need a phi."""
+    """Return for every block the registers that need a phi."""
     found: list[list[int]] = [[] for _ in cfg.blocks]
     wanted = 0
     for number in cfg.order:

@@ -64,11 +64,11 @@ class Symbols:
         return self._numbers.get((kind, key))
 
     def bounds(self, form: Form) -> tuple[int, int]:
-        """Of the sum as an integer."""
+        """Return the least and the greatest value of the sum as an integer."""
         return bounds(self.all, form)
 
     def loops(self, form: Form) -> frozenset[int]:
-        """In which the form may change."""
+        """Return the numbers of the loops in which the form may change."""
         found = frozenset[int]()
         for symbol, _ in form.terms:
             found |= self.all[symbol].loops

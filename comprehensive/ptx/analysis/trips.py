@@ -66,8 +66,11 @@ def trips_of(
     inductions: Mapping[int, Induction],
     staying: Callable[[Loop, int], Comparison | None],
 ) -> dict[int, Trips]:
-    """By loop, of all tests the one with the least constant. ``inductions`` by symbol of the phi; ``staying`` gives
-    what is compared for staying in a loop at the end of a block."""
+    """Return how often loops run, by number of the loop, each from the test that gives the least constant.
+
+    ``inductions`` are by symbol of the phi; ``staying`` gives what is compared, at the end of a block, for
+    staying in a loop. A loop of which nothing is known is left out.
+    """
     found: dict[int, Trips] = {}
     for loop in loops.loops:
         blocks = sorted({block for block, _ in loop.exits})

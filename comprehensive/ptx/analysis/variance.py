@@ -73,22 +73,25 @@ _LEVEL_OF_MEMORY = {
 
 @dataclass(frozen=True)
 class Variance:
-    """``values`` by value; ``branches`` by block, of the choice where it goes on; ``steps`` by step, the greatest of
-    what it reads, guard included."""
+    """The levels at which values vary: ``values`` by value, ``branches`` by block, ``steps`` by step.
+
+    A branch has the level of the choice where it goes on, a step the greatest of what it reads, guard
+    included.
+    """
 
     values: tuple[Level, ...]
     branches: tuple[Level, ...]
     steps: tuple[Level, ...]
 
     def is_uniform(self, value: int) -> bool:
-        """In the threads of a warp."""
+        """Return whether the value is the same in all threads of a warp."""
         return self.values[value] <= Level.WARP
 
 
 def variance_of(
     ssa: Ssa, tree: Tree, dependence: Sequence[Sequence[int]], loops: Loops, spaces: Spaces
 ) -> Variance:
-    """``dependence`` from :func:`control_dependence_of`.
+    """Return how values differ between threads; ``dependence`` is from :func:`control_dependence_of`.
 
     >>> variance_of(ssa, tree, dependence, loops, spaces).values[41]    # doctest: +SKIP
     <Level.BLOCK: 1>
@@ -178,7 +181,7 @@ class _Levels:
         return code.accepts(len(operands)) and not operands[-1].names
 
     def _own_level(self, number: int) -> Level:
-        """Without what the operands say."""
+        """Return the level that the instruction of a step gives its results, whatever its operands are."""
         step = self._ssa.cfg.flow.steps[number]
         code = step.instruction.opcode
         if code.base in _LANES or not code.is_known or code.is_volatile or code.reads_carry:
@@ -213,7 +216,7 @@ class _Levels:
             self._groups_of.setdefault(fork, []).append(group)
 
     def _group(self) -> None:
-        """Of every block that branches the values that vary as its condition does, by control."""
+        """Group under every branch the values that vary, by control, as its condition does."""
         ssa = self._ssa
         forks = {b.number for b in ssa.cfg.blocks if b.is_fork}
         if self._loops.irregular:
@@ -290,7 +293,7 @@ class _Levels:
 
 @dataclass(slots=True)
 class _Group:
-    """Values that rise together."""
+    """A group of values that rise together."""
 
     values: list[int]
     level: Level = Level.GRID

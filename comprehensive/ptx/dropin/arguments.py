@@ -25,7 +25,10 @@ _ONLY_TELLS = ("help", "version", "list-version", "list-arch")
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """``words`` are the arguments, with those of option files in their places; ``inputs`` are positions in it."""
+    """A call of ptxas that assembles.
+
+    ``words`` are the arguments, with those of option files in their places; ``inputs`` are positions in it.
+    """
 
     words: tuple[str, ...]
     inputs: tuple[int, ...]
@@ -44,7 +47,10 @@ class Assembly:
 
 @dataclass(frozen=True, slots=True)
 class Untouched:
-    """Nothing to rewrite; ``reason`` says why not although code is assembled, None where none is."""
+    """A call with nothing to rewrite.
+
+    ``reason`` says why not although code is assembled, None where none is.
+    """
 
     reason: str | None
 
@@ -53,7 +59,7 @@ Understood: TypeAlias = Assembly | Untouched
 
 
 def understand(arguments: Sequence[str]) -> Understood:
-    """What a call of ptxas does; reads its option files, and nothing else."""
+    """Return what a call of ptxas does. Its option files are read, and nothing else."""
     try:
         words = _expanded(arguments)
     except (OSError, ValueError) as problem:
@@ -116,7 +122,10 @@ def _expanded(arguments: Sequence[str], depth: int = 0) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    """As ptxas splits: at white space, but for double quotes and backslashes; no comments, no single quotes."""
+    """Split text as ptxas does: at white space outside double quotes, with backslashes as escapes.
+
+    Comments and single quotes mean nothing.
+    """
     lexer = shlex.shlex(text, posix=True)
     lexer.quotes, lexer.commenters, lexer.whitespace_split = '"', "", True
     return list(lexer)

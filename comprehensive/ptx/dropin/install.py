@@ -34,7 +34,7 @@ _LINKED = ("extras", "include", "lib", "lib64", "nvvm", "share", "targets")
 
 @dataclass(frozen=True, slots=True)
 class Toolkit:
-    """``root`` has ``bin/nvcc``, ``bin/nvcc.profile`` and ``bin/ptxas``."""
+    """A toolkit of CUDA: ``root`` has ``bin/nvcc``, ``bin/nvcc.profile`` and ``bin/ptxas``."""
 
     root: Path
 

@@ -19,7 +19,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """``name`` is the long one; ``takes_value`` says whether the next word is the value where there is no ``=``."""
+    """An option of ptxas by its long ``name``.
+
+    ``takes_value`` says whether the next word is the value where there is no ``=``.
+    """
 
     name: str
     takes_value: bool

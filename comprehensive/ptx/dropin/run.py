@@ -56,7 +56,7 @@ class _Answer:
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
-    """Of the wrapper: ptxas, the passes, and the arguments of ptxas."""
+    """Run the wrapper: the arguments are ptxas, the pipeline of passes, and the arguments of ptxas."""
     ptxas, pipeline, *rest = arguments
     run(ptxas, rest, pipeline)
 
@@ -93,7 +93,10 @@ def _with_passes(ptxas: str, arguments: Sequence[str], pipeline: str, rewrite: R
 
 
 def _assemble_rewritten(ptxas: str, call: Assembly, pipeline: str, rewrite: Rewrite | None) -> _Answer | None:
-    """None where the original must be assembled; why, a remark has said."""
+    """Assemble the inputs as the passes rewrite them; None where the original must be assembled.
+
+    A remark has then said why.
+    """
     seconds = seconds_of(os.environ)
     try:
         with time_limit(seconds):
@@ -127,7 +130,7 @@ def _assemble_rewritten(ptxas: str, call: Assembly, pipeline: str, rewrite: Rewr
 
 
 def _rewritten_texts(paths: Sequence[str], pipeline: str, rewrite: Rewrite | None) -> dict[str, str]:
-    """By the path of the original; only those that differ from it."""
+    """Return the texts that the passes change, by the path of the original."""
     texts: dict[str, str] = {}
     for path in paths:
         with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
@@ -223,14 +226,14 @@ def _die_of(number: int) -> NoReturn:
 
 
 def _refuse(name: str, reason: str) -> None:
-    """What was asked for and not done: a remark, on stderr where there is no file for remarks."""
+    """Report an input that is not rewritten, in a remark, or on stderr where there is no file for remarks."""
     line = f"{name}: not rewritten: {reason}"
     if not _remark(line):
         print(f"comprehensive ptxas: {line}", file=sys.stderr, flush=True)
 
 
 def _remark(*lines: str) -> bool:
-    """Whether there is a file for remarks that takes these."""
+    """Append lines to the file for remarks; return whether there is one that takes them."""
     place = os.environ.get(REMARKS)
     if not place or not lines:
         return False

@@ -23,7 +23,7 @@ class TimeLimitError(BaseException):
 
 
 def seconds_of(environment: Mapping[str, str]) -> float:
-    """What the variable says; the default where that is no number of seconds."""
+    """Return the limit that the variable sets; the default where that is no number of seconds."""
     try:
         seconds = float(environment.get(SECONDS) or DEFAULT)
     except ValueError:
@@ -33,7 +33,7 @@ def seconds_of(environment: Mapping[str, str]) -> float:
 
 @contextmanager
 def time_limit(seconds: float) -> Generator[None, None, None]:
-    """TimeLimitError in what stands in it."""
+    """Raise TimeLimitError within this context once the seconds are over."""
     before = signal.signal(signal.SIGALRM, _over)
     try:
         # Once; what becomes of this process must not inherit it.

@@ -30,7 +30,7 @@ exec "$python" -I "$script" "$ptxas" "$passes" "$@"
 
 
 def wrapper_text(ptxas: Path, python: Path, script: Path, passes: str) -> str:
-    """``script`` is called with ptxas, the passes, and the arguments of ptxas."""
+    """Return the text of a script that calls ``script`` with ptxas, the passes, and the arguments of ptxas."""
     return _TEXT.format(
         variable=PASSES,
         passes=shlex.quote(passes),

@@ -20,7 +20,7 @@ Places = Callable[[Lanes], Array]
 
 
 def access(binding: Binding) -> Action | None:
-    """None for what is neither a load nor a store."""
+    """Return the action of a load or a store; None for other instructions."""
     opcode = binding.step.instruction.opcode
     match opcode.base:
         case "ld" | "ldu":
@@ -32,7 +32,10 @@ def access(binding: Binding) -> Action | None:
 
 
 def places_of(binding: Binding, operand: Operand, width: int, *, writes: bool) -> Places:
-    """Where accesses of a width go. Parameters of functions lie in local memory, those of kernels in their own."""
+    """Return the function that computes, for lanes, where accesses of so many bytes go.
+
+    Parameters of functions lie in local memory, those of kernels in a space of their own.
+    """
     opcode = binding.step.instruction.opcode
     space = opcode.space
     if space == "param":

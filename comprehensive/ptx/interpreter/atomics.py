@@ -43,7 +43,7 @@ _NAMES = (*_ASSOCIATIVE, "exch", "cas", "inc", "dec")
 
 
 def atomic(binding: Binding) -> Action | None:
-    """None for what is neither atom nor red."""
+    """Return the action of atom or red; None for other instructions."""
     opcode = binding.step.instruction.opcode
     if opcode.base not in ("atom", "red") or has(opcode, "async"):
         return None
@@ -128,7 +128,7 @@ def _of_floats(name: str, type_: str, opcode: Opcode) -> Computation:
 
 
 def _wide(binding: Binding, name: str, to: Operand, address: Operand, given: list[Operand]) -> Action:
-    """Of 128 bits: exch and cas."""
+    """Return the action of a 128-bit atomic, ``exch`` or ``cas``."""
     if name not in ("exch", "cas"):
         raise Unsupported(f"'{binding.step.instruction.opcode.text}'")
     target = None if isinstance(to, Name) and to.text == SINK else binding.wide(to)

@@ -34,7 +34,7 @@ class _Waiting:
 
 @dataclass
 class _Barrier:
-    """By block: how many have come, how many must, and how many have said yes."""
+    """The state of one barrier in each block: how many threads have come, must come, and have said yes."""
 
     arrived: Array
     expected: Array
@@ -47,7 +47,7 @@ def _new_barrier(blocks: int) -> _Barrier:
 
 
 class Barriers:
-    """Those of all blocks of a batch."""
+    """The barriers of all blocks of a batch."""
 
     def __init__(self, machine: Machine, scheduler: Scheduler) -> None:
         self._machine = machine
@@ -111,7 +111,7 @@ class Barriers:
         barrier.agreed[complete] = 0
 
     def demand_none(self) -> None:
-        """Fault (CF1012) where threads wait for others that will never come."""
+        """Raise Fault (CF1012) where threads wait for others that will never come."""
         machine = self._machine
         for number, barrier in enumerate(self._barriers):
             for each in barrier.waiting:

@@ -49,7 +49,10 @@ class Frame:
 
 
 class Binding:
-    """``names`` maps the registers of the instruction, in the scope where it stands, to their numbers."""
+    """An instruction in a frame: its operands as arrays over all lanes.
+
+    ``names`` maps the registers of the instruction, in the scope where it stands, to their numbers.
+    """
 
     def __init__(self, frame: Frame, step: Step) -> None:
         self.frame = frame
@@ -83,7 +86,7 @@ class Binding:
         return Vector(tuple(Name(f"{operand.text}.{axis}") for axis in "xyzw"[:count]))
 
     def source(self, operand: Operand, type_: str) -> Array:
-        """To read, with the dtype of the type."""
+        """Return the operand as an array to read, with the dtype of the type."""
         operand = _joined(operand)
         if isinstance(operand, Name):
             element = self._element(operand.text)
@@ -100,7 +103,10 @@ class Binding:
         return self._repeated(integer(address[1], type_))
 
     def address_of(self, operand: Operand) -> tuple[Allocation, int] | None:
-        """Of a symbol, or of one and a number: its allocation and the address in its space."""
+        """Return the allocation of a symbol and its address in its space, with an offset added to it.
+
+        None for other operands.
+        """
         if isinstance(operand, Sum):
             base, offset = operand.base, operand.offset
         elif isinstance(operand, Name):
@@ -115,7 +121,7 @@ class Binding:
         return scope.get(name) or self.frame.symbols.get(name)
 
     def sources(self, operands: tuple[Operand, ...], types: tuple[str, ...]) -> tuple[list[Array], list[int]]:
-        """To read, and which of them are negated predicates."""
+        """Return the operands as arrays to read, and the places of those that are negated predicates."""
         arrays, negated = list[Array](), list[int]()
         for place, (operand, type_) in enumerate(zip(operands, types, strict=True)):
             if isinstance(operand, Not):
@@ -125,7 +131,7 @@ class Binding:
         return arrays, negated
 
     def target(self, operand: Operand, type_: str) -> Array | None:
-        """To write; None for the sink."""
+        """Return the array into which results of an operand go; None for the sink ``_``."""
         operand = _joined(operand)
         if isinstance(operand, Name):
             if operand.text == SINK:
@@ -144,7 +150,7 @@ class Binding:
         return array
 
     def address(self, operand: Operand) -> Callable[[Lanes], Array]:
-        """Of memory, in the space of the instruction: 64 bits each."""
+        """Return the function that computes an operand's addresses, 64 bits each, for lanes."""
         if not isinstance(operand, Address):
             raise Unsupported(f"the address '{operand}'")
         offset = np.uint64(operand.offset % (1 << 64))

@@ -20,12 +20,12 @@ from comprehensive.ptx.module import Parameter
 from comprehensive.ptx.operands import Arguments, Immediate, Name, Operand
 
 LOCAL_STRIDE = 1 << 20
-"""From the local variables of one activation of a function to those of the next."""
+"""The bytes from the local variables of one activation of a function to those of the next."""
 
 
 @dataclass(frozen=True)
 class Slot:
-    """What is passed: words of a width, read for lanes or written for them."""
+    """A place for something passed by a call: words of a width, read for lanes or written for them."""
 
     read: Callable[[Lanes], list[Array]]
     write: Callable[[Lanes, list[Array]], None]
@@ -130,7 +130,10 @@ class Site:
 
 
 def enter(callee: Callee, depth: int, lanes: Lanes, values: list[list[Array]]) -> None:
-    """``depth`` activations of the function are there already. Fault: CF1018 where that is too many."""
+    """Begin an activation of a function, of which ``depth`` are there already.
+
+    Fault: CF1018 where that is too many.
+    """
     frame = callee.frame
     if depth >= callee.deepest:
         raise Fault(
@@ -148,7 +151,7 @@ def enter(callee: Callee, depth: int, lanes: Lanes, values: list[list[Array]]) -
 
 
 def leave(callee: Callee, site: Site, depth: int, lanes: Lanes) -> None:
-    """``depth`` activations of the function are left."""
+    """End an activation of a function; ``depth`` of its activations are left."""
     values = [slot.read(lanes) for slot in callee.returns]
     frame = callee.frame
     if frame.depth is not None and depth:

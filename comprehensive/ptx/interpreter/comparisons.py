@@ -37,7 +37,7 @@ RELATIONS: dict[str, Relation] = {
     "num": lambda a, b: ~_either_nan(a, b),
     "nan": _either_nan,
 }
-"""Of floating-point numbers: with NaN the first six are false, those with ``u`` true."""
+"""The relations of floating-point numbers: with NaN the first six are false, those with ``u`` true."""
 _INTEGER: dict[str, Relation] = {
     **_ORDERED,
     "ne": np.not_equal,
@@ -68,7 +68,10 @@ def _combination(opcode: Opcode) -> Relation | None:
 
 
 def set_predicate(opcode: Opcode) -> Operation | None:
-    """``p|q``: q is what the opposite comparison gives; of packed sources that of the upper halves."""
+    """Return the operation of setp; None for a comparison that it does not have.
+
+    Of ``p|q``, q is what the opposite comparison gives; of packed sources that of the upper halves.
+    """
     type_ = opcode.types[-1]
     compare, combine = _relation(opcode, type_), _combination(opcode)
     if compare is None:
@@ -93,7 +96,10 @@ def set_predicate(opcode: Opcode) -> Operation | None:
 
 
 def set_value(opcode: Opcode) -> Operation | None:
-    """set: all bits or 1.0 where the comparison holds."""
+    """Return the operation of ``set``: all bits or 1.0 where the comparison holds.
+
+    None for types that it does not have.
+    """
     result, type_ = opcode.types[0], opcode.types[-1]
     compare, combine = _relation(opcode, type_), _combination(opcode)
     if compare is None:
@@ -129,7 +135,7 @@ def select(opcode: Opcode) -> Operation | None:
 
 
 def select_by_sign(opcode: Opcode) -> Operation | None:
-    """slct: the first where the third is not negative; of NaN the second."""
+    """Return the operation of ``slct``: the first where the third is not negative; for NaN the second."""
     type_, by = opcode.types[0], opcode.types[-1]
     flush = has(opcode, "ftz")
 

@@ -23,7 +23,7 @@ from comprehensive.ptx.operands import Immediate, Name, Operand, Pair, Vector
 
 
 def computation(binding: Binding) -> Action | None:
-    """None for an instruction that does not compute."""
+    """Return the action of an instruction that computes; None for others."""
     instruction = binding.step.instruction
     base = instruction.opcode.base
     special = _SPECIAL.get(base)
@@ -176,7 +176,7 @@ def _move_vector(binding: Binding, to: Operand, source: Operand, type_: str) -> 
 
 
 def _copies(*values: Array) -> tuple[Array, ...]:
-    """Of what may lie in a register that is written before it is read."""
+    """Return copies of values that may lie in a register that is written before they are used."""
     return tuple(value.copy() for value in values)
 
 
@@ -235,7 +235,7 @@ def _unpack(binding: Binding, to: Vector, source: Operand, type_: str) -> Action
 
 
 def _convert_address(binding: Binding) -> Action:
-    """cvta: to generic by adding where the space begins, from generic by taking it away."""
+    """Return the action of ``cvta``: the begin of the space is added to an address, or subtracted from it."""
     opcode = binding.step.instruction.opcode
     to, source = binding.step.instruction.operands
     type_ = opcode.types[-1]
@@ -269,12 +269,12 @@ def _space(opcode: Opcode) -> str:
 
 
 def _plain(word: str) -> str:
-    """``shared`` of ``shared::cta``: without clusters all blocks have shared memory of their own."""
+    """Return ``shared`` for ``shared::cta``: without clusters all blocks have shared memory of their own."""
     return word.partition("::")[0]
 
 
 def _policy(binding: Binding) -> Action:
-    """createpolicy: there are no caches."""
+    """Return the action of ``createpolicy``, which stores 0: there are no caches."""
     target = binding.target(binding.step.instruction.operands[0], "b64")
     return apply(unary(lambda a: a), [binding.source(Immediate("0"), "b64")], [target])
 
@@ -283,7 +283,7 @@ def _policy(binding: Binding) -> Action:
 
 
 def _lookup(binding: Binding) -> Action:
-    """lop3.b32, with or without a predicate."""
+    """Return the action of ``lop3.b32``. Unsupported where it has a predicate."""
     opcode = binding.step.instruction.opcode
     operands = binding.step.instruction.operands
     if len(operands) != 5 or not isinstance(operands[4], Immediate):

@@ -58,14 +58,14 @@ _NOTHING = frozenset(
 
 @dataclass
 class Shared:
-    """What all functions of a batch use."""
+    """The state that all functions of a batch use."""
 
     machine: Machine
     scheduler: Scheduler
     barriers: Barriers
     copies: Copies
     callees: dict[str, Callee]
-    """By name."""
+    """The functions that are called, by name."""
     by_address: dict[int, str]
     """Names of functions by their addresses."""
     sites: dict[int, Site] = field(default_factory=dict[int, Site])
@@ -74,7 +74,10 @@ class Shared:
 
 @dataclass
 class Part:
-    """``meets`` are the threads that must be there, as bits by lane; None for no demand."""
+    """A part of a function.
+
+    ``meets`` are the threads that must be there, as bits by lane; None for no demand.
+    """
 
     frame: Frame
     steps: tuple[Step, ...]
@@ -494,7 +497,7 @@ def _trap(base: str) -> Callable[[Lanes], None]:
 
 
 def _answer(binding: Binding) -> Answer:
-    """What bar.red gives: a number, or whether all or some have said yes."""
+    """Return the function that stores the result of bar.red: a number, or whether all or some said yes."""
     opcode = binding.step.instruction.opcode
     words = opcode.modifiers
     target = binding.target(binding.step.instruction.operands[0], "u32" if "popc" in words else "pred")

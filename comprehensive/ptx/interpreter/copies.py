@@ -29,7 +29,7 @@ class _Pending:
 
 
 class Copies:
-    """Those of a batch that have begun and have not been waited for; ``groups`` counts the commits of each thread."""
+    """Copies of a batch that have begun and are not waited for; ``groups`` counts the commits of each thread."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -50,7 +50,10 @@ class Copies:
         self._groups[lanes.at] += 1
 
     def wait(self, lanes: Lanes, open_groups: int | None) -> None:
-        """Until at most that many of the last groups are open; None for all copies, committed or not."""
+        """Complete copies of these lanes until at most so many of the last groups are open.
+
+        None completes all copies, committed or not.
+        """
         waits = np.zeros(self._machine.shape.lanes, np.bool_)
         waits[lanes.at] = True
         left: list[_Pending] = []
@@ -66,7 +69,7 @@ class Copies:
 
 
 def asynchronous(binding: Binding, copies: Copies) -> Action | None:
-    """None for what is no cp.async to shared memory."""
+    """Return the action of a cp.async to shared memory; None for other instructions."""
     opcode = binding.step.instruction.opcode
     if opcode.base != "cp" or "async" not in opcode.modifiers:
         return None
@@ -88,7 +91,10 @@ def asynchronous(binding: Binding, copies: Copies) -> Action | None:
 
 
 def _copy(binding: Binding, copies: Copies, operands: tuple[Operand, ...]) -> Action:
-    """``[to], [from], size {, bytes or predicate}``: what is beyond the bytes becomes zero."""
+    """Return the action of ``[to], [from], size {, bytes or predicate}``.
+
+    What is beyond the bytes becomes zero.
+    """
     if any("cache_hint" in word for word in binding.step.instruction.opcode.modifiers):
         operands = operands[:-1]
     to, source, size_operand, *rest = operands

@@ -23,7 +23,8 @@ from comprehensive.ptx.interpreter.memory import Memory
 from comprehensive.ptx.interpreter.values import Array
 
 MOST_BYTES = 1 << 28
-"""Of what lanes keep: as many bytes as there are in memory, and a mark for each of them, for every lane."""
+"""The most bytes that lanes keep: as many as there are in memory, and a mark for each of them, for every
+lane."""
 
 
 class DelayedMemory(Memory):

@@ -45,7 +45,7 @@ class DrawnScheduler(Scheduler):
         self._groups.append((place, lanes))
 
     def rest(self, position: int, lanes: Lanes) -> None:
-        """Others go first: it is put before them."""
+        """Enter lanes at a position before all other groups, which go first."""
         if lanes.count:
             self._groups.insert(0, ((*self.stack, position), lanes))
 

@@ -95,7 +95,7 @@ def _formatted(machine: Machine, lane: int, text: str, buffer: int) -> tuple[str
 
 
 def malloc(machine: Machine, lanes: Lanes, arguments: tuple[Array, ...]) -> Array:
-    """Null where the heap is too small."""
+    """Allocate memory on the heap for each lane, and return the addresses; null where it is too small."""
     (sizes,) = arguments
     space, memory = machine.memory.spaces["global"], machine.memory
     results = np.zeros(lanes.count, np.uint64)

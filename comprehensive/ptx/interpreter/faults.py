@@ -9,7 +9,10 @@ from comprehensive.ptx.flow import Step
 
 
 class Fault(Exception):  # noqa: N818
-    """``lane`` is a thread that it happened to, None where it is all; ``step`` where that is not what executes."""
+    """An error while a kernel runs.
+
+    ``lane`` is a thread that it happened to, None where it is all; ``step`` where that is not what executes.
+    """
 
     def __init__(self, code: str, message: str, lane: int | None, help: str) -> None:
         super().__init__(message)

@@ -22,7 +22,7 @@ def is_floating(opcode: Opcode) -> bool:
 
 
 def arithmetic(opcode: Opcode) -> Operation | None:
-    """add, sub, mul, div, fma, sqrt, rcp."""
+    """Return the operation of add, sub, mul, div, fma, mad, sqrt or rcp; None for approximations."""
     if has(opcode, "approx", "full") or not is_floating(opcode):
         return None
     type_ = opcode.types[0]
@@ -36,7 +36,7 @@ def arithmetic(opcode: Opcode) -> Operation | None:
 
 
 def _mixed(opcode: Opcode, base: str, count: int) -> Operation | None:
-    """add, sub and fma of which some sources are of 16 bits: ``add.f32.bf16``."""
+    """Return the operation of add, sub or fma with sources of 16 bits: ``add.f32.bf16``; None for others."""
     wide, short = opcode.types[:2]
     if wide != "f32" or short not in ("f16", "bf16") or base not in ("add", "sub", "fma"):
         return None
@@ -65,7 +65,10 @@ def _modified(
     type_: str,
     flushed: Callable[[Array, Sequence[Array]], Array] | None = None,
 ) -> Callable[..., Array]:
-    """With what ``.ftz``, ``.sat``, ``.relu`` say; ``flushed`` is what flushes results, if that needs the sources."""
+    """Return the function with the modifiers ``.ftz``, ``.sat`` and ``.relu`` of the opcode applied.
+
+    ``flushed`` is what flushes results, if that needs the sources.
+    """
     flush, saturate, rectify = has(opcode, "ftz"), has(opcode, "sat"), has(opcode, "relu")
     call = callable_of(function)
     if not (flush or saturate or rectify):
@@ -85,7 +88,7 @@ def _modified(
 
 
 def extremes(opcode: Opcode) -> Operation | None:
-    """min, max, of two or three."""
+    """Return the operation of min or max; None for integers."""
     if not is_floating(opcode):
         return None
     type_ = opcode.types[0]
@@ -96,7 +99,7 @@ def extremes(opcode: Opcode) -> Operation | None:
 
 
 def signs(opcode: Opcode) -> Operation | None:
-    """abs, neg."""
+    """Return the operation of abs or neg; None for integers."""
     if not is_floating(opcode):
         return None
     type_ = opcode.types[0]

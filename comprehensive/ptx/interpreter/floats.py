@@ -28,11 +28,11 @@ from comprehensive.ptx.interpreter.values import DTYPES, Array, Computation, cal
 
 _TINY32 = float(np.finfo(np.float32).tiny)
 _SAFE = (2.0**-400, 2.0**400)
-"""Between these no step of the fused multiply-add of doubles over- or underflows."""
+"""The sizes between which no step of the fused multiply-add of doubles over- or underflows."""
 
 
 def arithmetic(base: str, type_: str, mode: str) -> Computation:
-    """``base`` is add, sub, mul, div, fma, sqrt or rcp; ``mode`` one of rn, rz, rm, rp."""
+    """Return the function of ``base`` (add, sub, mul, div, fma, sqrt, rcp) in a mode (rn, rz, rm, rp)."""
     if type_ == "f64":
         return _double(base, mode)
     if base == "sub":
@@ -55,7 +55,10 @@ def _negated(x: Array, type_: str) -> Array:
 
 
 def _fma32(a: Array, b: Array, c: Array) -> Array:
-    """Rounded twice, by way of a double, except where that could differ."""
+    """Return ``a * b + c`` rounded to single precision, by way of a double.
+
+    Where rounding twice could differ from rounding once, the double is rounded to odd.
+    """
     product = a.astype(np.float64) * b
     total = product + c
     result = total.astype(np.float32)
@@ -104,7 +107,10 @@ def _root(a: Array, mode: str) -> Array:
 
 
 def _moved(nearest: Array, side: Array, negative: Array, mode: str) -> Array:
-    """``side`` is the sign of what the exact result is above the nearest."""
+    """Return the number to which ``mode`` rounds, given the nearest one.
+
+    ``side`` is the sign of the exact result less the nearest.
+    """
     one = nearest.dtype.type
     if mode == "rz":
         mode_side = np.where(negative, 1, -1)
@@ -156,7 +162,7 @@ _LATER = {
     "sqrt": (0,),
     "rcp": (0,),
 }
-"""Which source's NaN a double gives where several are NaN: that of the one named last."""
+"""The sources in the order in which a double's NaN is chosen: it is that of the last one that is NaN."""
 
 
 def _double(base: str, mode: str) -> Computation:
@@ -171,7 +177,7 @@ def _double(base: str, mode: str) -> Computation:
 
 
 def _numbers64(base: str, mode: str) -> Computation:
-    """Right but for what a NaN is."""
+    """Return the function on doubles, right but for what a NaN is."""
     if base == "sub":
         add = callable_of(_numbers64("add", mode))
         return lambda a, b: add(a, -b)
@@ -286,7 +292,7 @@ def flushed_result(result: Array, base: str, type_: str, mode: str, sources: Seq
 
 
 def saturated(x: Array, type_: str) -> Array:
-    """To [0, 1]; NaN becomes 0 (``.sat``)."""
+    """Clamp numbers to [0, 1]; NaN becomes 0 (``.sat``)."""
     if type_ == "bf16":
         wide = (x.astype(np.uint32) << np.uint32(16)).view(np.float32)
         return (saturated(wide, "f32").view(np.uint32) >> np.uint32(16)).astype(np.uint16)
@@ -339,19 +345,19 @@ def extreme(type_: str, largest: bool, propagates_nan: bool, xors_sign: bool) ->
 
 
 def magnitude(x: Array, type_: str) -> Array:
-    """abs: an addition to the hardware, so that NaN is that of additions, with the sign that it has."""
+    """Return the operation abs, an addition to the hardware: NaN is that of additions, with its own sign."""
     if type_ == "f64":
         return np.where(np.isnan(x), quiet(x), np.abs(x))
     return canonical(x & np.uint16(0x7FFF) if type_ == "bf16" else np.abs(x), type_)
 
 
 def opposite(x: Array, type_: str) -> Array:
-    """neg; NaN as in abs."""
+    """Return the negated numbers; NaN as in :func:`magnitude`."""
     if type_ == "f64":
         return np.where(np.isnan(x), quiet(x), -x)
     return canonical(_negated(x, type_), type_)
 
 
 def fix_mode(x: Array, mode: str) -> Array:
-    """To a whole number: rni, rzi, rmi, rpi."""
+    """Round to whole numbers as the mode says: rni, rzi, rmi or rpi."""
     return {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}[mode](x)

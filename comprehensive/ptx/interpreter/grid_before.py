@@ -18,7 +18,10 @@ from comprehensive.ptx.interpreter.values import POISON, Array
 
 
 class GridBefore:
-    """``places`` are the first byte and the one behind the last of each array."""
+    """The arrays that the grid before writes.
+
+    ``places`` are the first byte and the one behind the last of each array.
+    """
 
     def __init__(self, lanes: int, places: Sequence[tuple[int, int]]) -> None:
         self._waits = np.zeros(lanes, np.bool_)
@@ -31,7 +34,7 @@ class GridBefore:
         self._waits[lanes.at] = False
 
     def seen(self, found: Array, where: Array, width: int, lanes: Lanes) -> Array:
-        """What is read instead of what is there."""
+        """Return the values that lanes read in the place of ``found``: poison where they have not waited."""
         waits = self._waits[lanes.at]
         if not waits.any():
             return found

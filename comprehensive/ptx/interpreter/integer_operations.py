@@ -40,7 +40,7 @@ def _word(type_: str) -> str:
 
 
 def _saturating(function: np.ufunc) -> Callable[..., Array]:
-    """Of 32-bit signed numbers, in 64 bits."""
+    """Return the function on signed 32-bit numbers, computed in 64 bits and clamped to 32."""
 
     def clamped(*sources: Array) -> Array:
         exact = function(*(source.astype(np.int64) for source in sources))
@@ -62,7 +62,7 @@ def add_or_subtract(opcode: Opcode) -> Operation | None:
 
 
 def with_carry(opcode: Opcode) -> Operation | None:
-    """addc, subc."""
+    """Return the operation of addc or subc; None for types that are no integers."""
     type_ = _type(opcode)
     return None if type_ is None else _chained(opcode.base[:3], type_, reads=True, writes=has(opcode, "cc"))
 
@@ -81,7 +81,7 @@ def _chained(base: str, type_: str, *, reads: bool, writes: bool) -> Operation:
 
 
 def multiply(opcode: Opcode) -> Operation | None:
-    """mul, mad, madc."""
+    """Return the operation of mul, mad or madc; None for types that are no integers."""
     type_ = _type(opcode)
     if type_ is None:
         return None
@@ -218,7 +218,7 @@ def permutation(opcode: Opcode) -> Operation | None:
 
 
 def dot(opcode: Opcode) -> Operation | None:
-    """dp4a, dp2a: the result is signed if a source is."""
+    """Return the operation of dp4a or dp2a, whose result is signed if a source is."""
     a, b = opcode.types[:2]
     sum_ = "s32" if is_signed(a) or is_signed(b) else "u32"
     signs = is_signed(a), is_signed(b)

@@ -21,7 +21,7 @@ def unsigned(a: Array) -> Array:
 
 
 def _doubled(a: Array) -> Array:
-    """In the dtype of twice the width."""
+    """Return the numbers in the dtype of twice the width."""
     return a.astype(f"{a.dtype.kind}{2 * a.dtype.itemsize}")
 
 
@@ -48,20 +48,26 @@ def _multiply_high64(a: Array, b: Array) -> Array:
 
 
 def multiply_24(a: Array, b: Array, high: bool) -> Array:
-    """Of the lower 24 bits, sign-extended for signed types; the lower 32 bits of 48, or the upper ones."""
+    """Multiply the lower 24 bits, sign-extended for signed types.
+
+    The result is the lower 32 bits of the 48, or with ``high`` the upper 32.
+    """
     eight = a.dtype.type(8)
     product = _doubled((a << eight) >> eight) * _doubled((b << eight) >> eight)
     return (product >> (16 if high else 0)).astype(a.dtype)
 
 
 def divide(a: Array, b: Array) -> Array:
-    """Towards zero. By zero: all bits set (CUDA's expansion of the division); the smallest by -1: the smallest."""
+    """Return the quotient, rounded towards zero.
+
+    By zero it has all bits set (CUDA's expansion of the division); the smallest number by -1 is the smallest.
+    """
     quotient, _ = _quotient_and_rest(a, b)
     return quotient
 
 
 def remainder(a: Array, b: Array) -> Array:
-    """With the sign of the dividend; by zero all bits set."""
+    """Return the remainder, which has the sign of the dividend; where the divisor is 0, all bits are set."""
     _, rest = _quotient_and_rest(a, b)
     return rest
 
@@ -126,7 +132,7 @@ def reversed_bits(a: Array) -> Array:
 
 
 def find_highest(a: Array, *, as_shift: bool) -> Array:
-    """bfind: the highest bit that is not the sign; 0xffffffff where there is none."""
+    """Compute ``bfind``: the highest bit that is not the sign; 0xffffffff where there is none."""
     value = np.where(a < 0, ~a, a) if a.dtype.kind == "i" else a
     place = highest_bit(value)
     if as_shift:
@@ -135,7 +141,7 @@ def find_highest(a: Array, *, as_shift: bool) -> Array:
 
 
 def extract_field(a: Array, position: Array, length: Array) -> Array:
-    """bfe; a signed field that begins at or beyond the end is filled with the sign."""
+    """Compute ``bfe``; a signed field that begins at or beyond the end is filled with the sign."""
     bits = bits_of(a)
     start, size = _place_and_size(bits, position, length)
     raw = unsigned(a).astype(np.uint64)
@@ -153,7 +159,7 @@ def extract_field(a: Array, position: Array, length: Array) -> Array:
 
 
 def insert_field(a: Array, b: Array, position: Array, length: Array) -> Array:
-    """bfi: the lower bits of ``a`` into ``b``."""
+    """Compute ``bfi``: insert the lower bits of ``a`` into ``b``."""
     bits = bits_of(a)
     start, size = _place_and_size(bits, position, length)
     size = np.minimum(size, bits)
@@ -164,20 +170,26 @@ def insert_field(a: Array, b: Array, position: Array, length: Array) -> Array:
 
 
 def _place_and_size(bits: int, position: Array, length: Array) -> tuple[Array, Array]:
-    """Of 32 bits the hardware has the instruction and takes 8 bits of both; of 64 bits ptxas makes shifts of it."""
+    """Return position and length of a bit field as the hardware reads them.
+
+    Its instruction, for 32 bits, takes 8 bits of both; ptxas makes shifts of one for 64 bits, which take all.
+    """
     if bits == 64:
         return position.astype(np.int64), length.astype(np.int64)
     return (position & np.uint32(0xFF)).astype(np.int64), (length & np.uint32(0xFF)).astype(np.int64)
 
 
 def _ones(count: Array) -> Array:
-    """That many lower bits set, 0 to 64."""
+    """Return words whose lowest ``count`` bits are set, 0 to 64 of them."""
     shift = np.minimum(count, 63).astype(np.uint64)
     return np.where(count > 63, np.uint64(0xFFFFFFFFFFFFFFFF), (np.uint64(1) << shift) - np.uint64(1))
 
 
 def bit_mask(position: Array, length: Array, *, clamps: bool) -> Array:
-    """bmsk."""
+    """Compute ``bmsk``: ones from ``position`` on, ``length`` of them.
+
+    Both are clamped to 32 or taken modulo 32.
+    """
     if not clamps:
         position, length = position & np.uint32(31), length & np.uint32(31)
     start = np.minimum(position, 32).astype(np.uint64)
@@ -186,7 +198,7 @@ def bit_mask(position: Array, length: Array, *, clamps: bool) -> Array:
 
 
 def extend(a: Array, bits: Array, *, clamps: bool) -> Array:
-    """szext: the lower bits of ``a``, extended."""
+    """Compute ``szext``: the lower bits of ``a``, extended with zeros or the sign."""
     size = np.minimum(bits, 32) if clamps else bits & np.uint32(31)
     kept = unsigned(a).astype(np.uint64) & _ones(size.astype(np.int64))
     if a.dtype.kind == "i":
@@ -197,7 +209,7 @@ def extend(a: Array, bits: Array, *, clamps: bool) -> Array:
 
 
 def nth_set(mask: Array, base: Array, offset: Array) -> Array:
-    """fns: the place of the n-th bit set, from a base upwards or downwards.
+    """Compute ``fns``: the place of the n-th bit set, from a base upwards or downwards.
 
     The smallest offset has no opposite: what ptxas makes of the instruction then gives 0.
     """
@@ -223,7 +235,7 @@ def nth_set(mask: Array, base: Array, offset: Array) -> Array:
 
 
 def lookup(a: Array, b: Array, c: Array, table: int) -> Array:
-    """lop3."""
+    """Compute ``lop3``: the logical function of three words whose truth table is given."""
     result = np.zeros(a.shape, a.dtype)
     for row in range(8):
         if table >> row & 1:
@@ -233,7 +245,7 @@ def lookup(a: Array, b: Array, c: Array, table: int) -> Array:
 
 
 def permute(a: Array, b: Array, selector: Array, mode: str) -> Array:
-    """prmt."""
+    """Compute ``prmt``: four bytes chosen from two words."""
     pair = (b.astype(np.uint64) << np.uint64(32)) | a
     result = np.zeros(a.shape, np.uint32)
     for place in range(4):
@@ -258,7 +270,7 @@ def permute(a: Array, b: Array, selector: Array, mode: str) -> Array:
 
 
 def dot_product(a: Array, b: Array, c: Array, signed_a: bool, signed_b: bool) -> Array:
-    """dp4a."""
+    """Compute ``dp4a``: the sum of the products of four bytes, added to ``c``."""
     total = unsigned(c)
     for place in range(4):
         total = total + _part(a, 8 * place, 8, signed_a) * _part(b, 8 * place, 8, signed_b)
@@ -266,7 +278,7 @@ def dot_product(a: Array, b: Array, c: Array, signed_a: bool, signed_b: bool) ->
 
 
 def dot_product_2(a: Array, b: Array, c: Array, signed_a: bool, signed_b: bool, high: bool) -> Array:
-    """dp2a."""
+    """Compute ``dp2a``: the sum of the products of two half words and two bytes, added to ``c``."""
     total = unsigned(c)
     for place in range(2):
         other = _part(b, 8 * place + 16 * high, 8, signed_b)
@@ -283,7 +295,7 @@ def _part(a: Array, shift: int, bits: int, signed: bool) -> Array:
 
 
 def absolute_difference(a: Array, b: Array, c: Array) -> Array:
-    """sad."""
+    """Compute ``sad``: the absolute difference of ``a`` and ``b``, added to ``c``."""
     return c + np.where(a > b, a - b, b - a)
 
 

@@ -1,4 +1,4 @@
-"""Which threads execute now.
+"""The threads that execute now.
 
 A lane is a thread of a batch of blocks: block ``b`` of the batch has lanes ``b * stride`` and on, ``stride`` being the
 threads of a block rounded up to whole warps.  Lanes that follow each other are a slice, so that numpy copies nothing::
@@ -19,7 +19,10 @@ WARP = 32
 
 
 class Lanes:
-    """``at`` indexes an array over all lanes; ``index`` are their numbers, rising; ``first`` is the lowest."""
+    """A group of lanes.
+
+    ``at`` indexes an array over all lanes; ``index`` are their numbers, rising; ``first`` is the lowest.
+    """
 
     __slots__ = ("_index", "at", "count", "first")
 
@@ -38,12 +41,12 @@ class Lanes:
         return self._index
 
     def where(self, mask: Array) -> Lanes:
-        """Those of them for which a mask over them is true."""
+        """Return the lanes for which a mask over them is true."""
         return lanes_of(self.index[mask])
 
 
 def lanes_of(index: Array) -> Lanes:
-    """``index`` must rise."""
+    """Return the lanes of these numbers, which must rise."""
     count = len(index)
     if count == 0:
         return Lanes(slice(0, 0), 0, 0, index)

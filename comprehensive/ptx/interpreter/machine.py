@@ -28,17 +28,17 @@ class Shape:
 
     @property
     def threads(self) -> int:
-        """Of a block."""
+        """The number of threads in a block."""
         return self.block[0] * self.block[1] * self.block[2]
 
     @property
     def stride(self) -> int:
-        """Lanes of a block."""
+        """The lanes of a block: its threads, rounded up to whole warps."""
         return -(-self.threads // WARP) * WARP
 
     @property
     def blocks(self) -> int:
-        """Of the grid."""
+        """The number of blocks in the grid."""
         return self.grid[0] * self.grid[1] * self.grid[2]
 
     @property
@@ -95,7 +95,7 @@ class Machine:
             step *= size
 
     def thread_name(self, lane: int) -> str:
-        """``thread (1, 0, 0) of block (2, 0, 0)``"""
+        """Return the name of a lane's thread for people: ``thread (1, 0, 0) of block (2, 0, 0)``."""
         x, y, _ = self.shape.block
         thread = int(self.thread_of[lane])
         place = (thread % x, thread // x % y, thread // (x * y))
@@ -103,7 +103,7 @@ class Machine:
         return f"thread {place} of block {block}"
 
     def warp_masks(self, lanes: Lanes) -> Array:
-        """For each warp of the batch which of its lanes are among these, as bits."""
+        """Return for each warp of the batch which of its lanes are among these, as bits."""
         return self.over_warps(np.bitwise_or, np.uint32(1) << self.lane_in_warp[lanes.at], lanes)
 
     def over_warps(self, function: np.ufunc, values: Array, lanes: Lanes) -> Array:
@@ -123,7 +123,10 @@ class _Specials:
     known: dict[str, Array] = field(default_factory=dict[str, Array])
 
     def constant(self, name: str) -> Array | None:
-        """None for what is none, or is not the same from one time to the next."""
+        """Return a special register as an array over lanes.
+
+        None where it is none, or is not the same from one time to the next.
+        """
         found = self.known.get(name)
         if found is None:
             found = self._made(name)

@@ -48,7 +48,7 @@ def arrived(word: int, *, count: int = 0, expects: int = 0, completes: int = 0, 
 
 
 def memory_barrier(binding: Binding, copies: Copies) -> Action | None:
-    """None for other instructions."""
+    """Return the action of an mbarrier instruction, or of cp.async.mbarrier; None for others."""
     opcode = binding.step.instruction.opcode
     operands = binding.step.instruction.operands
     if opcode.base == "cp" and "mbarrier" in opcode.modifiers and "async" in opcode.modifiers:
@@ -131,7 +131,7 @@ def _arrive(binding: Binding, *, drops: bool) -> Action:
 
 
 def _transfer(binding: Binding) -> Action:
-    """expect_tx, complete_tx."""
+    """Return the action of expect_tx or complete_tx."""
     operands = binding.step.instruction.operands
     completes = has(binding.step.instruction.opcode, "complete_tx")
 
@@ -163,7 +163,7 @@ def _after_copies(binding: Binding, copies: Copies, operand: Operand) -> Action:
 
 
 def _wait(binding: Binding) -> Action:
-    """Whether a phase is over: that of a state, or the last one of a parity."""
+    """Return the action that tests whether a phase is over: that of a state, or the last one of a parity."""
     opcode = binding.step.instruction.opcode
     to, address, which, *_ = binding.step.instruction.operands
     target = binding.target(to, "pred")

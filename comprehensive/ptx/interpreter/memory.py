@@ -33,7 +33,10 @@ _ALIGNMENT = 256
 
 
 def window(space: str) -> int:
-    """What is added to an address in a space to make it generic; addresses of global memory are generic."""
+    """Return what is added to an address in a space to make it generic.
+
+    It is 0 for global memory.
+    """
     return 0 if space == "global" else WINDOWS[space] << WINDOW_BITS
 
 
@@ -99,7 +102,7 @@ class Space:
         return first
 
     def release(self, start: int) -> bool:
-        """Whether an allocation began there; it is gone."""
+        """Free the allocation that begins there; return whether there was one."""
         found = self.slots.get(start >> self.slot_bits)
         if found is None or found.start != start:
             return False
@@ -113,7 +116,7 @@ class Space:
         return min(self.slots.values(), key=distance, default=None)
 
     def places(self, addresses: Array, width: int, lanes: Lanes, *, writes: bool) -> Array:
-        """Where the accesses of ``width`` bytes are in the array of bytes. Fault: CF1014, CF1015."""
+        """Return where accesses of ``width`` bytes are in the array of all bytes. Fault: CF1014, CF1015."""
         low, high = int(addresses.min()), int(addresses.max())
         found = self.slots.get(low >> self.slot_bits)
         if found is None or low < found.start or high + width > found.end or (writes and not found.writable):
@@ -208,7 +211,7 @@ class Memory:
         self.views = {width: self.bytes.view(f"uint{8 * width}") for width in (1, 2, 4, 8)}
 
     def read(self, width: int, where: Array, lanes: Lanes) -> Array:
-        """What is there for each lane; ``where`` counts elements of that width."""
+        """Return the value that each lane reads; ``where`` counts elements of that width."""
         found = self.views[width].take(where)
         return found if self.before is None else self.before.seen(found, where, width, lanes)
 
@@ -216,19 +219,19 @@ class Memory:
         self.views[width][where] = values
 
     def publish(self, lanes: Lanes) -> None:
-        """Whatever these lanes have written other threads see from now on, as they do anyway."""
+        """Let other threads see what these lanes have written, which they do anyway in this memory."""
 
     def publish_at(self, width: int, where: Array, lanes: Lanes) -> None:
-        """As :meth:`publish`, for what each lane has written there."""
+        """Do as :meth:`publish`, for what each lane has written at ``where``."""
 
     def poison(self) -> None:
-        """Shared and local memory as nobody has written it."""
+        """Set shared and local memory to poison, as though nobody had written it."""
         begin, end = self.private
         self.bytes[begin:end] = POISON
 
     @staticmethod
     def _move(space: Space, offset: int) -> int:
-        """Places counted from the beginning of all bytes; the end of the space."""
+        """Move a space behind ``offset`` and return its end, both counted from the beginning of all bytes."""
         offset += -offset % _ALIGNMENT
         for number, each in list(space.slots.items()):
             space.slots[number] = Allocation(
@@ -239,12 +242,12 @@ class Memory:
         return end
 
     def fill(self, allocation: Allocation, contents: bytes) -> None:
-        """The bytes of an allocation that all threads share."""
+        """Write the bytes of an allocation that all threads share."""
         place = self.place(allocation)
         self.bytes[place : place + len(contents)] = np.frombuffer(contents, np.uint8)
 
     def place(self, allocation: Allocation) -> int:
-        """Of its first byte, among all bytes; nothing of what lanes or blocks have of their own."""
+        """Return the place among all bytes of the first byte of an allocation that all threads share."""
         return self.spaces[allocation.space].slots[allocation.start >> _SLOT_BITS[allocation.space]].place
 
     def contents(self, allocation: Allocation) -> bytes:
@@ -252,7 +255,7 @@ class Memory:
         return self.bytes[place : place + allocation.size].tobytes()
 
     def generic(self, addresses: Array, width: int, lanes: Lanes, *, writes: bool) -> Array:
-        """Where accesses by generic addresses are. Fault: CF1014, CF1015."""
+        """Return where accesses by generic addresses are in the array of all bytes. Fault: CF1014, CF1015."""
         windows = addresses >> np.uint64(WINDOW_BITS)
         first = int(windows[0])
         space = SPACE_OF_WINDOW.get(first, "global")
@@ -266,7 +269,7 @@ class Memory:
         return places
 
     def places(self, space: str | None, addresses: Array, width: int, lanes: Lanes, *, writes: bool) -> Array:
-        """Where accesses by addresses of a space are; None is generic."""
+        """Return where accesses by a space's addresses are in the array of bytes; None is generic."""
         if space is None:
             return self.generic(addresses, width, lanes, writes=writes)
         return self.spaces[space].places(addresses, width, lanes, writes=writes)

@@ -18,7 +18,7 @@ from comprehensive.ptx.opcodes import Opcode
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """``function`` returns an array, or a tuple of as many as there are ``results``.
+    """An operation; ``function`` returns an array, or a tuple of as many as there are ``results``.
 
     With ``reads_carry`` the carry of each thread (an array of booleans) is one more source; with ``writes_carry`` it is
     one more result.

@@ -33,7 +33,7 @@ DYNAMIC = "dynamic shared memory"
 
 @dataclass(frozen=True)
 class Limits:
-    """What a launch may take: bytes of the heap and of each thread's stack, activations of one function."""
+    """Limits of a launch: bytes of the heap and of each thread's stack, activations of one function."""
 
     heap_bytes: int
     stack_bytes: int
@@ -127,7 +127,7 @@ def unsupported(function: Function, what: str, step: Step | None) -> CompileErro
 
 
 def span_of(function: Function, step: Step) -> Span | None:
-    """None for a statement that a pass has made."""
+    """Return where the statement of a step stands; None for one that a pass has made."""
     statement = step.instruction
     if statement.end == MADE:
         return None
@@ -277,7 +277,7 @@ def _variables_of_body(
     copies: int,
     initial: list[tuple[Allocation, bytes]],
 ) -> dict[int, Mapping[str, Allocation]]:
-    """By the position of an instruction the variables that it sees."""
+    """Return the variables that each instruction sees, by its position, and allocate them."""
     scopes: list[dict[str, Allocation]] = [dict(parameters)]
     found: dict[int, Mapping[str, Allocation]] = {}
     for position, statement in enumerate(function.body):

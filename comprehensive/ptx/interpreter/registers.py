@@ -32,7 +32,7 @@ class RegisterFile:
         return self._registers[number].name
 
     def number_of(self, name: str) -> int:
-        """Of a parameter that is a register: these have the scope of the function."""
+        """Return the number of a register parameter; it has the scope of the function."""
         return next(r.number for r in self._registers if r.name == name and r.scope == 0)
 
     def bytes_of(self, number: int) -> int:
@@ -53,7 +53,7 @@ class RegisterFile:
         return found
 
     def view(self, number: int, type_: str, place: int = 0) -> Array:
-        """To read: of a wider register the lower bits."""
+        """Return a register as an array to read as this type; of a wider register these are the lower bits."""
         array = self.array(number, place)
         dtype = DTYPES[type_]
         self._see(number, array, dtype)
@@ -62,7 +62,7 @@ class RegisterFile:
         return array.view(dtype)[:: array.dtype.itemsize // dtype.itemsize]
 
     def target(self, number: int, type_: str, place: int = 0) -> Array:
-        """To write: a wider register is filled with zeros, or with the sign."""
+        """Return the array to write as this type. A wider register is filled with zeros, or with the sign."""
         array = self.array(number, place)
         dtype = DTYPES[type_]
         self._see(number, array, dtype)
@@ -86,7 +86,7 @@ class RegisterFile:
             array.view(np.uint8)[...] = 1 if array.dtype == np.bool_ else POISON
 
     def save(self, depth: int, lanes: Lanes) -> None:
-        """What the registers hold in the activation at a depth."""
+        """Save what the registers of lanes hold, for the activation at a depth."""
         while len(self._saved) <= depth:
             self._saved.append({})
         for key, array in self._arrays.items():

@@ -21,14 +21,17 @@ _PRECISION = {"f32": 24, "f16": 11}
 
 
 def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
-    """``s + e == a + b`` with ``s`` the rounded sum; ``e`` is NaN where ``s`` is not finite."""
+    """Return ``s`` and ``e`` with ``s + e == a + b``, ``s`` the rounded sum.
+
+    ``e`` is NaN where ``s`` is not finite.
+    """
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
 
 
 def two_product(a: Array, b: Array) -> tuple[Array, Array]:
-    """``p + e == a * b`` where nothing over- or underflows (Dekker)."""
+    """Return ``p`` and ``e`` with ``p + e == a * b`` where nothing over- or underflows (Dekker)."""
     p = a * b
     ah, bh = _high(a), _high(b)
     al, bl = a - ah, b - bh
@@ -42,7 +45,7 @@ def _high(a: Array) -> Array:
 
 
 def to_odd(s: Array, e: Array) -> Array:
-    """``s + e`` rounded to odd: where ``e`` is not zero the last bit is one."""
+    """Return ``s + e`` rounded to odd: where ``e`` is not zero the last bit is one."""
     inexact = (e != 0) & np.isfinite(s)
     if not inexact.any():
         return s
@@ -64,7 +67,7 @@ def narrow(x: Array, type_: str, mode: str) -> Array:
 
 
 def is_subnormal(x: Array, type_: str, mode: str) -> Array:
-    """Of doubles: whether they round below the normal numbers of a format as though exponents had no end.
+    """Return whether doubles round below the normal numbers of a format as though exponents had no end.
 
     So does ``.ftz`` look at it.  ``narrow`` knows coarser steps there, which lead from further below up to a normal
     number.
@@ -80,7 +83,10 @@ def is_subnormal(x: Array, type_: str, mode: str) -> Array:
 
 
 def directed(nearest: Array, value: Array, exact: Array, mode: str) -> Array:
-    """From the nearest number, whose ``value`` is given, to the one that ``mode`` asks for."""
+    """Return the number to which ``mode`` rounds the ``exact`` result.
+
+    The number nearest to it is given, and as ``value`` what that is as a double.
+    """
     dtype = nearest.dtype.type
     if mode == "rz":
         return np.where(np.abs(value) > np.abs(exact), np.nextafter(nearest, dtype(0)), nearest)
@@ -92,7 +98,7 @@ def directed(nearest: Array, value: Array, exact: Array, mode: str) -> Array:
 
 
 def canonical(x: Array, type_: str) -> Array:
-    """With the canonical NaN in the place of every other."""
+    """Return the numbers with the canonical NaN of the type in the place of every other NaN."""
     if type_ == "bf16":
         return np.where((x & 0x7FFF) > 0x7F80, np.uint16(CANONICAL["bf16"]), x)
     nan = np.isnan(x)

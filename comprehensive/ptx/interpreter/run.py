@@ -41,7 +41,7 @@ _PRIVATE_BYTES = 256 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a launch has done besides changing arrays; ``printed`` are the texts of vprintf, in the order of calls."""
+    """The results of a launch besides arrays; ``printed`` are the texts of vprintf, in the order of calls."""
 
     thread_instructions: int
     turns: int
@@ -227,7 +227,7 @@ class _Execution:
         self.thread_instructions += count * lanes.count
 
     def _met(self, place: Place, lanes: Lanes, part: Part) -> Lanes:
-        """Those of the lanes whose warp is there as far as the instruction names it; the others wait."""
+        """Return the lanes of warps whose lanes named by the instruction are all there; the others wait."""
         waiting = self._meeting.pop(place, None)
         if waiting is not None:
             lanes = merged((waiting, lanes))
@@ -255,7 +255,7 @@ class _Execution:
         return False
 
     def _demand_end(self) -> None:
-        """CompileError (CF1012) where threads wait for others that never come."""
+        """Raise CompileError (CF1012) where threads wait for others that never come."""
         try:
             self._barriers.demand_none()
         except Fault as fault:

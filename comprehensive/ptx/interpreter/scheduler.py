@@ -53,7 +53,7 @@ class _Queue:
 
 
 class Scheduler:
-    """``stack`` holds the calls that the group which executes now is in."""
+    """The order of groups; ``stack`` holds the calls that the group which executes now is in."""
 
     def __init__(self, max_turns: int) -> None:
         self.stack: Place = ()
@@ -65,11 +65,11 @@ class Scheduler:
         self._resting: list[tuple[Place, Lanes]] = []
 
     def begin(self, position: int, lanes: Lanes) -> None:
-        """These lanes begin at a position of the function that executes now."""
+        """Enter lanes that begin at a position of the function that executes now."""
         self.go(position, lanes)
 
     def go(self, position: int, lanes: Lanes) -> None:
-        """These lanes are at a position of the function that executes now."""
+        """Enter lanes that are at a position of the function that executes now."""
         if lanes.count:
             self.add((*self.stack, position), lanes)
 
@@ -78,7 +78,7 @@ class Scheduler:
         queue.add(place, lanes, self.turn)
 
     def rest(self, position: int, lanes: Lanes) -> None:
-        """As :meth:`go`, but others should go first."""
+        """Enter lanes as :meth:`go` does, but let others go first."""
         if lanes.count:
             self._resting.append(((*self.stack, position), lanes))
 
@@ -103,7 +103,7 @@ class Scheduler:
         return self._queue.take()
 
     def count_turn(self) -> None:
-        """Fault (CF1013) where there have been too many."""
+        """Count a turn. Fault (CF1013) where there have been too many."""
         self.turn += 1
         if self.turn > self._max_turns:
             lanes = self._anyone()

@@ -36,7 +36,7 @@ _TABLES = {type_: _table(type_) for type_ in _MANTISSA}
 
 
 def decode(codes: Array, type_: str) -> Array:
-    """To doubles."""
+    """Return codes of an 8-bit format as doubles."""
     values = _TABLES[type_][codes & 0x7F]
     return np.where(codes & 0x80 != 0, -values, values)
 
@@ -87,6 +87,6 @@ def conversion(opcode: Opcode) -> Operation | None:
 
 
 def _halves(pair: Array, type_: str) -> tuple[Array, Array]:
-    """Upper and lower."""
+    """Return the upper and the lower half of each pair."""
     halves = ((pair >> np.uint32(16)).astype(np.uint16), pair.astype(np.uint16))
     return halves if type_ == "bf16x2" else (halves[0].view(np.float16), halves[1].view(np.float16))

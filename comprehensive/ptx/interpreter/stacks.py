@@ -13,11 +13,11 @@ from comprehensive.ptx.interpreter.lanes import Lanes
 from comprehensive.ptx.operands import Immediate
 
 NAME = "the stack"
-"""Of the allocation; it is among the symbols of every function that needs it."""
+"""The name of the allocation, which is among the symbols of every function that needs it."""
 
 
 def stack_change(binding: Binding) -> Action | None:
-    """None for other instructions."""
+    """Return the action of alloca, stacksave or stackrestore; None for other instructions."""
     opcode = binding.step.instruction.opcode
     if opcode.base not in ("alloca", "stacksave", "stackrestore"):
         return None

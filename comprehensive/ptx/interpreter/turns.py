@@ -29,7 +29,7 @@ class _Groups:
 
 
 def scanned(function: Callable[[Array, Array], Array], view: Array, places: Array, values: Array) -> Array:
-    """``memory = function(memory, value)`` for an associative function."""
+    """Do ``memory = function(memory, value)`` thread by thread, for an associative function."""
     groups = _Groups(places)
     ordered = values[groups.order]
     # A scan by doubling: after each pass a thread holds its value and twice as many before it.
@@ -82,7 +82,10 @@ def counted(view: Array, places: Array, bounds: Array, *, upwards: bool) -> Arra
 
 
 def compared(rows: Array, places: Array, expected: Array, values: Array) -> Array:
-    """``memory = value if memory == expected``; all in rows, of which a number of two words has two."""
+    """Do ``memory = value if memory == expected`` thread by thread.
+
+    Everything is in rows, of which a number of two words has two.
+    """
     groups = _Groups(places)
     expected, values = expected[:, groups.order], values[:, groups.order]
     found = rows[:, places[groups.order]]
@@ -107,7 +110,7 @@ def compared(rows: Array, places: Array, expected: Array, values: Array) -> Arra
 
 
 def one_by_one(update: Callable[[Array, Array], Array], view: Array, places: Array, values: Array) -> Array:
-    """``memory = update(memory, value)`` for any function: a turn takes one thread of every place."""
+    """Do ``memory = update(memory, value)`` for any function: a turn takes one thread of every place."""
     old = np.empty(len(places), view.dtype)
     for turn in _turns(places):
         at = places[turn]

@@ -28,7 +28,8 @@ Computation: TypeAlias = (
     | Callable[[Array, Array, Array, Array], Any]
     | Callable[..., Any]
 )
-"""On arrays of one length; the number of sources is known where it is made and where it is called."""
+"""A function on arrays of one length; the number of sources is known where it is made and where it is
+called."""
 
 
 def unary(function: Unary) -> Computation:
@@ -37,7 +38,7 @@ def unary(function: Unary) -> Computation:
 
 
 def callable_of(function: Computation) -> Callable[..., Any]:
-    """To be called with as many sources as there are."""
+    """Return the function typed so that it can be called with as many sources as there are."""
     return cast("Callable[..., Any]", function)
 
 
@@ -103,7 +104,7 @@ def literal(text: str, type_: str) -> Array:
 
 
 def _quotient(a: int, b: int) -> int:
-    """Towards zero, as in C."""
+    """Return the quotient, rounded towards zero as in C."""
     return int(Fraction(a, b))
 
 
@@ -131,7 +132,10 @@ _UNARY: dict[type[ast.unaryop], Callable[[int], int]] = {
 
 
 def constant_expression(text: str) -> int:
-    """``(1 << 4) + 3``; ValueError for what has other operators or names."""
+    """Return the value of an expression such as ``(1 << 4) + 3``.
+
+    ValueError for one with other operators or names.
+    """
     try:
         return _evaluated(ast.parse(re.sub(r"(?<=\d)[uU]\b", "", text.strip()), mode="eval").body)
     except SyntaxError:

@@ -22,12 +22,15 @@ class Value:
     text: str = ""
     is_generic: bool = False
     mask: int = 0
-    """Of an address the bits that are taken, moved to the lowest place; 0 for all."""
+    """The bits of an address that are taken, moved to the lowest place; 0 for all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """``size`` in bytes, 0 where the launch says it (``x[]``); without ``initial`` it begins with zeros or poison."""
+    """A declared variable: ``size`` is in bytes, 0 where the launch says it (``x[]``).
+
+    Without ``initial`` it begins with zeros or poison.
+    """
 
     name: str
     space: str
@@ -44,7 +47,10 @@ _LINKAGE = frozenset({"visible", "extern", "weak", "common"})
 
 
 def declared(space: str, text: str) -> tuple[Declared, ...]:
-    """``text`` begins with linkage, space or type. Unsupported for what is no plain variable."""
+    """Return the variables that a declaration declares.
+
+    ``text`` begins with linkage, space or type. Unsupported for what is no plain variable.
+    """
     text = _ATTRIBUTE.sub(" ", text).rstrip("; \t\n")
     position, words = 0, list[str]()
     while found := _WORD.match(text, position):
@@ -64,7 +70,7 @@ def declared(space: str, text: str) -> tuple[Declared, ...]:
 
 
 def _parts(text: str) -> list[str]:
-    """At commas outside braces and brackets."""
+    """Split text at commas outside braces, brackets and parentheses; empty parts are left out."""
     parts, depth, begin = list[str](), 0, 0
     for place, character in enumerate(text):
         depth += (character in "{([") - (character in "})]")
@@ -103,7 +109,10 @@ def _value(text: str) -> Value:
 
 
 def initial_bytes(variable: Declared, addresses: dict[str, tuple[int, int]]) -> bytes:
-    """How a variable begins; ``addresses`` are those of symbols, in their space and generic."""
+    """Return the bytes with which a variable begins.
+
+    ``addresses`` are those of symbols, in their space and generic.
+    """
     dtype = DTYPES[variable.type]
     parts: list[bytes] = []
     for value in variable.initial:

@@ -23,7 +23,7 @@ _ONE = np.uint32(1)
 
 
 def together(binding: Binding) -> Action | None:
-    """None for an instruction that each thread does alone."""
+    """Return the action of an instruction that threads of a warp do together; None for others."""
     build = _BUILDERS.get(binding.step.instruction.opcode.base)
     return None if build is None else build(binding)
 

@@ -1,4 +1,4 @@
-"""Of which power of two an address is a multiple, as far as it can be proved.
+"""The power of two of which an address is a multiple, as far as it can be proved.
 
     alignment = Alignment(function, module, symbols, assumed=1)
     alignment.of(form)         # 16: of 4 * 4 * %tid.x + p, with .param .u64 .ptr .global .align 16 p
@@ -24,7 +24,10 @@ _ELEMENT = re.compile(r"(?:\.v([248])\s+)?\.([bsuf]\d+\w*)\s+([\w$%]+)")
 
 
 class Alignment:
-    """``assumed`` is the alignment, in bytes, of what kernels are given as pointers; 1 for none."""
+    """The alignments of addresses.
+
+    ``assumed`` is the alignment, in bytes, of what kernels are given as pointers; 1 for none.
+    """
 
     def __init__(
         self, function: Function, module: Module, symbols: Sequence[Symbol], assumed: int = 1
@@ -36,7 +39,7 @@ class Alignment:
         self._variables = _variable_alignments(function, module)
 
     def of(self, form: Form) -> int:
-        """At most :data:`MOST`."""
+        """Return the power of two of which the form is proved to be a multiple, at most :data:`MOST`."""
         found = _of_number(form.constant)
         for symbol, coefficient in form.terms:
             found = min(found, self._of_symbol(symbol) * _of_number(coefficient))

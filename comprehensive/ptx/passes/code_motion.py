@@ -24,9 +24,11 @@ from comprehensive.ptx.analysis.cfg import Cfg
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """Of every block: ``first`` are computed before anything in the block changes them, ``last`` are computed and not
-    changed behind, ``transparent`` are not changed at all; ``count`` expressions, of which those in the mask
-    ``may_fail`` do more than compute."""
+    """What each block does to ``count`` expressions, as masks.
+
+    ``first`` are computed before anything in the block changes them, ``last`` are computed and not changed
+    behind, ``transparent`` are not changed at all. Those in the mask ``may_fail`` do more than compute.
+    """
 
     count: int
     first: Sequence[int]
@@ -37,7 +39,7 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """``insert`` by edge, where there is any; ``delete`` and ``again`` by block."""
+    """The motion of code, as masks of expressions: ``insert`` by edge; ``delete`` and ``again`` by block."""
 
     insert: Mapping[tuple[int, int], int]
     delete: Sequence[int]
@@ -57,7 +59,10 @@ class Motion:
 
 
 def lazy_code_motion(cfg: Cfg, local: Local, endless: Collection[tuple[int, int]] = ()) -> Motion:
-    """For the blocks that can be reached; ``endless`` are edges back, over which a way may lead for ever."""
+    """Return where expressions are inserted and deleted, for the blocks that can be reached.
+
+    ``endless`` are edges back, over which a way may lead for ever.
+    """
     every = (1 << local.count) - 1
     predecessors = [
         [source for source in block.predecessors if source in cfg.reachable] for block in cfg.blocks

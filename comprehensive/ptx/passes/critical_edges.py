@@ -34,7 +34,11 @@ from comprehensive.ptx.statements import Instruction, Label, Statement
 
 @dataclass(frozen=True)
 class Split:
-    """``edges`` of ``original`` by the number of their block in ``cfg``; other blocks have the same numbers in both."""
+    """A graph with blocks on critical edges.
+
+    ``edges`` of ``original`` by the number of their block in ``cfg``; other blocks have the same numbers in
+    both.
+    """
 
     original: Cfg
     cfg: Cfg
@@ -54,7 +58,10 @@ class Split:
         return self.original.blocks[target].start - 1
 
     def write(self, contents: Mapping[int, Sequence[Statement]], edits: Edits, fresh: Fresh) -> None:
-        """Behind all other changes: a block stands behind what comes to the end of the one before it."""
+        """Write the contents of new blocks into the text, behind all other changes.
+
+        A block stands behind what comes to the end of the one before it.
+        """
         by_target: dict[int, list[int]] = defaultdict(list)
         for number in sorted(contents):
             source, target = self.edges[number]
@@ -75,7 +82,7 @@ class Split:
 
 
 def split_critical_edges(cfg: Cfg) -> Split:
-    """Of blocks that can be reached.
+    """Return the graph with a block on every critical edge between blocks that can be reached.
 
     >>> split_critical_edges(cfg).edges    # doctest: +SKIP
     {4: (0, 3)}

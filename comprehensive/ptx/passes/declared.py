@@ -1,4 +1,4 @@
-"""Which names are known at a place: PTX knows one from its declaration on.
+"""The names that are known at a place: PTX knows one from its declaration on.
 
     declared = Declared(function.body)
     declared.at(17, ["%r1", "tile"])     # whether a statement at position 17 may name them

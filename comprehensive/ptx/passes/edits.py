@@ -46,7 +46,7 @@ class Edits:
         self._after[self._flow.steps[step].position] += statements
 
     def made(self, begin: int = 0, end: int | None = None) -> list[Statement]:
-        """Of the statements from one position to another, else of all."""
+        """Return the changed statements, from one position of the body to another, by default all."""
         found: list[Statement] = []
         for position in range(begin, len(self._body) if end is None else end):
             found += self._before.get(position, ())
@@ -63,7 +63,7 @@ class Edits:
         return found
 
     def positions(self) -> list[int | None]:
-        """Where each statement of :meth:`made` stood; None for what is new."""
+        """Return where each statement of :meth:`made` stood in the body; None for what is new."""
         found: list[int | None] = []
         for position in range(len(self._body)):
             found += [None] * len(self._before.get(position, ()))
@@ -72,7 +72,7 @@ class Edits:
         return found
 
     def position(self, step: int) -> int:
-        """Where the step begins, with the pragmas that speak of it."""
+        """Return the position where the step begins, with the pragmas that speak of it."""
         position = self._flow.steps[step].position
         while position > 0 and is_about_next(self._body[position - 1]):
             position -= 1

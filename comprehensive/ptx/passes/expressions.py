@@ -34,7 +34,10 @@ _FREE = frozenset({"mov", "cvta", "setp", "selp", "isspacep"})
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """``reads`` are registers that it is made of; ``steps`` compute it, in the order of the text."""
+    """An expression that steps compute.
+
+    ``reads`` are registers that it is made of; ``steps`` compute it, in the order of the text.
+    """
 
     number: int
     key: Key
@@ -45,8 +48,10 @@ class Expression:
 
 @dataclass(frozen=True)
 class Expressions:
-    """``number_of`` the expression that a step computes; ``repeated`` the steps whose block has computed it before,
-    with nothing changed."""
+    """The expressions of a function: ``number_of`` gives the one that a step computes.
+
+    ``repeated`` are the steps whose block has computed it before, with nothing changed.
+    """
 
     expressions: tuple[Expression, ...]
     number_of: dict[int, int]
@@ -80,7 +85,7 @@ def expressions_of(cfg: Cfg, may_write: MayWrite) -> Expressions:
 
 
 def scope_depths(body: Sequence[Statement]) -> list[int]:
-    """Of every statement in how many scopes within the function's it stands."""
+    """Return for every statement in how many scopes within the function's it stands."""
     depth = 0
     depths: list[int] = []
     for statement in body:

@@ -15,7 +15,7 @@ from comprehensive.ptx.statements import Declaration, Directive, Label, Statemen
 
 
 class Fresh:
-    """``prefix`` gets a number where the body has names that begin with it."""
+    """Fresh names for a body; ``prefix`` gets a number where the body has names that begin with it."""
 
     def __init__(self, body: Sequence[Statement], prefix: str) -> None:
         self._label = f"${prefix}"

@@ -17,8 +17,11 @@ from comprehensive.ptx.passes.memory import Memory
 
 
 def hoisted_words(analyses: Analyses, load: int, words: int) -> int:
-    """Of what one step loads in all rounds of the loops in which its address changes, where a loop around these has it
-    unchanged and nothing in that loop writes there; else 0."""
+    """Return the words that a step loads in all rounds of the loops in which its address changes.
+
+    It is 0 unless a loop around these leaves the address unchanged and nothing in that loop writes there.
+    ``words`` are those of one load.
+    """
     affine = analyses.affine
     address = affine.addresses[load]
     if address is None:

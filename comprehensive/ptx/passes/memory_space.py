@@ -112,7 +112,7 @@ class _Rewriting:
                 )
 
     def _access(self, number: int) -> _Access | None:
-        """One that can be changed."""
+        """Return the access of a step if it can be changed; None, with a remark where one is due, if not."""
         instruction = self._flow.steps[number].instruction
         if instruction.opcode.base not in _ACCESSES or instruction.opcode.space != "generic":
             return None
@@ -175,7 +175,10 @@ class _Rewriting:
     def _without_dead(
         self, edits: Edits, body: Sequence[Statement]
     ) -> tuple[Sequence[Statement], frozenset[int]]:
-        """Without conversions, and what computed addresses, that nobody reads any more; which steps they are."""
+        """Return the body without conversions that nobody reads, and the steps that are gone.
+
+        What computed only the addresses of these conversions goes, too.
+        """
         flow = flow_of(self._flow.function.with_body(body))
         positions = edits.positions()
         declared = len(body) - len(positions)
@@ -195,7 +198,7 @@ class _Rewriting:
         return without.made(), frozenset(old for old in gone if old is not None)
 
     def _longer(self, accesses: Sequence[_Access], gone: frozenset[int]) -> frozenset[Twin]:
-        """What is added to loops that get longer by it; it stands beside a step that stays."""
+        """Return twins in loops that get longer by them; each stands beside a step that stays."""
         added = {twin for access in accesses for twin in access.twins if not twin.is_free}
         growth = Counter(self._loop_of(twin.step) for twin in added)
         for step in gone:
@@ -209,7 +212,10 @@ class _Rewriting:
         return self._analyses.loops.innermost[self._analyses.cfg.block_of[step]]
 
     def _is_narrow(self, number: int) -> bool:
-        """As where it was meant for shared memory, and the space was left out."""
+        """Return whether an address is narrower than addresses are.
+
+        Then shared memory may have been meant, and the space left out.
+        """
         step = self._flow.steps[number]
         bases = {name for o in step.instruction.operands if isinstance(o, Address) for name in o.names}
         registers = (self._flow.registers[register] for register in step.uses)
@@ -218,7 +224,7 @@ class _Rewriting:
         return any(8 * bytes_of(r.type) < bits for r in registers if r.name in bases)
 
     def _origin(self, value: int, space: Space) -> Name | None:
-        """What a generic address was converted from, where it still holds it."""
+        """Return the register that a generic address was converted from, if it still holds that; else None."""
         step = self._analyses.ssa.values[value].step
         if step < 0 or self._flow.steps[step].guard is not None:
             return None
@@ -234,7 +240,10 @@ class _Rewriting:
         return source if all(self._definitions[register] == 1 for register in uses) else None
 
     def _conversion(self, number: int, edits: Edits) -> None:
-        """``cvta.to`` of what ``cvta`` made."""
+        """Replace ``cvta.to`` of what ``cvta`` made by a ``mov`` of what that was made from.
+
+        It stays where that is not there any more.
+        """
         instruction = self._flow.steps[number].instruction
         space = next((s for s in Space if s.value == instruction.opcode.modifiers[1]), Space.ANY)
         value = self._analyses.operand_values[number][1]
@@ -258,7 +267,10 @@ class _Rewriting:
 
 
 def _unread(flow: Flow, steps: Iterable[int]) -> frozenset[int]:
-    """Those that no other step reads: what was dead before stays, and so does what it reads."""
+    """Return those of the steps that no other step reads.
+
+    What was dead before stays, and so does what it reads.
+    """
     found = set(steps)
     while True:
         read = {r for n, step in enumerate(flow.steps) if n not in found for r in step.reads}

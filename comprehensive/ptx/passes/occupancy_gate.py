@@ -40,7 +40,7 @@ def next_cliff(registers: int, threads: int) -> int:
 
 
 def threads_of(function: Function, otherwise: int) -> int:
-    """Of a block, by the directives of a function."""
+    """Return the threads of a block by the directives of a function; ``otherwise`` where it has none."""
     return prod(function.tuning("reqntid") or function.tuning("maxntid") or (otherwise,))
 
 

@@ -19,8 +19,11 @@ _BETWEEN = re.compile(r"\s*[,\s]")
 
 
 def passes_of(text: str) -> tuple[PtxPass, ...]:
-    """CommandLineError: CF1021 where the text is no pipeline, CF1022 for a pass, CF1023 for an option or a value that
-    is not known."""
+    """Return the passes of a pipeline.
+
+    CommandLineError: CF1021 where the text is no pipeline, CF1022 for a pass, CF1023 for an option or a value
+    that is not known.
+    """
     return _Reader(SourceFile("-p", text)).passes()
 
 

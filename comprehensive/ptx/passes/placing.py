@@ -24,8 +24,11 @@ Edge = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """``kept`` compute and some of ``saved`` take it; ``places`` are edges on which it is computed, ``forks`` blocks
-    before whose branch it is; ``gathered`` are edges for which a fork does it."""
+    """The places where an expression is computed.
+
+    ``kept`` compute and some of ``saved`` take it; ``places`` are edges on which it is computed, ``forks``
+    blocks before whose branch it is; ``gathered`` are edges for which a fork does it.
+    """
 
     kept: tuple[int, ...]
     saved: tuple[int, ...]
@@ -46,7 +49,10 @@ class _Made:
 
 
 class Placer:
-    """``text_block`` is the block that a block is, or leads to where it stands for an edge."""
+    """Places expressions.
+
+    ``text_block`` is the block that a block is, or leads to where it stands for an edge.
+    """
 
     def __init__(self, cfg: Cfg, local: Local, live: Liveness, text_block: Callable[[int], int]) -> None:
         self._cfg = cfg
@@ -89,7 +95,7 @@ class Placer:
         return _Made(block, edge=edge, is_behind=block == edge[0])
 
     def _that_reach(self, made: Sequence[_Made], saved: Sequence[int]) -> list[_Made]:
-        """Those whose value is taken somewhere."""
+        """Return the computations whose value reaches a step that takes it."""
         by_block: dict[int, list[_Made]] = {}
         for one in made:
             by_block.setdefault(one.block, []).append(one)
@@ -113,7 +119,7 @@ class Placer:
         return [one for one in made if one in found]
 
     def _place(self, one: _Made) -> int:
-        """To be compared with the numbers of steps of the same block."""
+        """Return a number to be compared with the numbers of steps of the same block."""
         if one.step is not None:
             return one.step
         return len(self._steps) if one.is_behind else -1
@@ -134,7 +140,7 @@ class Placer:
                 yield number, tuple(found)
 
     def _first_of_blocks(self, each: Expression, made: Sequence[_Made]) -> dict[int, _Made]:
-        """What a block computes before it changes."""
+        """Return by block what computes the expression there before its operands change."""
         first: dict[int, _Made] = {}
         for one in made:
             if one.step is None:
@@ -162,7 +168,7 @@ class Placer:
         return found
 
     def _first_behind(self, fork: Block, first: dict[int, _Made]) -> tuple[list[_Made], set[int]]:
-        """What the ways from a fork compute first, and the blocks up to there."""
+        """Return what the ways from a fork compute first, and the blocks up to there."""
         found: list[_Made] = []
         seen = set(fork.successors)
         work = list(fork.successors)

@@ -128,7 +128,7 @@ class PartialRedundancyElimination(FunctionPass):
 
 @dataclass(frozen=True, slots=True)
 class _OutOfLoop:
-    """What has moved out of a loop, and the names of what it is made of and where it is now."""
+    """An expression that has moved out of a loop, and the names that it reads and is in now."""
 
     key: Key
     reads: frozenset[str]
@@ -138,7 +138,7 @@ class _OutOfLoop:
 
 @dataclass
 class _Result:
-    """Of all rounds."""
+    """What all rounds have made of a function."""
 
     body: Sequence[Statement] | None = None
     applied: list[Remark] = field(default_factory=list[Remark])
@@ -151,7 +151,7 @@ class _Result:
         return tuple(dict.fromkeys((*self.applied, *self.missed)))
 
     def needed_outside(self) -> frozenset[Key]:
-        """What is cheap and has left a loop before something that is not and is made of it."""
+        """Return cheap expressions that left a loop before one that is not cheap and is made of them."""
         names: set[str] = set()
         found: set[Key] = set()
         for each in reversed(self.out_of_loops):
@@ -165,7 +165,10 @@ class _Result:
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """``moved`` says that the one computation goes elsewhere, into the same register."""
+    """The move of an expression.
+
+    ``moved`` says that the one computation goes elsewhere, into the same register.
+    """
 
     expression: Expression
     placed: Placed
@@ -174,7 +177,7 @@ class _Move:
 
 
 class _Plan:
-    """What one round changes."""
+    """The plan of one round: what it changes."""
 
     def __init__(
         self,
@@ -282,7 +285,7 @@ class _Plan:
         return None
 
     def _obstacle(self, each: Expression, blocks: Sequence[int], placed: Placed) -> str | None:
-        """Why it cannot, or must not, be computed at the places; None where it may."""
+        """Return why an expression cannot, or must not, be computed at the places; None where it may."""
         widths = {bytes_of(self._register(step).type) for step in each.steps}
         if len(widths) > 1 or not widths <= _WORDS.keys():
             return "it goes into registers that one mov does not reach"
@@ -305,7 +308,7 @@ class _Plan:
         return None
 
     def _gain(self, each: Expression, placed: Placed) -> float:
-        """What is saved, less what is computed elsewhere, the movs and the jumps over new blocks, in additions."""
+        """Return what is saved, less what is computed elsewhere, movs and new jumps, in additions."""
         gain = sum(self._frequency(self._cfg.block_of[step]) for step in placed.saved)
         gain -= sum(map(self._frequency, (*self._blocks_of(placed.places), *placed.forks)))
         gain *= self._cost(each)
@@ -353,7 +356,10 @@ class _Plan:
         return self._depths[self._position(edge)] == 0
 
     def _position(self, edge: Edge) -> int:
-        """Of the statement beside which is placed what an edge gets; the block must not be empty."""
+        """Return the position of the statement beside which the computations of an edge are placed.
+
+        The block must not be empty.
+        """
         block = self._placer.block_at(edge)
         if block.number in self._split.edges:
             step = self._split.before(block.number)
@@ -452,7 +458,7 @@ class _Plan:
 
 
 def _cost(instruction: Instruction) -> float:
-    """Beside an addition."""
+    """Return what an instruction costs in relation to an addition."""
     base, types = instruction.opcode.base, instruction.opcode.text.split(".")
     if base in _WORTH:
         return _WORTH[base]

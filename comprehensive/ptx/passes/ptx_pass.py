@@ -74,7 +74,10 @@ def option(default: Any, help: str) -> Any:
 
 @dataclass(frozen=True)
 class PtxPass(ABC):
-    """ValueError from the constructor, with what is wrong, for options that do not fit."""
+    """A pass over modules.
+
+    The constructor raises ValueError, with what is wrong, for options that do not fit.
+    """
 
     name: ClassVar[str]
     summary: ClassVar[str]
@@ -82,10 +85,10 @@ class PtxPass(ABC):
 
     @abstractmethod
     def run(self, module: Module) -> tuple[Module, tuple[Remark, ...]]:
-        """Another module, or the same one where nothing was to be done."""
+        """Return another module, or the same one where nothing was to be done, and remarks."""
 
     def obstacle(self, module: Module) -> Remark | None:
-        """What says that nothing in the module may be changed."""
+        """Return the remark that nothing in the module may be changed; None where it may."""
         strange = strange_module(module)
         if strange is None:
             return None
@@ -94,7 +97,7 @@ class PtxPass(ABC):
 
     @property
     def spelled(self) -> str:
-        """As a pipeline names it: with the options that differ from their defaults."""
+        """The pass as a pipeline names it: with the options that differ from their defaults."""
         given = [
             f"{f.name}={_text(getattr(self, f.name))}"
             for f in fields(self)
@@ -140,7 +143,7 @@ class FunctionPass(PtxPass):
 
 
 def strange_module(module: Module) -> tuple[Span | None, str] | None:
-    """Why nothing in a module may be changed, and where it stands."""
+    """Return where a module says why nothing in it may be changed, and why; None where it may."""
     if module.version > NEWEST_VERSION:
         (major, minor), (newest, of_newest) = module.version, NEWEST_VERSION
         why = f".version {major}.{minor} is newer than {newest}.{of_newest}, the newest that is known"

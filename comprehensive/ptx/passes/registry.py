@@ -28,7 +28,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
 
 
 class UnknownPassError(LookupError):
-    """There is no pass of this name; the message says which are near."""
+    """An error for a name that no pass has; the message says which are near."""
 
 
 class UnknownOptionError(LookupError):
@@ -44,7 +44,7 @@ class OptionValueError(ValueError):
 
 
 def class_of(name: str) -> type[PtxPass]:
-    """UnknownPassError."""
+    """Return the class of a pass. UnknownPassError for a name that none has."""
     try:
         module, _, attribute = PASSES[name].partition(":")
     except KeyError:
@@ -55,7 +55,10 @@ def class_of(name: str) -> type[PtxPass]:
 
 
 def make(name: str, given: Mapping[str, str]) -> PtxPass:
-    """UnknownPassError, UnknownOptionError, OptionValueError."""
+    """Return a pass with options from their texts.
+
+    UnknownPassError, UnknownOptionError and OptionValueError say what is wrong.
+    """
     kind = class_of(name)
     defaults = {f.name: f.default for f in fields(kind)}
     values: dict[str, Option] = {}

@@ -21,7 +21,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """``function`` is None for what concerns the module; ``span`` for what stands in no text."""
+    """A remark: ``function`` is None for what concerns the module; ``span`` for what stands in no text."""
 
     kind: Kind
     pass_name: str

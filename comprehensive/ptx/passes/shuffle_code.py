@@ -26,7 +26,7 @@ LANES = 32
 
 
 class Part(NamedTuple):
-    """``factor`` times the number that the result of ``step`` and ``plus`` are, modulo its bits."""
+    """A part of a sum: ``factor`` times the result of ``step`` plus ``plus``, modulo its bits."""
 
     step: int
     plus: int
@@ -34,14 +34,14 @@ class Part(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """Of numbers with sign or without."""
+    """A sum of numbers that are all signed or all unsigned."""
 
     signed: bool
     parts: tuple[Part, ...]
 
 
 class Index(NamedTuple):
-    """``sum`` and ``by``, which must not wrap."""
+    """An index: ``sum`` plus ``by``, which must not wrap."""
 
     sum: Sum
     by: int
@@ -64,7 +64,7 @@ def data_of(instruction: Instruction) -> tuple[Name, ...]:
 
 
 def bits_of(analyses: Analyses, register: Name) -> int:
-    """Of one of the function's own registers as it is declared; 0 for what is none, or of another width than these."""
+    """Return the declared bits, 16, 32 or 64, of one of the function's own registers; 0 for any other."""
     number = analyses.flow.names.get(register.text)
     type_ = "pred" if number is None else analyses.flow.registers[number].type
     bits = 0 if type_ == "pred" else 8 * bytes_of(type_)
@@ -81,7 +81,7 @@ def is_line_of_warps(analyses: Analyses) -> bool:
 
 
 class ShuffleCode:
-    """Of one function; ``edits`` are of what it does in any case."""
+    """Writes shuffles into one function; ``edits`` are the changes that it makes in any case."""
 
     def __init__(self, analyses: Analyses) -> None:
         self.analyses = analyses
@@ -90,7 +90,7 @@ class ShuffleCode:
         self.saved: dict[Element, Name] = {}
 
     def save(self, element: Element) -> None:
-        """What was loaded, in a register of its own: the program's may be used again."""
+        """Copy what was loaded into a register of its own, since the program may use its register again."""
         if element in self.saved:
             return
         source = self.data(element.step)[element.index]
@@ -99,7 +99,7 @@ class ShuffleCode:
         self.edits.after(element.step, (made(f"mov.b{bits}", saved, source),))
 
     def moves(self, shuffle: Shuffle) -> list[Statement]:
-        """What the thread itself has."""
+        """Return the statements that move what the thread has loaded itself."""
         pairs = zip(self.data(shuffle.step), shuffle.neighbour.elements, strict=True)
         return [
             made(f"mov.b{self.bits(target)}", target, self.saved[element])
@@ -114,7 +114,7 @@ class ShuffleCode:
         shuffled: Callable[[Name, Name], Instruction],
         found: list[Statement],
     ) -> None:
-        """``shuffled`` fills a register of 32 bits from another."""
+        """Append the shuffle of a register of any width; ``shuffled`` fills one of 32 bits from another."""
         match self.bits(target):
             case 64:
                 low, high, low_there, high_there = (self.fresh.register("b32") for _ in range(4))
@@ -139,8 +139,9 @@ class ShuffleCode:
         found: list[Statement],
         also: Name | None = None,
     ) -> Name:
-        """Whether a sum is so near to where it wraps, at so many below and above, or ``also``; ``register`` has the
-        result of a step.
+        """Return a predicate: whether a sum is within ``reach`` of where it wraps, or ``also`` holds.
+
+        ``reach`` is how far below and above; ``register`` has the result of a step.
 
         From the least number that may be left on one comparison is enough.
         """
@@ -171,7 +172,7 @@ class ShuffleCode:
         register: Callable[[int], Name],
         found: list[Statement],
     ) -> None:
-        """In 64 bits."""
+        """Add the parts to ``begin`` in 64 bits, and leave the sum in ``total``."""
         sign, bits = "s" if key.signed else "u", self._width(key.parts[0])
         found.append(made("mov.b64", total, number(begin)))
         for part in key.parts:
@@ -190,12 +191,12 @@ class ShuffleCode:
         return data_of(self.analyses.flow.steps[step].instruction)
 
     def bits(self, register: Name) -> int:
-        """As declared: 16, 32 or 64."""
+        """Return the bits of a register as declared: 16, 32 or 64."""
         return bits_of(self.analyses, register)
 
 
 def reaches(indices: Sequence[Index]) -> dict[Sum, tuple[int, int]]:
-    """How far below and above each sum it must not wrap; in the order of the sums."""
+    """Return for each sum how far below and above it must not wrap, in the order of the sums."""
     found: dict[Sum, tuple[int, int]] = {}
     for index in indices:
         low, high = found.get(index.sum, (0, 0))

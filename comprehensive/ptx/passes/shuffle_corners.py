@@ -32,7 +32,10 @@ from comprehensive.ptx.statements import Instruction, Statement
 
 
 class Variant(Enum):
-    """What is made; only the first computes what the program did.  The others tell where the time goes (section 7)."""
+    """The code that is made; only the first one computes what the program did.
+
+    The others tell where the time goes (section 7).
+    """
 
     SHUFFLE = "shuffle"
     NO_CORNER = "no_corner"
@@ -91,7 +94,10 @@ class _Corners:
         return found
 
     def _mask(self, step: int, found: list[Statement]) -> tuple[Name, Name]:
-        """Which lanes are there, and whether some are not. In a block they stay the same up to a call."""
+        """Return the registers that say which lanes are active, and whether some are not.
+
+        In a block they stay the same up to a call.
+        """
         block = self._analyses.cfg.blocks[self._analyses.cfg.block_of[step]]
         key = (block.number, bisect_left(self._calls, step) - bisect_left(self._calls, block.start))
         if key not in self._masks:
@@ -103,7 +109,7 @@ class _Corners:
         return self._masks[key]
 
     def _edge(self, shuffle: Shuffle, incomplete: Name, found: list[Statement]) -> Name:
-        """Whether the lane has to load itself."""
+        """Return the predicate that says whether the lane has to load itself."""
         by = shuffle.neighbour.lanes
         wraps = tuple(dict.fromkeys(self._wraps[i.sum] for i in shuffle.indices))
         key = (incomplete, by, wraps)
@@ -147,7 +153,7 @@ class _Corners:
         self._code.edits.before(0, code)
 
     def _indices(self) -> None:
-        """Of every sum whether it is so near to where it wraps."""
+        """Compute for every sum whether it is so near to the end of its range that it may wrap."""
         indices = [index for shuffle in self._shuffles for index in shuffle.indices]
         for key, reach in reaches(indices).items():
             found: list[Statement] = []
@@ -155,7 +161,7 @@ class _Corners:
             self._code.edits.after(self._last([part.step for part in key.parts]), found)
 
     def _last(self, steps: Sequence[int]) -> int:
-        """Of steps that all come to one place, the one that comes last."""
+        """Return the last of the steps on the way to a place that all of them come before."""
         cfg, dominates = self._analyses.cfg, self._analyses.dominators.dominates
         last = steps[0]
         for step in steps[1:]:

@@ -40,7 +40,7 @@ _ROUNDS = 10
 _LEAST_GAIN = 0.03
 """What is not more than this is noise: of kernels built twice, times differ by as much."""
 _LEAST_SHARE = 0.5
-"""Of the loads of a kernel that rings replace."""
+"""The least share of a kernel's loads that rings replace."""
 _OPENING = 12
 """Instructions before a row with rings, and two for each index that may wrap."""
 _OF_THE_PIPE = frozenset({Space.GLOBAL, Space.SHARED, Space.LOCAL, Space.ANY})
@@ -62,7 +62,7 @@ class Architecture:
 
 @cache
 def architectures() -> Mapping[int, Architecture]:
-    """By number of the target: 90 is ``sm_90``."""
+    """Return the architectures by number of the target: 90 is ``sm_90``."""
     rows: list[dict[str, Any]] = tomllib.loads(
         (spec_directory() / "ptx" / "shuffle_costs.toml").read_text(encoding="utf-8")
     )["architecture"]
@@ -87,7 +87,10 @@ class Choice:
 def cheapest(
     emulation: Emulation, shuffles: Sequence[Shuffle], rings: Rings, shapes: Sequence[str], target: str
 ) -> Choice:
-    """``shapes`` are "rings", "corners" or both; the first one says why where neither pays."""
+    """Return the choice of shuffles and rings that saves the most, by what was measured for the target.
+
+    ``shapes`` are "rings", "corners" or both; the first one says why where neither pays.
+    """
     digits = re.match(r"sm_(\d+)", target)
     found = architectures().get(int(digits[1])) if digits else None
     if found is None:
@@ -112,7 +115,7 @@ class _Estimate:
         self._before = self._unchanged()
 
     def corners(self, shuffles: Sequence[Shuffle]) -> tuple[float, Choice]:
-        """Each load by itself."""
+        """Return what pays where each load is replaced by itself, with the cycles."""
         why_not: dict[int, str] = {}
         kept: list[Shuffle] = []
         gained = 0.0
@@ -194,7 +197,7 @@ class _Estimate:
         return _ROUNDS ** self._analyses.loops.depth(self._analyses.cfg.block_of[step])
 
     def _loads(self) -> float:
-        """All of the kernel."""
+        """Return the cycles of all loads of the kernel that go through the pipe, with the rounds of loops."""
         accesses = self._analyses.accesses.items()
         of_the_pipe = ((s, a) for s, a in accesses if a.reads and a.space in _OF_THE_PIPE)
         return sum(self._moved(access) * self._rounds(step) for step, access in of_the_pipe)
@@ -203,7 +206,10 @@ class _Estimate:
         return self._moved(self._analyses.accesses[step])
 
     def _moved(self, access: Access) -> float:
-        """A load or store; the lines that it touches beside what it moves add nothing that could be measured."""
+        """Return the cycles of a load or store.
+
+        The lines that it touches beside what it moves add nothing that could be measured.
+        """
         return self._costs.cycles_load * -(-access.bytes * LANES // _LINE)
 
     def _words(self, step: int) -> int:
@@ -222,12 +228,12 @@ class _Estimate:
         return words * a_word + len(ring.edges) * (costs.cycles_edge + 2 * costs.cycles_issue)
 
     def _bytes(self, access: Access) -> int:
-        """That a thread moves from or to memory, whose neighbours move what lies next to it."""
+        """Return the bytes that an access moves for a thread whose neighbours access what lies next to it."""
         assert access.address is not None
         return max(access.bytes, min(abs(self._lanes.slope(access.address)), _LINE))
 
     def _array(self, access: Access) -> tuple[object, ...]:
-        """What lies near one another: the pointer that an address is made of."""
+        """Return a key for accesses near one another: whether they write, and the pointer in their address."""
         assert access.address is not None
         symbols = self._analyses.affine.symbols
         pointers = tuple(n for n, c in access.address.terms if c == 1 and symbols[n].kind in _POINTERS)

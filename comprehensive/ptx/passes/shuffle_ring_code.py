@@ -38,15 +38,17 @@ from comprehensive.ptx.statements import MADE, Declaration, Instruction, Label, 
 from comprehensive.ptx.symbolic.neighbours import Element
 
 _MOST_WORDS = 16
-"""That are loaded between two branches."""
+"""The most words that are loaded between two branches."""
 _LEFT = "loads"
 """The kind of the labels before what stays as it was."""
 _IS_LEFT = re.compile(rf"\$shfl_{_LEFT}_\d+")
 
 
 def has_rings(body: Sequence[Statement]) -> bool:
-    """Whether an earlier run of the pass has made some. What it refused, another run could take for a ring of what is
-    left."""
+    """Return whether an earlier run of the pass has made rings.
+
+    What it refused, another run could take for a ring of what is left.
+    """
     return any(isinstance(each, Label) and _IS_LEFT.fullmatch(each.name) for each in body)
 
 
@@ -124,7 +126,7 @@ class _Row:
         return last
 
     def load_sources(self) -> None:
-        """Before the row is tested, so that the loads are under way meanwhile."""
+        """Load the sources of the rings before the row is tested, so that the loads are under way meanwhile."""
         code, cuts = self._code, self._cuts()
         for source in dict.fromkeys(ring.source for ring in self._rings):
             if not comes_later(code.analyses, source, self._first) or (cuts and source >= cuts[0]):
@@ -145,7 +147,7 @@ class _Row:
             code.saved |= {Element(source, n): register for n, register in enumerate(registers)}
 
     def make(self) -> None:
-        """What the row needs, and what stands in the place of its loads."""
+        """Make the statements that the row needs, and those that stand in the place of its loads."""
         for ring in self._rings:
             edges: dict[tuple[bool, int], Name] = {}
             begun = [self._edge(ring, edge, edges) for edge in ring.edges]
@@ -156,7 +158,7 @@ class _Row:
         self._test()
 
     def twice(self, with_shuffles: Edits) -> list[Statement]:
-        """With the rings, and as it was for warps that cannot; piece by piece."""
+        """Return the row twice, piece by piece: with the rings, and as it was for warps that cannot use them."""
         found = [*self._opening]
         cuts = [self.begin, *map(self._code.edits.position, self._cuts()), self.end]
         for begin, end in pairwise(cuts):
@@ -186,7 +188,7 @@ class _Row:
         return found
 
     def _words(self, ring: Ring) -> int:
-        """That a thread loads."""
+        """Return the 32-bit words that a thread loads for a ring."""
         elements = sum(edge.width for edge in ring.edges) + len(self._code.data(ring.source))
         return -(-elements * ring.size // 4)
 
@@ -201,7 +203,7 @@ class _Row:
         )
 
     def _test(self) -> None:
-        """Whether all lanes of the warp are there, one apart, and no index wraps."""
+        """Append the test whether all lanes of the warp are there, one apart, and no index wraps."""
         code, found = self._code, self._opening
         against: Name | None = None
         if not is_line_of_warps(code.analyses):
@@ -237,7 +239,10 @@ class _Row:
         return registers
 
     def _compute(self, step: int) -> None:
-        """Into a register of its own, before the row; what it is made of has been."""
+        """Compute a step into a register of its own before the row.
+
+        What its operands are made of has been computed there already.
+        """
         if step not in self._computed:
             instruction = self._flow.steps[step].instruction
             rest = tuple(self._renamed(step, each) for each in instruction.operands[1:])
@@ -246,7 +251,7 @@ class _Row:
             self._opening.append(Instruction(instruction.opcode, (register, *rest)))
 
     def _renamed(self, step: int, operand: Operand) -> Operand:
-        """With the registers that have been computed before the row."""
+        """Return the operand with the registers that have been computed before the row."""
         values = self._code.analyses.ssa.values
         uses = zip(self._flow.steps[step].uses, self._code.analyses.ssa.uses[step], strict=True)
         names = {
@@ -309,7 +314,7 @@ class _Row:
         return self._lanes[by]
 
     def _at_ends(self, edge: Edge) -> Name:
-        """Whether the lane loads for the other end."""
+        """Return whether a lane loads for the other end of the warp, as a predicate."""
         before = edge.before.lanes if edge.before else 0
         behind = edge.behind.lanes if edge.behind else 0
         key = before, behind
@@ -342,7 +347,10 @@ class _Row:
 
 
 def _first_high(edge: Edge) -> int:
-    """From which lane on lanes do not load what lies behind: the middle one if it may be, the same for many edges."""
+    """Return the first of the lanes that do not load what lies behind.
+
+    It is the middle one if it may be, so that it is the same for many edges.
+    """
     assert edge.before is not None
     assert edge.behind is not None
     return min(max(LANES // 2, edge.behind.lanes), LANES - edge.before.lanes)

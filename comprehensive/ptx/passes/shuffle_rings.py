@@ -33,13 +33,13 @@ from comprehensive.ptx.symbolic.lanes import Wrap
 from comprehensive.ptx.symbolic.neighbours import Neighbours
 
 _MOST_BYTES = 16
-"""Of a load."""
+"""The most bytes of a load."""
 _WIDTHS = (4, 2, 1)
 _NO_RING = "can be in no ring: {}"
 
 
 class Side(NamedTuple):
-    """So many lanes at an end of the warp load elements from the one of that number on."""
+    """A number of lanes at an end of the warp, which load elements from that of number ``element`` on."""
 
     lanes: int
     element: int
@@ -81,7 +81,7 @@ Indices = Callable[[int, Sequence[Wrap]], tuple[Index, ...] | None]
 
 
 class Rings(NamedTuple):
-    """``why_not`` tells of loads that are in none."""
+    """The rings of a function; ``why_not`` tells of loads that are in none."""
 
     rings: tuple[Ring, ...]
     why_not: Mapping[int, str]
@@ -90,7 +90,7 @@ class Rings(NamedTuple):
 def rings_of(
     analyses: Analyses, neighbours: Neighbours, indices: Indices, shuffles: Sequence[Shuffle]
 ) -> Rings:
-    """Those that the loads can be in, of as many of them as can be."""
+    """Return rings for as many of the loads as possible, and why others are in none."""
     rows = rows_of(analyses)
     why_not: dict[int, str] = {}
     groups: dict[tuple[int, int, str], list[Shuffle]] = defaultdict(list)
@@ -125,8 +125,10 @@ def comes_later(analyses: Analyses, step: int, begin: int) -> bool:
 
 
 def chain(analyses: Analyses, steps: Iterable[int], begin: int) -> tuple[int, ...] | None:
-    """What has to be computed before ``begin`` for the results of steps, of those that come later in its block, in
-    order; None where it cannot be."""
+    """Return the steps, in order, to compute before ``begin`` so that the results of ``steps`` are known.
+
+    They are steps that come later in its block. None where one of them cannot be computed there.
+    """
     flow = analyses.flow
     found: dict[int, None] = {}
 
@@ -151,7 +153,10 @@ def chain(analyses: Analyses, steps: Iterable[int], begin: int) -> tuple[int, ..
 
 
 def rows_of(analyses: Analyses) -> Mapping[int, int]:
-    """Of each step the row of instructions that it stands in: all lanes that come to one of them come to all."""
+    """Return for each step the row of instructions that it stands in.
+
+    All lanes that come to one instruction of a row come to all of it.
+    """
     body, steps = analyses.flow.function.body, analyses.flow.steps
     depths = scope_depths(body)
     named = [isinstance(s, Label) or (isinstance(s, Directive) and s.label is not None) for s in body]
@@ -171,8 +176,10 @@ def rows_of(analyses: Analyses) -> Mapping[int, int]:
 
 
 def _begins(analyses: Analyses, rows: Mapping[int, int]) -> Mapping[int, int]:
-    """Of each row its first load: what is computed of loaded values must not stand before a branch, where it would
-    keep later loads waiting."""
+    """Return the first load of each row.
+
+    What is computed of loaded values must not stand before a branch, where it would keep later loads waiting.
+    """
     found: dict[int, int] = {}
     for step, access in analyses.accesses.items():
         if access.reads and access.space not in (Space.PARAM, Space.CONST):
@@ -233,7 +240,7 @@ class _Search:
     def _needed(
         self, first: Shuffle, shuffle: Shuffle, slope: int, ahead: int, size: int
     ) -> tuple[Index, ...] | str:
-        """What must not wrap, so that it can be in a ring with the first one; else why not."""
+        """Return what must not wrap, so that a shuffle can be in a ring with the first one; or why it cannot."""
         step, by = shuffle.step, shuffle.neighbour.lanes
         address = self._analyses.flow.steps[step].instruction.operands[1]
         if not isinstance(address, Address) or not isinstance(address.base, Name):
@@ -263,7 +270,10 @@ def _span(shuffles: Sequence[Shuffle]) -> int:
 
 
 def _edges(shuffles: Sequence[Shuffle], size: int, count: int) -> Iterator[Edge]:
-    """As few loads as can be, of nothing that the program does not load."""
+    """Yield as few loads as possible that have all elements needed at the ends of a warp.
+
+    They load nothing that the program does not load.
+    """
     depths: tuple[dict[int, int], dict[int, int]] = ({}, {})
     for shuffle in shuffles:
         by = shuffle.neighbour.lanes

@@ -32,8 +32,10 @@ the same multiples in both."""
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """What is computed beside a step; ``operands`` are those whose twins it reads, ``is_free`` says that ptxas makes no
-    instruction of it."""
+    """A computation in one memory beside a step that computes a generic address.
+
+    ``operands`` are those whose twins it reads; ``is_free`` says that ptxas makes no instruction of it.
+    """
 
     step: int
     register: int
@@ -44,7 +46,7 @@ class Twin:
 
 
 class SpecificAddresses:
-    """Of one function; nothing is changed before :meth:`place`."""
+    """Addresses in one memory for one function; nothing is changed before :meth:`place`."""
 
     def __init__(self, analyses: Analyses) -> None:
         self._ssa = analyses.ssa
@@ -74,7 +76,7 @@ class SpecificAddresses:
         return tuple(found[step] for step in sorted(found))
 
     def _merged(self, value: int) -> Iterator[int]:
-        """What the same register holds on other ways."""
+        """Yield the values that the same register may hold on other ways."""
         phi = self._ssa.phi_of.get(value)
         if phi is not None:
             yield from (argument for argument in phi.arguments if argument != NONE)

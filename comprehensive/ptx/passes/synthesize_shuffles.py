@@ -42,7 +42,7 @@ from comprehensive.ptx.symbolic.lanes import Wrap
 from comprehensive.ptx.symbolic.neighbours import MOST_LANES, Neighbours
 
 _NEEDED_VERSION = (6, 2)
-"""Of activemask."""
+"""The version of the language that has activemask."""
 SHAPES = ("rings", "corners")
 
 
@@ -107,7 +107,7 @@ class SynthesizeShuffles(FunctionPass):
         return body, tuple(remarks)
 
     def _chosen(self, search: _Search, target: str) -> Choice:
-        """What is made of what could be; the rest becomes remarks."""
+        """Return the shuffles and rings that are made of the possible ones; the rest becomes remarks."""
         shuffles = search.shuffles()
         rings = Rings((), {})
         if not shuffles or self.variant != Variant.SHUFFLE.value:
@@ -129,7 +129,7 @@ class SynthesizeShuffles(FunctionPass):
         return chosen
 
     def _cliff(self, before: Analyses, after: Analyses) -> str | None:
-        """Whether the registers for it cost a block of the multiprocessor."""
+        """Return why the registers for shuffles cost a block of the multiprocessor; None where they do not."""
         registers = predicted_registers(after)
         threads = threads_of(before.function, self.threads)
         limit = next_cliff(predicted_registers(before), threads)
@@ -161,7 +161,7 @@ class _Search:
 
     @cached_property
     def emulation(self) -> Emulation:
-        """Only where there is a load that could be replaced."""
+        """The emulation of the function, made only where there is a load that could be replaced."""
         return emulate(self._analyses)
 
     @cached_property
@@ -196,7 +196,7 @@ class _Search:
         self.remarks.append(self._settings.missed(self._analyses.flow.function, instruction, text))
 
     def _shuffle(self, step: int, taken: set[int]) -> Shuffle | str:
-        """Why not, where it cannot be."""
+        """Return the shuffle in the place of a load, or why there cannot be one."""
         obstacle = self._obstacle(step)
         if obstacle is not None:
             return obstacle
@@ -216,7 +216,7 @@ class _Search:
         return why
 
     def _obstacle(self, step: int) -> str | None:
-        """Why a load can never be replaced."""
+        """Return why a load can never be replaced; None where it may be."""
         if step not in self._obstacles:
             self._obstacles[step] = self._found_obstacle(step)
         return self._obstacles[step]
@@ -262,7 +262,7 @@ class _Search:
         return bits_of(self._analyses, register)
 
     def _converges(self, step: int) -> bool:
-        """Whether all lanes that come to it together come in the same round of every loop."""
+        """Return whether lanes that come to a step together come in the same round of every loop."""
         analyses = self._analyses
         around = analyses.loops.around(analyses.cfg.block_of[step])
         return all(loop.number in self.emulation.lanes.in_step for loop in around)

@@ -100,7 +100,7 @@ class VectorizeAccesses(FunctionPass):
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """``offset`` is the constant of its form."""
+    """An access; ``offset`` is the constant of its form."""
 
     step: int
     opcode: Opcode
@@ -119,7 +119,7 @@ class _Access:
 
 @dataclass(frozen=True, slots=True)
 class _Vector:
-    """``accesses`` by address."""
+    """An access of a vector in the making; its ``accesses`` are by address."""
 
     accesses: tuple[_Access, ...]
 
@@ -137,7 +137,7 @@ class _Vector:
 
     @property
     def place(self) -> _Access:
-        """Where the one access stands: the address of that one is known there."""
+        """The access in whose place the vector access stands, since its address is known there."""
         at = self.first if self.accesses[0].is_load else self.last
         return next(access for access in self.accesses if access.step == at)
 
@@ -179,7 +179,7 @@ def _merged(analyses: Analyses, vectors: Sequence[_Vector]) -> list[Statement]:
 
 
 class _Search:
-    """What can be merged in a function."""
+    """The search for accesses of a function that can be merged."""
 
     def __init__(self, settings: VectorizeAccesses, analyses: Analyses, module: Module) -> None:
         self._settings = settings
@@ -252,7 +252,7 @@ class _Search:
                     self.missed.append(self._settings.missed(self._analyses.flow.function, step, text))
 
     def _obstacle(self, form: Form, vector: _Vector, taken: Sequence[_Vector]) -> str | None:
-        """Why accesses cannot be merged; None where they can."""
+        """Return why accesses cannot be merged; None where they can."""
         size = vector.bytes
         least = vector.accesses[0].offset
         known = self._alignment.of(form._replace(constant=least))
@@ -287,7 +287,7 @@ class _Search:
         return range(access.step + 1, vector.last + 1)
 
     def _conflict(self, access: _Access, number: int) -> str | None:
-        """Why an access cannot go past a step."""
+        """Return why an access cannot go past a step; None where it can."""
         passed = self._steps[number]
         what = shown(passed.instruction)
         touched = (*passed.reads, *passed.defines) if access.is_load else passed.defines

@@ -74,9 +74,12 @@ class Holding(NamedTuple):
 
 @dataclass(frozen=True)
 class Emulation:
-    """``sightings`` by step of a load, at least one where a flow comes to it; ``entries`` how often blocks were
-    emulated; ``holding`` the values of less than 64 bits that have one form in all flows, by the form without its
-    constant; ``arithmetic`` knows the symbols."""
+    """The emulation of a function.
+
+    ``sightings`` by step of a load, at least one where a flow comes to it; ``entries`` how often blocks were
+    emulated; ``holding`` the values of less than 64 bits that have one form in all flows, by the form without
+    its constant; ``arithmetic`` knows the symbols.
+    """
 
     analyses: Analyses
     arithmetic: Arithmetic
@@ -108,7 +111,7 @@ _Loads = dict[_Near, tuple[Earlier, ...]]
 _Truths = dict[int, bool]
 """What predicates are, by value."""
 _Epoch = tuple[str, int]
-"""Since what memory has not been written: a step, or a block where a way on which it was written joins."""
+"""The place since which memory has not been written: a step, or a block where ways join and one wrote it."""
 
 
 _T = TypeVar("_T")
@@ -116,7 +119,7 @@ _Known = tuple[Form, bool, int, int]
 
 
 class _State(NamedTuple):
-    """With what a block was entered; ``forms`` are those of its live values."""
+    """What is known where a block is entered; ``forms`` are those of its live values."""
 
     forms: tuple[Form | None, ...]
     loads: frozenset[Earlier]
@@ -126,8 +129,10 @@ class _State(NamedTuple):
 
 
 class _Merged(NamedTuple):
-    """What was taken for granted when a block was emulated for many states at once; ``forms`` are None where values
-    were left open."""
+    """Assumptions under which a block was emulated for many states at once.
+
+    ``forms`` are None where values were left open.
+    """
 
     forms: tuple[Form | None, ...]
     loads: frozenset[Earlier]
@@ -224,7 +229,7 @@ class _Emulator:
         self._forms[value] = found
 
     def _enter(self, entry: _Entry, changed: _Forms) -> bool:
-        """Whether the block is to be emulated; its phis get their forms."""
+        """Give phis their forms; return whether the block is to be emulated."""
         block = self._cfg.blocks[entry.block]
         loop = self._loops.headers.get(entry.block)
         if len(block.predecessors) < 2:
@@ -256,7 +261,7 @@ class _Emulator:
         return self._is_new(entry, changed)
 
     def _is_new(self, entry: _Entry, changed: _Forms) -> bool:
-        """Whether nothing that has been emulated stands for it."""
+        """Return whether no state with which the block has been emulated stands for this one."""
         number, live = entry.block, sorted(self._live[entry.block])
         state = _State(
             tuple(self._forms[v] for v in live),
@@ -301,7 +306,7 @@ class _Emulator:
         return self.arithmetic.opaque(phi.value) if found is None else found
 
     def _counted(self, phi: Phi, loop: int, first: Form | None) -> Form | None:
-        """``first + step * count`` for a counter."""
+        """Return ``first + step * count`` for a counter; a symbol of its own where that is not known."""
         induction = self._analyses.affine.inductions.get(phi.value)
         if induction is None or first is None or first.bits != induction.first.bits:
             return self.arithmetic.opaque(phi.value)
@@ -332,7 +337,7 @@ class _Emulator:
                 entry.loads[near] = (*latest, Earlier(step, address))
 
     def _runs(self, step: int, truths: _Truths) -> bool | None:
-        """Whether its guard lets it run; None where that is not known."""
+        """Return whether the guard of a step lets it run; None where that is not known."""
         guard = self._ssa.guards[step]
         if guard == NONE:
             return True
@@ -341,7 +346,7 @@ class _Emulator:
         return None if truth is None else truth != negated
 
     def _truth(self, predicate: int, truths: _Truths) -> bool | None:
-        """What a predicate is, by what was learnt."""
+        """Return what a predicate is by what was learnt; None where that is not known."""
         known = truths.get(predicate)
         if known is not None:
             return known
@@ -353,7 +358,10 @@ class _Emulator:
         return None
 
     def _loaded(self, step: int, access: Access, address: Form, epoch: _Epoch) -> None:
-        """What is loaded is a function of the address: the same symbol as of an earlier load in the same epoch."""
+        """Give a loaded value the symbol of an earlier load from the same address in the same epoch.
+
+        What is loaded is a function of the address.
+        """
         defines = self._ssa.defines[step]
         own = self._forms[defines[0]] if len(defines) == 1 else None
         if own is None or self._symbols.all[own.terms[0][0]].kind != "value":
@@ -369,7 +377,7 @@ class _Emulator:
     def _overwrite(
         self, entry: _Entry, step: int, relation: Relation, epoch: _Epoch, address: Form | None = None
     ) -> None:
-        """What a step writes, or others may have written before it, is no longer known."""
+        """Forget what a step writes, or what others may have written before it."""
         access = self._analyses.accesses.get(step)
         if access is None or not (access.writes or access.orders):
             return
@@ -457,7 +465,7 @@ def _is_plain(access: Access) -> bool:
 
 
 def _live_values(analyses: Analyses) -> list[frozenset[int]]:
-    """Of every block the values that are read in it or behind it and not defined there, its phis included."""
+    """Return the values of each block that are read in it or behind it and not defined there, phis included."""
     ssa, cfg = analyses.ssa, analyses.cfg
     found: list[set[int]] = [set() for _ in cfg.blocks]
     reads: dict[int, set[int]] = defaultdict(set)

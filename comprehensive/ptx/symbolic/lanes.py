@@ -24,12 +24,12 @@ from comprehensive.ptx.special_registers import special_register
 
 _GROWING = frozenset({"%tid.x", "%laneid"})
 _MOST_FACTOR = 1 << 16
-"""So that sums of a few numbers of 32 bits, so often each, stay within 64."""
+"""The most times that each number is in a sum, so that sums of a few numbers of 32 bits stay within 64."""
 _STAYING = frozenset({"%tid.y", "%tid.z"})
 
 
 class Wrap(NamedTuple):
-    """That a sum of numbers, with sign or without, is one of as many bits as each of them has.
+    """The condition that a sum of numbers, signed or unsigned, does not wrap in the bits of each of them.
 
     ``parts`` are forms, all of one width, and what the number that each is counts; ``by`` is added.
     """
@@ -40,14 +40,14 @@ class Wrap(NamedTuple):
 
 
 class Distance(NamedTuple):
-    """``bytes``, if none of ``wraps`` wraps."""
+    """A distance of ``bytes``, if none of ``wraps`` wraps."""
 
     bytes: int
     wraps: tuple[Wrap, ...]
 
 
 class Lanes:
-    """``arithmetic`` knows the symbols of the forms."""
+    """The relations of terms between lanes; ``arithmetic`` knows the symbols of the forms."""
 
     def __init__(self, arithmetic: Arithmetic, variance: Variance, loops: Loops) -> None:
         self._arithmetic = arithmetic
@@ -78,12 +78,12 @@ class Lanes:
         return found
 
     def slope(self, one: Form) -> int:
-        """By how much the ideal sum grows from lane to lane."""
+        """Return by how much the ideal sum grows from one lane to the next."""
         names = {name: self._symbols.find("special", (name,)) for name in _GROWING}
         return sum(self.ideal(one).coefficient(n) for n in names.values() if n is not None)
 
     def shifted(self, one: Form, by: int) -> Form | None:
-        """As the thread ``by`` lanes further has it; None where that is not known."""
+        """Return the form as the thread ``by`` lanes further has it; None where that is not known."""
         found = constant(one.bits, one.constant)
         for number, coefficient in one.terms:
             each = self.of_symbol(number, by, one.bits)
@@ -93,7 +93,9 @@ class Lanes:
         return found
 
     def between(self, source: Form, one: Form, by: int) -> Distance | None:
-        """From the source's address ``by`` lanes further to the other in this lane; None where it is no number.
+        """Return the distance from the source's address ``by`` lanes further to the other in this lane.
+
+        None where it is no number.
 
         The forms in each :class:`Wrap` are of this lane.
         """

@@ -28,14 +28,14 @@ from comprehensive.ptx.symbolic.solver import Solver
 
 MOST_LANES = 31
 _MOST_BYTES = 32
-"""Of a vector."""
+"""The most bytes of a vector."""
 _MOST_WRITERS = 100
-"""So many are compared with a load; with more it is taken to be written."""
+"""The most accesses that are compared with a load; with more it is taken to be written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """Of the vector that a step loads; 0 of a load of one element."""
+    """An element of the vector that a step loads; the index is 0 where it loads one element."""
 
     step: int
     index: int
@@ -43,7 +43,10 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """``elements`` are those of the load, in order; ``wraps`` must not wrap in the lane that loads."""
+    """A lane that has loaded what another is about to load.
+
+    ``elements`` are those of the load, in order; ``wraps`` must not wrap in the lane that loads.
+    """
 
     lanes: int
     elements: tuple[Element, ...]
@@ -52,7 +55,10 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """``most`` is the greatest distance; ``assume_no_wrap`` says that no index of fewer bits than an address wraps.
+    """Finds neighbours.
+
+    ``most`` is the greatest distance; ``assume_no_wrap`` says that no index of fewer bits than an address
+    wraps.
 
     Sums are told apart without a solver; z3 is asked for a few addresses whose lanes are divided, masked or shifted.
     """
@@ -84,7 +90,9 @@ class Neighbours:
         return tuple(each for each in found if each is not None)
 
     def apart(self, step: int, other: int, by: int) -> Distance | None:
-        """From the address of another load of the same block, ``by`` lanes further, to that of ``step``, in all flows.
+        """Return the distance from the address of another load, ``by`` lanes further, to that of ``step``.
+
+        Both are in one block, and the distance is the same in all flows.
 
         None where it is no number. The forms of what must not wrap are of the lane that is at ``step``.
         """
@@ -134,7 +142,7 @@ class Neighbours:
     def _guesses(
         self, step: int, sighting: Sighting, may_be: Callable[[int], bool]
     ) -> Iterator[tuple[int, tuple[Element, ...]]]:
-        """By what addresses would be if nothing wrapped: the latest source of each element."""
+        """Yield the latest source of each element, by what addresses would be if nothing wrapped."""
         lanes = self.emulation.lanes
         address = sighting.address
         assert address is not None
@@ -164,7 +172,7 @@ class Neighbours:
     def _drawn(
         self, step: int, sighting: Sighting, address: Form, may_be: Callable[[int], bool]
     ) -> Iterator[tuple[int, tuple[Element, ...]]]:
-        """By numbers that are drawn for all that is not known."""
+        """Yield sources of the element by trying random numbers for everything that is not known."""
         for earlier in reversed(sighting.earlier):
             if may_be(earlier.step) and self._fits(earlier.step, step) and self.shape(earlier.step)[1] == 1:
                 by = self._solver.nearest(earlier.address, address, 0, self.most)
@@ -180,7 +188,7 @@ class Neighbours:
         return found
 
     def _fits(self, source: int, step: int) -> bool:
-        """Whether registers would hold the same, and the source is of the same visit."""
+        """Return whether registers of the source would hold what the step loads, in the same visit."""
         analyses = self.emulation.analyses
         one, other = (analyses.flow.steps[n].instruction.opcode for n in (source, step))
         around = {loop.number for loop in analyses.loops.around(analyses.cfg.block_of[step])}
@@ -231,7 +239,10 @@ class Neighbours:
         return False
 
     def _is_between(self, source: int, number: int, step: int) -> Relation | None:
-        """How a step that may come between two others has to be compared with the second one; None where it cannot."""
+        """Return how a step that may come between two others is to be compared with the second.
+
+        None where it cannot come between them.
+        """
         block_of = self.emulation.analyses.cfg.block_of
         block, end, begin = block_of[number], block_of[step], NONE if source == NONE else block_of[source]
         if block == begin == end:
@@ -245,7 +256,7 @@ class Neighbours:
 
     @cached_property
     def _writers(self) -> Mapping[Form | None, Sequence[int]]:
-        """By what their addresses have in common: one of these."""
+        """The steps that write, grouped by the terms of their addresses, by one address of each group."""
         alike: dict[object, tuple[Form | None, list[int]]] = {}
         for number, access in self.emulation.analyses.accesses.items():
             if access.writes:
@@ -270,7 +281,7 @@ class Neighbours:
     def _wraps(
         self, here: Sighting, there: Sighting, element: Element, by: int, bytes_: int
     ) -> tuple[Wrap, ...] | None:
-        """What must not wrap; None where the addresses are not so many bytes apart."""
+        """Return what must not wrap so that the addresses are so many bytes apart; None where they are not."""
         source = next((e for e in there.earlier if e.step == element.step), None)
         if source is None or here.address is None or all(e.step != element.step for e in here.earlier):
             return None
@@ -285,12 +296,15 @@ class Neighbours:
 
 
 def _of_both(here: Sighting, there: Sighting) -> Facts:
-    """What one lane knows the other does only where both came by the same flow."""
+    """Return the facts that hold in both lanes.
+
+    What one lane knows the other knows only where both came by the same flow.
+    """
     return here.facts if here is there else Facts.of(set(here.facts.known()) & set(there.facts.known()))
 
 
 def _lanes(bytes_: int, slope: int) -> int | None:
-    """So many lanes make so many bytes; None where none do."""
+    """Return how many lanes make so many bytes; None where no number does."""
     if bytes_ == 0:
         return 0
     return None if slope == 0 or bytes_ % slope else bytes_ // slope

@@ -29,12 +29,12 @@ RESOURCES = 400_000
 """z3's rlimit of a query: about a tenth of a second, and the same answer everywhere."""
 _LANES = 32
 _DRAWN_LANES = (0, 13, 18, _LANES - 1)
-"""In the middle of a warp there are lanes to both sides."""
+"""The lanes for which numbers are drawn: from the middle of a warp there are lanes to both sides."""
 
 
 @dataclass
 class Solver:
-    """At most ``queries``; then nothing is proved any more."""
+    """Proves that terms are equal with z3, by at most ``queries`` queries; behind these nothing is proved."""
 
     arithmetic: Arithmetic
     lanes: Lanes
@@ -75,7 +75,10 @@ class Solver:
         wraps: Iterable[Wrap] = (),
         facts: Facts | None = None,
     ) -> bool | None:
-        """Where ``wraps`` do not wrap and ``facts`` hold in both lanes."""
+        """Return whether ``bytes_`` lie between two addresses where no wrap happens and facts hold.
+
+        ``wraps`` are what does not wrap, ``facts`` hold in both lanes. None where it is not decided.
+        """
         if self.queries <= 0:
             return None
         self.queries -= 1
@@ -126,7 +129,7 @@ class _Terms:
         self.by: Any = z3.BitVec("by", 64) if between is None else z3.BitVecVal(between, 64)
 
     def apart(self, source: Form, one: Form) -> Any:
-        """None where a term has no meaning here."""
+        """Return the difference of two addresses; None where a term has no meaning here."""
         here, there = self.form(one, False), self.form(source, True)
         return None if here is None or there is None else here - there
 
@@ -152,7 +155,7 @@ class _Terms:
                     self.constraints += [number >= low, number <= high]
 
     def form(self, one: Form, far: bool) -> Any:
-        """Its low bits are the form; those above have no meaning."""
+        """Return a bit-vector whose low bits are the form; those above have no meaning."""
         total = self.z3.BitVecVal(one.constant, 64)
         for numbers, coefficient in self._grouped(one):
             each = self._symbol(numbers[0], far) if len(numbers) == 1 else self._sum(numbers)
@@ -198,7 +201,7 @@ class _Terms:
         return self.arithmetic.symbols.all[number].kind not in ("signed", "unsigned", "operation")
 
     def _number(self, one: Form, signed: bool, far: bool) -> Any:
-        """Extended to 64 bits."""
+        """Return the number that the form is, extended to 64 bits."""
         found = self.form(one, far)
         if found is None or one.bits == 64:
             return found
@@ -230,7 +233,7 @@ class _Terms:
                 return self._variable(number, far)
 
     def _is_same(self, number: int) -> bool:
-        """In all lanes."""
+        """Return whether a symbol has the same value in all lanes."""
         return self.lanes.of_symbol(number, 1, 64) == single(64, number)
 
     def _variable(self, number: int, far: bool) -> Any:
@@ -245,7 +248,7 @@ class _Terms:
         return found
 
     def _operation(self, text: str, operands: Iterable[Hashable], far: bool) -> Any:
-        """As an unsigned number, which symbols of operations are."""
+        """Return the result of an operation as an unsigned number; None where there is no rule."""
         code = opcode(text)
         rule = _rules(self.z3, code.types[0][0] == "s").get(code.base)
         bits = int(code.types[0][1:]) if code.types[0][1:].isdigit() else 0
@@ -276,7 +279,7 @@ def _loaded() -> Any:
 
 
 def _rules(z3: Any, signed: bool) -> Mapping[str, Callable[[Any, Any], Any]]:
-    """Of two bit-vectors of one width."""
+    """Return the operations on two bit-vectors of one width that stand for opcodes, by base opcode."""
     vector = z3.BitVecRef
     return {
         "div": vector.__truediv__ if signed else z3.UDiv,

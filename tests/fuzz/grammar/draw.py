@@ -105,5 +105,5 @@ class Draw:
         return self.random.choice(choices)
 
     def number(self, low: int, high: int) -> int:
-        """From low to high, both included."""
+        """Return a number from low to high, both included."""
         return self.random.randint(low, high)

@@ -28,7 +28,7 @@ class Expressions:
     # --- subscripts
 
     def subscripts(self, array: Array, scope: Scope) -> tuple[str, ...]:
-        """Of a reference that stays inside where sizes are alike."""
+        """Return subscripts of a reference that stays inside where sizes are alike."""
         if array.pointer:
             return (self.linear(array, scope),)
         return tuple(self._dimension(extent, scope) for extent in array.extents)

@@ -95,7 +95,7 @@ class Pieces:
         return ranges, tuple(r.coordinate for r in ranges)
 
     def element_type(self) -> str:
-        """Of data."""
+        """Return a type for the elements of data."""
         draw = self.draw
         if draw.on("integer data", 0.3):
             return draw.pick(INTEGERS)
@@ -179,7 +179,10 @@ class Pieces:
         return self.draw.random.sample(names, self.draw.number(1, len(names)))
 
     def region(self, ranges: list[Range], body: Callable[[], list[str]]) -> list[str]:
-        """Where a body is written twice, both are drawn; the clause names what is in the first."""
+        """Return a region.
+
+        Where its body is written twice, both are drawn; the clause names what is in the first.
+        """
         first = body()
         bodies = itertools.chain([first], iter(body, None))
         return region(self.draw, self.names, ranges, self.cut(), self.cached(first), lambda: next(bodies))

@@ -120,7 +120,7 @@ class Coordinate:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Of a declared dimension: size + pad elements; a constant has the size ""."""
+    """The extent of a declared dimension: size + pad elements; a constant has the size ""."""
 
     size: str
     pad: int
@@ -149,7 +149,7 @@ class Array:
         return self.type in INTEGERS
 
     def parameter(self, const: bool) -> str:
-        """As in a parameter list."""
+        """Return the array as a parameter list declares it."""
         head = f"{'const ' if const else ''}{self.type} "
         if self.pointer:
             return f"{head}*{self.name}"

@@ -62,7 +62,7 @@ class Statements:
     # --- assignments
 
     def assignment(self, scope: Scope) -> list[str]:
-        """To an element that the iteration owns."""
+        """Return an assignment to an element that the iteration owns."""
         draw = self.draw
         array, subscripts = draw.pick(scope.home)
         target = array.name + "".join(f"[{s}]" for s in subscripts)
@@ -199,7 +199,7 @@ class Statements:
         return body
 
     def _header(self, name: str, scope: Scope) -> tuple[str, Coordinate]:
-        """Of a serial loop, with the range of its iterator."""
+        """Return the header of a serial loop, with the range of its iterator."""
         draw = self.draw
         size = draw.pick(scope.sizes) if scope.sizes and draw.chance(0.6) else ""
         constant = draw.number(2, 8)

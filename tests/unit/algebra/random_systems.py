@@ -55,7 +55,7 @@ def _atom(random: Random, names: tuple[str, ...], degree: int, terms: int) -> At
 
 
 def _polynomial(random: Random, names: tuple[str, ...], degree: int, terms: int) -> Polynomial:
-    """Up to so many terms of up to that degree, and a constant."""
+    """Return a polynomial of up to so many terms of up to that degree, and a constant."""
     found = [Term(Fraction(random.randint(-8, 8)), ())]
     for _ in range(random.randint(1, terms)):
         powers: dict[str, int] = {}

@@ -86,7 +86,7 @@ def wide(array: NDArray[np.generic]) -> NDArray[np.generic]:
 def arguments(
     program: Program, values: Mapping[str, float], arrays: Mapping[str, NDArray[np.generic]]
 ) -> list[object]:
-    """Those of the C function; blocks of one thread."""
+    """Return the arguments of the C function; blocks have one thread."""
     found: list[object] = []
     for type_, name in parameters(program):
         if name in arrays:

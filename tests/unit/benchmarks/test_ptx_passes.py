@@ -98,7 +98,7 @@ def launched(text: str, each: Run) -> list[bytes]:
 
 
 def check_all_variants(sources: Iterable[Source]) -> dict[str, Variant]:
-    """Of each kernel those that a pass has changed; what all passes give, by source."""
+    """Check the variants of each kernel that a pass has changed; return what all passes give, by source."""
     found: dict[str, Variant] = {}
     for source in sources:
         variants = {name: variant(source, pipeline) for name, pipeline in VARIANTS.items()}
@@ -186,7 +186,7 @@ def test_what_is_prepared_is_run_checked_and_told(
 
 
 def row(**times: float) -> Measured:
-    """Of variants with machine code of their own, but for ``same``."""
+    """Return a row of variants with machine code of their own, but for ``same``."""
     variants = {
         name: Assembled(b"u" if name == "same" else name[:1].encode() * 16, 8, 4 * (name == ALL))
         for name in times

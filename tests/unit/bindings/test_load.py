@@ -168,7 +168,7 @@ def test_modules_tell_what_is_in_them(module: Module) -> None:
 def test_what_was_compiled_once_is_not_compiled_again(
     written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not by another process either, nor where the files are now."""
+    """Load from another process and from another place: nothing is compiled again."""
     monkeypatch.setenv("COMPREHENSIVE_CACHE", str(tmp_path / "cache"))
     calls, compiler = tmp_path / "calls", tmp_path / "g++"
     compiler.write_text(f'#!/bin/sh\necho called >> {calls}\nexec g++ "$@"\n')

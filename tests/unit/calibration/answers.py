@@ -34,7 +34,7 @@ def rereads(kept: float = 3200, lost: float = 2300, least_step: int = -12, most_
 
 
 def answer(curve: str | None = None, device: str = "NVIDIA H200", **runs: str) -> str:
-    """With other numbers for some of the runs."""
+    """Return an answer with other numbers for some of the runs."""
     every = {**RUNS, **runs}
     return (
         f"calibration 1\ndevice {device}\nfact compute_capability 90\nfact multiprocessors 132\n"

@@ -143,7 +143,7 @@ def unit(texts: list[str]) -> str:
 
 
 def bits(library: ctypes.CDLL) -> list[np.ndarray]:
-    """For each point the results of all expressions; all NaN are one."""
+    """Return for each point the results of all expressions; all NaN are one."""
     found: list[np.ndarray] = []
     for point in POINTS:
         given, out = np.array(list(point.values()), "float64"), np.zeros(len(TEXTS), "float64")

@@ -58,7 +58,7 @@ def random_atom(source: Random) -> Atom:
 
 
 def holds_in_64_bit(system: System, point: dict[str, int]) -> bool | None:
-    """As Python decides; None where both sides of some condition are beyond 64 bits."""
+    """Return what Python decides; None where both sides of some condition are beyond 64 bits."""
     sides = [
         (left.evaluate(point), right.evaluate(point))
         for left, right in (atom.positive_sides() for atom in system.atoms)

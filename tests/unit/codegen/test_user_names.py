@@ -116,7 +116,7 @@ def is_a_name(word: str) -> bool:
 
 
 def usable(names: Iterable[str]) -> list[str]:
-    """In an order that has nothing to do with the alphabet, so that roles are mixed."""
+    """Return names in an order that has nothing to do with the alphabet, so that roles are mixed."""
     found = sorted(n for n in names if is_a_name(n) and why_reserved(n) is None and not is_machine_symbol(n))
     random.Random(9).shuffle(found)
     return found
@@ -124,7 +124,10 @@ def usable(names: Iterable[str]) -> list[str]:
 
 @cache
 def names_of_generated_code(folder: Path, *, library: bool) -> tuple[str, ...]:
-    """Those that stand in scopes of the user's names; with ``library`` those of the code that all files share, too."""
+    """Return the names that stand in scopes of the user's names.
+
+    With ``library`` those of the code that all files share are among them.
+    """
     texts = [
         emitted(folder, program(shape, [f"v{k}" for k in range(len(roles(shape)))], "collected"))
         for shape in SHAPES

@@ -32,7 +32,7 @@ class Line:
 
 
 def split_operands(text: str) -> list[str]:
-    """At the commas that are in no bracket of any kind."""
+    """Split text at the commas that are in no bracket of any kind."""
     parts: list[str] = [""]
     depth = 0
     for character in text:
@@ -56,7 +56,7 @@ def listed() -> list[Line]:
 
 
 def instructions_of(module: str) -> Iterator[Line]:
-    """Those of the functions in a module that nvcc printed."""
+    """Yield the instructions of the functions in a module that nvcc printed."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", "", module, flags=re.DOTALL)
     for body in re.findall(r"^\{$(.*?)^\}$", text, flags=re.DOTALL | re.MULTILINE):
         for statement in re.split(

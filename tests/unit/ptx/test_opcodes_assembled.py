@@ -69,7 +69,7 @@ def _target_name(number: int, specific: bool) -> str:
 
 
 def _grouped(lines: Iterable[Line]) -> dict[tuple[tuple[int, int], int, bool, bool], list[str]]:
-    """By what the table says that they need; those with samplers by themselves."""
+    """Group lines by what the table says that they need; those with samplers stand by themselves."""
     groups: dict[tuple[tuple[int, int], int, bool, bool], list[str]] = defaultdict(list)
     for line in lines:
         op = opcode(line.opcode)

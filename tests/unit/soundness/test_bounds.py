@@ -72,7 +72,7 @@ def executables(compilation: Compilation, texts: Mapping[str, str], work: Path) 
 
 
 def runs_of(directory: Path, text: str, change: Callable[[str], str] = str) -> tuple[LeafRuns, ...]:
-    """Of the emitted code with a change."""
+    """Run the emitted code with a change."""
     compilation = compiled(directory, text)
     texts = dict(outputs(compilation))
     texts["f.cu"] = change(texts["f.cu"])

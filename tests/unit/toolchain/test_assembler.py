@@ -178,7 +178,7 @@ def test_where_there_is_neither_assembler_both_ways_out_are_told(tmp_path: Path)
 
 
 def toolkit(directory: Path, version: str) -> Path:
-    """With a ptxas that says its version, and the real library."""
+    """Return a toolkit with a ptxas that says its version, and the real library."""
     ptxas = directory / "bin/ptxas"
     ptxas.parent.mkdir(parents=True)
     ptxas.write_text(f"#!/bin/sh\necho 'Cuda compilation tools, release {version}, V{version}'\n")

@@ -150,7 +150,7 @@ def test_two_processes_may_compile_the_same(project: Project, tmp_path: Path) ->
 
 
 def test_files_that_flags_name_may_be_beside_the_source(project: Project) -> None:
-    """As the shim is, where a build takes all of its texts to another machine."""
+    """Put the shim beside the source, where a build takes all of its texts to another machine."""
 
     def value(folder: Path, number: int) -> bytes:
         project.write(folder / "unit.c")

@@ -13,8 +13,11 @@ MEMORIES = [space for space in Space if space.is_one]
 
 
 def space(body: str, register: str = "%rd1", **options: bool) -> Space:
-    """Of the last definition of a register; %rd2 is an address in shared memory, %rd3 one in global memory, %rd4 is
-    what was read from memory, %rd5 an offset, %r1 and %r2 are numbers."""
+    """Return the memory of the last definition of a register.
+
+    %rd2 is an address in shared memory, %rd3 one in global memory, %rd4 is what was read from memory, %rd5 an
+    offset, %r1 and %r2 are numbers.
+    """
     analyses = analysed(f"{_GIVEN}{body}\nret;", **options)
     number = analyses.flow.names[register]
     last = max(v for v, value in enumerate(analyses.ssa.values) if value.register == number)

@@ -13,7 +13,7 @@ from tests.ptx.random_programs import analysed
 
 
 def last_value(analyses: Analyses, register: str) -> int:
-    """Of the last definition of a register."""
+    """Return the value of the last definition of a register."""
     number = analyses.flow.names[register]
     return max(v for v, value in enumerate(analyses.ssa.values) if value.register == number)
 
@@ -200,7 +200,7 @@ POINTERS = "ld.param.u64 %rd9, [a];\nmov.u32 %r1, %tid.x;\nmad.wide.u32 %rd1, %r
 
 
 def pair(body: str, relation: Relation = Relation.SAME_VISIT, **options: bool) -> bool:
-    """Of the last two accesses."""
+    """Return whether the last two accesses may touch the same byte."""
     analyses = analysed(f"{POINTERS}{body}\nret;", **options)
     *_, one, other = analyses.accesses.values()
     return analyses.alias.may_alias(one, other, relation)

@@ -39,7 +39,7 @@ class Format:
         return bool(bits & self.sign)
 
     def value(self, bits: int) -> Fraction:
-        """Of a finite number."""
+        """Return the value of a finite number."""
         size = bits & ~self.sign
         exponent, fraction = size >> self.fraction, size & ((1 << self.fraction) - 1)
         if exponent:
@@ -71,7 +71,7 @@ class Format:
         return (low + up) | (self.sign if negative else 0)
 
     def rounded_root(self, value: Fraction, mode: str) -> int:
-        """Of the square root of a positive number: exact to far more bits than any format has."""
+        """Return the rounded square root of a positive number: exact to far more bits than any format has."""
         scaled = value * 4**1200
         root = isqrt(int(scaled))
         exact = root * root == scaled

@@ -15,7 +15,7 @@ from tests.ptx.worth import THREADS, Symbols, follow_phis, thread_of, visits
 
 
 class Memory:
-    """Where a thread has loaded last, at each step, and what it has written since."""
+    """The memory of a thread: where it has loaded last, at each step, and what it has written since."""
 
     def __init__(self) -> None:
         self.loads: dict[int, tuple[int, int]] = {}
@@ -32,7 +32,7 @@ class Memory:
 
 
 def demand_sightings(emulation: Emulation, analyses: Analyses, thread: Thread) -> int:
-    """Of each load that the thread does one sighting is what it does; how many had earlier loads."""
+    """Check that a sighting of each load is what the thread does; return how many had earlier loads."""
     counts: dict[int, int] = {}
     known = emulation.arithmetic.symbols.all
     symbols = Symbols(analyses, known, thread, counts, dict(enumerate(thread.registers)))
