@@ -117,7 +117,7 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
 
 
 def _with_batch(nest: Nest, tile: RegisterTile, most: int) -> RegisterTile:
-    """The tile with its outermost coordinates in a batch: all but ``most``, and as few more as its serial loop asks for.
+    """Put the outermost coordinates of a tile in a batch: all but ``most``, and as few more as its loop asks for.
 
     Along a coordinate of the batch every block has one value; so nothing is shared along it, and any subscript may
     read it.  Where no number of them helps, the tile is as large as its operands allow, and says why there is none.
