@@ -120,7 +120,8 @@ class Declare:
     """A local scalar (``dims`` empty) or a local array of constant size; ``initial`` only for scalars.
 
     ``elements`` are the braces behind an array, whose first extent they may give (``is_open``; it is 0 then).  Only the
-    parser sees them: it writes them out as assignments (:mod:`initialisers`).
+    parser sees them: it writes them out as assignments (:mod:`initialisers`).  Only the parser sees pointers
+    (``is_pointer``), too, for which it puts the arrays that they point into (:mod:`local_pointers`).
     """
 
     type: ScalarType
@@ -131,6 +132,7 @@ class Declare:
     span: Span = _span()
     elements: Initialiser | None = field(default=None, compare=False, repr=False)
     is_open: bool = field(default=False, compare=False, repr=False)
+    is_pointer: bool = field(default=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,11 +42,13 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.headers import Header, loop_header
 from comprehensive.metafork.literals import (
     SUPPORTED_TYPES,
+    character_literal,
     float_literal,
     integer_literal,
     scalar_type,
     type_to_use,
 )
+from comprehensive.metafork.local_pointers import address, element
 from comprehensive.metafork.precedence import PRECEDENCE
 from comprehensive.metafork.tokens import Token
 from comprehensive.metafork.walk import statements
@@ -76,6 +78,7 @@ class Declarator(NamedTuple):
     span: Span
     elements: Initialiser | None = None
     is_open: bool = False
+    is_pointer: bool = False
 
 
 class Dimension(NamedTuple):
@@ -139,7 +142,17 @@ def declaration(children: Children) -> tuple[Declare, ...]:
             )
     spans = [head.span.to(d.span) if k == 0 else d.span for k, d in enumerate(declarators)]
     return tuple(
-        Declare(head.type, d.name.text, d.dims, d.initial, head.const, span, d.elements, d.is_open)
+        Declare(
+            head.type,
+            d.name.text,
+            d.dims,
+            d.initial,
+            head.const and not d.is_pointer,
+            span,
+            d.elements,
+            d.is_open,
+            d.is_pointer,
+        )
         for d, span in zip(declarators, spans, strict=True)
     )
 
@@ -160,6 +173,14 @@ def listed_declarator(children: Children) -> Declarator:
 def open_declarator(children: Children) -> Declarator:
     dims = (IntLiteral(0, span=children[1].span), *(d.expression for d in children[3:-2]))
     return Declarator(children[0], dims, None, _span(children), children[-1], is_open=True)
+
+
+def bare_pointer(children: Children) -> Declarator:
+    return Declarator(children[-1], (), None, _span(children), is_pointer=True)
+
+
+def initialised_pointer(children: Children) -> Declarator:
+    return Declarator(children[-3], (), children[-1], _span(children), is_pointer=True)
 
 
 def initialiser(children: Children) -> Initialiser:
@@ -398,6 +419,26 @@ def index(children: Children) -> Expr:
     return Index(children[0].text, tuple(d.expression for d in children[1:]), _span(children))
 
 
+def dereferenced(children: Children) -> Expr:
+    sign, operand = children
+    found = element(operand)
+    if found is None:
+        text = "only an array, or one and an offset, can be dereferenced with '*'"
+        sign.origin.sink.error("CF0113", text, sign.span, help="write a[0] for *a, and a[i] for *(a + i)")
+        return IntLiteral(0, span=_span(children))
+    return replace(found, span=_span(children))
+
+
+def address_of(children: Children) -> Expr:
+    sign, operand = children
+    found = address(operand)
+    if found is None:
+        text = "the address of a variable cannot be taken"
+        sign.origin.sink.error("CF0113", text, sign.span, help="index the arrays directly: a[i]")
+        return operand
+    return replace(found, span=_span(children))
+
+
 def call(children: Children) -> Expr:
     return Call(children[0].text, tuple(children[2:-1:2]), _span(children))
 
@@ -410,6 +451,11 @@ def integer(children: Children) -> Expr:
 def floating(children: Children) -> Expr:
     token: Token = children[0]
     return _literal(token, float_literal(token.text, token.span))
+
+
+def character(children: Children) -> Expr:
+    token: Token = children[0]
+    return _literal(token, character_literal(token.text, token.span))
 
 
 def _literal(token: Token, found: Expr | str) -> Expr:
@@ -434,6 +480,8 @@ ACTIONS: dict[str, Callable[[Children], Any]] = {
         initialised_declarator,
         listed_declarator,
         open_declarator,
+        bare_pointer,
+        initialised_pointer,
         initialiser,
         assign,
         atomic_update,
@@ -462,12 +510,15 @@ ACTIONS: dict[str, Callable[[Children], Any]] = {
         conditional,
         operation,
         unary_operation,
+        dereferenced,
+        address_of,
         cast,
         name,
         index,
         call,
         integer,
         floating,
+        character,
         parenthesised,
     )
 } | {"type": type_name}

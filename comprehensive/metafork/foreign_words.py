@@ -36,7 +36,10 @@ _PATTERNS = tuple((re.compile(pattern), language, help) for pattern, language, h
 
 
 def report_foreign_words(inside: Sequence[Token]) -> bool:
-    """Reports words and lines that are not of the language; whether there were any."""
+    """Report words and lines that are not of the language; whether there were any.
+
+    A pragma is a warning only: what it asks of a compiler of serial C has no meaning for the tool.
+    """
     found = _report_directives(inside)
     reported: set[str] = set()
     for token in inside:
@@ -51,20 +54,20 @@ def report_foreign_words(inside: Sequence[Token]) -> bool:
 
 
 def _report_directives(inside: Sequence[Token]) -> bool:
-    lines = [token for token in inside if token.type == "DIRECTIVE"]
-    for line in lines:
-        _report_directive(line)
-    return bool(lines)
-
-
-def _report_directive(token: Token) -> None:
-    # The text of a directive ends with its comments: the span is that of its first line only.
-    length = len(token.text.split("\n")[0].rstrip())
-    span = token._replace(end=token.start + length).span
-    if re.match(r"#\s*pragma\b", token.text):
-        message = "pragmas have no effect on a region"
-        help = "remove it: block(...) and cache(...) behind meta_schedule say what the tool may be told"
-    else:
-        message = "a region can have macros and conditions, and no other lines of the preprocessor"
-        help = "move it out of the function"
-    token.origin.sink.error("CF0118", message, span, help=help)
+    """Report lines of the preprocessor; whether there were any but pragmas."""
+    found = False
+    for token in inside:
+        if token.type != "DIRECTIVE":
+            continue
+        # The text of a directive ends with its comments: the span is that of its first line only.
+        length = len(token.text.split("\n")[0].rstrip())
+        span = token._replace(end=token.start + length).span
+        if re.match(r"#\s*pragma\b", token.text):
+            text = "a pragma has no effect on a region, and is ignored"
+            help = "remove it: block(...) and cache(...) behind meta_schedule say what the tool may be told"
+            token.origin.sink.warning("CF0118", text, span, help=help)
+            continue
+        found = True
+        text = "a region can have macros and conditions, and no other lines of the preprocessor"
+        token.origin.sink.error("CF0118", text, span, help="move it out of the function")
+    return found

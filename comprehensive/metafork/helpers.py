@@ -26,9 +26,11 @@ from comprehensive.metafork.ast import (
     ScalarType,
     Stmt,
 )
+from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.grammar import parse
 from comprehensive.metafork.items import CLOSING, OPENING, Item
 from comprehensive.metafork.literals import SUPPORTED_TYPES, scalar_type
+from comprehensive.metafork.local_pointers import without_pointers
 from comprehensive.metafork.named_constants import Constants, declared_names, split
 from comprehensive.metafork.region_body import region_body
 from comprehensive.metafork.tokens import Origin, Token
@@ -112,9 +114,10 @@ def read_helper(item: Item, constants: Constants) -> Helper | None:
     opening = next(k for k in range(closing, len(item.tokens)) if item.tokens[k].type == "LBRACE")
     own = declared_names(item.tokens[position + 2 : -1])
     inside = _with_constants(item.tokens[opening + 1 : -1], constants, own)
-    body = region_body(
-        _with_returns(inside), item.tokens[-1], {t.text for t in item.tokens if t.type == "NAME"}
-    )
+    taken = {t.text for t in item.tokens if t.type == "NAME"}
+    body = region_body(_with_returns(inside), item.tokens[-1], taken)
+    types = {p.name: p.type for p in parameters or () if p.is_data}
+    body = without_pointers(body, types, Namer(taken), sink)
     if result is None or parameters is None or len(sink.diagnostics) > before:
         return None
     _check_body(body, parameters, name)

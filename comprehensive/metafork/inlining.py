@@ -48,6 +48,7 @@ from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.helpers import Helper, name_of, read_helper
 from comprehensive.metafork.items import Item
+from comprehensive.metafork.local_pointers import place
 from comprehensive.metafork.named_constants import Constants
 from comprehensive.metafork.names import check_helper
 from comprehensive.metafork.precedence import COMPARISONS, LOGICAL
@@ -365,21 +366,14 @@ class Inliner:
         return True
 
     def _part(self, argument: Expr) -> Part | None:
-        """The array, and the place in it, that an argument points to."""
+        """Return the array, and the place in it, that an argument points to."""
+        part = place(argument)
+        if part is not None and self._is_array(part.array):
+            return part
         match argument:
-            case Name(identifier) if self._is_array(identifier):
-                return Part(identifier)
-            case Index(array, subscripts) if self._is_array(array):
-                return Part(array, subscripts)
-            case Binary("+", Name(identifier), offset) if self._is_array(identifier):
-                return Part(identifier, (), offset)
-            case Binary("+", offset, Name(identifier)) if self._is_array(identifier):
-                return Part(identifier, (), offset)
-            case Binary("+", left, right):
-                part = self._part(left)
-                if part is None or part.offset is None:
-                    return None
-                return replace(part, offset=Binary("+", part.offset, right, argument.span))
+            case Binary("+", offset, pointer) if (part := self._part(pointer)) is not None:
+                sum = offset if part.offset is None else Binary("+", part.offset, offset, argument.span)
+                return replace(part, offset=sum)
             case _:
                 return None
 

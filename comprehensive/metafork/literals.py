@@ -74,6 +74,11 @@ def type_to_use(name: str) -> str:
     return f"the types are {SUPPORTED_TYPES}, and names that typedef gives to these"
 
 
+_ESCAPE = re.compile(r"\\(?:([abfnrtv'\"?\\])|([0-7]{1,3})|x([0-9a-fA-F]{1,8}))")
+_ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "'": 39, '"': 34, "?": 63, "\\": 92}
+"""The characters that stand behind a backslash, with their values in ASCII."""
+
+
 def integer_literal(text: str, span: Span) -> IntLiteral | str:
     """An integer constant with its type by the rules of C, or the reason why it is none."""
     match = _INTEGER.match(text)
@@ -95,6 +100,21 @@ def integer_literal(text: str, span: Span) -> IntLiteral | str:
     return (
         f"the integer {text} does not fit in {'long' if decimal and 'u' not in suffix else 'unsigned long'}"
     )
+
+
+def character_literal(text: str, span: Span) -> IntLiteral | str:
+    """Return the int that a character constant is (ISO C 6.4.4.4), or the reason why it is none that is read here."""
+    inside = text[1:-1]
+    match = _ESCAPE.fullmatch(inside)
+    if match is not None:
+        simple, octal, hexadecimal = match.groups()
+        value = _ESCAPES[simple] if simple else int(octal, 8) if octal else int(hexadecimal, 16)
+        if value > 255:
+            return f"the character constant {shorten(text)} does not fit in a char"
+        return IntLiteral(value - 256 if value > 127 else value, span=span)
+    if len(inside) == 1 and inside.isascii() and inside != "\\":
+        return IntLiteral(ord(inside), span=span)
+    return f"{shorten(text)} is no character constant of one byte"
 
 
 def float_literal(text: str, span: Span) -> FloatLiteral | str:

@@ -41,6 +41,7 @@ from comprehensive.metafork.limits import (
     too_deep_in_tree,
 )
 from comprehensive.metafork.literals import SUPPORTED_TYPES, shorten, type_to_use
+from comprehensive.metafork.local_pointers import without_pointers
 from comprehensive.metafork.locate import FoundFunction, FoundRegion, end_of_group, locate
 from comprehensive.metafork.named_constants import Constants, declared_names, named_constants, with_constants
 from comprehensive.metafork.notation import MetaFork, Notation, RegionText
@@ -255,8 +256,12 @@ class _FunctionReader:
         errors = len(self._origin.sink.diagnostics)
         clauses = self._clauses(found)
         body = region_body(inside, self._tokens[found.closing], self._names)
+        tables = self._tables(own)
+        data = [p for p in parameters if p.is_data]
+        types = {each.name: each.type for each in (*data, *around.arrays, *tables.values())}
+        body = without_pointers(body, types, self._helpers.fresh, self._origin.sink)
         body = self._inlined(body, around, parameters)
-        body = with_tables(body, self._tables(own), self._origin.sink)
+        body = with_tables(body, tables, self._origin.sink)
         is_understood = len(self._origin.sink.diagnostics) == errors
         unsteady = changed | around.opaque | {item.name for item in (*around.scalars, *around.arrays)}
         tree = self._notation.region(

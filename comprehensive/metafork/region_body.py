@@ -37,6 +37,7 @@ def region_body(inside: Sequence[Token], closing: Token, taken: Iterable[str]) -
             return ()
     if report_foreign_words(inside):
         return ()
+    inside = [token for token in inside if token.type != "DIRECTIVE"]
     deep = too_deep_in_text(inside)
     if deep is None:
         end = Token("$END", "", closing.start, closing.start, closing.origin)

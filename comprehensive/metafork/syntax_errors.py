@@ -30,7 +30,6 @@ _BY_TOKEN = {
         f"the types are {SUPPORTED_TYPES}",
     ),
     "STRING": ("CF0119", "strings are not supported in a region", "a region computes on numbers only"),
-    "CHARACTER": ("CF0119", "character constants are not supported", "write the number, 65 for 'A'"),
     "SIZEOF": ("CF0124", "sizeof is not supported", "write the number of elements or bytes"),
     "META_SCHEDULE": (
         "CF0305",
@@ -86,14 +85,9 @@ def _describe(
         case "UNKNOWN":
             return "CF0127", f"'{shorten(found.text)}' has no meaning in C here", "remove it", span
         case "STAR" if previous is not None and previous.type in ("TYPE_WORD", "QUALIFIER"):
-            text = "local pointers are not supported"
-            return "CF0113", text, "index the array itself: a[i], or a[i*n + j] behind a pointer", span
-        case "STAR" if before_expression:
-            text = "a pointer cannot be dereferenced with '*'"
-            return "CF0113", text, "write a[0] for *a, and a[i] for *(a + i)", span
-        case "AND" if before_expression:
-            text = "the address of a variable cannot be taken"
-            return "CF0113", text, "index the arrays directly: a[i]", span
+            text = "a pointer cannot stand here"
+            help_text = "declare it in a statement of its own, 'float *p = a + i*n;', and index it: p[j]"
+            return "CF0113", text, help_text, span
         case "COMMA" if in_header:
             return "CF0122", "a loop has one iterator", "put further updates into the body of the loop", span
         case "COMMA" if after_expression:

@@ -63,9 +63,17 @@ CASES: dict[str, tuple[str, str]] = {
     "goto": ("CF0112", in_threads("§goto end;")),
     "return": ("CF0112", in_threads("if (r) §return;")),
     "switch": ("CF0112", in_threads("§switch (n) { }")),
-    "local pointer": ("CF0113", in_threads("float §*p = c;")),
-    "dereference": ("CF0113", in_threads("c[0] = §*c;")),
-    "dereferenced target": ("CF0113", in_threads("§*c = 1;")),
+    "local pointer to nowhere": ("CF0113", in_threads("§int *p; p[0] = 1;")),
+    "local pointer to a number": ("CF0113", in_threads("§int *p = 0; c[0] = 1;")),
+    "local pointer to another type": ("CF0113", in_threads("§int *p = c; p[0] = 1;")),
+    "local pointer to another array": ("CF0113", in_threads("float *p = c; §p = a[u]; c[0] = 1;")),
+    "local pointer as an iterator": (
+        "CF0113",
+        in_threads("float *p = c; §for (p = c; p < 4; p++) c[0] = 1;"),
+    ),
+    "local pointer that is hidden": ("CF0113", in_threads("§float *p = c; { int p = 0; c[0] = p; }")),
+    "pointer in a cast": ("CF0113", in_threads("c[0] = (int §*)r;")),
+    "dereference": ("CF0113", in_threads("c[0] = §*(1 + r);")),
     "address": ("CF0113", in_threads("c[0] = §&r;")),
     "member": ("CF0114", in_threads("c[0] = s§.x;")),
     "member of a pointer": ("CF0114", in_threads("c[0] = s§->x;")),
@@ -79,9 +87,9 @@ CASES: dict[str, tuple[str, str]] = {
     "cast to another type": ("CF0117", in_threads("c[0] = (§short float)r;")),
     "a name of no type": ("CF0117", in_threads("§count_t k = 0;")),
     "no type": ("CF0117", in_threads("§const k = 0;")),
-    "pragma": ("CF0118", in_threads("§#pragma unroll\nc[0] = 1;")),
+    "pragma": ("CF0118", in_threads("§#pragma unroll\nc[i * B + u] = 1;")),
     "string": ("CF0119", in_threads('printf(§"hello");')),
-    "character": ("CF0119", in_threads("c[0] = §'a';")),
+    "character": ("CF0123", in_threads("c[0] = §'ab';")),
     "call without effect": ("CF0120", in_threads("sqrtf(r)§;")),
     "expression without effect": ("CF0120", in_threads("r + 1§;")),
     "assignment to a sum": ("CF0121", in_threads("§n + 1 = 2;")),
@@ -310,7 +318,7 @@ def test_every_code_in_the_readme_has_a_test_and_every_code_is_in_the_readme() -
 
 def test_several_mistakes_are_reported_in_one_run_without_cascades() -> None:
     _, sink = parse_text(
-        in_threads("c[0] = *c;\nfor (int k = 0 k < n; k++) { c[k] = 1; }\nc[1] = 2\nc[2] = 3;\ngoto x;")
+        in_threads("c[0] = *2;\nfor (int k = 0 k < n; k++) { c[k] = 1; }\nc[1] = 2\nc[2] = 3;\ngoto x;")
     )
     assert [d.code for d in sink.diagnostics] == ["CF0113", "CF0110", "CF0111", "CF0112"]
 

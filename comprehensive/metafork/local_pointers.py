@@ -1,0 +1,224 @@
+"""Local pointers, replaced by the arrays that they point into.
+
+In: the statements of a region as parsed, and the types of its arrays.  Out: the same without pointers::
+
+    const float *row = a + i * n;  s += row[j];    -->   s += a[i * n + j];
+    const float *p = a;  p += n;  s += p[0];       -->   long p_first = 0;  p_first += n;  s += a[p_first];
+
+A pointer stands for one array; where it points in it is an expression or, where the pointer moves or the expression
+may change, a variable of type ``long``, as differences of pointers have in C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from comprehensive.diagnostics import DiagnosticSink, Span
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Declare,
+    DoWhile,
+    Expr,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    MetaFor,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+from comprehensive.metafork.substitution import Part, Substitution
+from comprehensive.metafork.walk import expressions, names, statements
+
+ZERO = IntLiteral(0)
+
+
+def without_pointers(
+    body: tuple[Stmt, ...],
+    arrays: Mapping[str, ScalarType],
+    fresh: Callable[[str], str],
+    sink: DiagnosticSink,
+) -> tuple[Stmt, ...]:
+    """Replace every local pointer; ``arrays`` are the types of the arrays around, ``fresh`` gives free names.
+
+    A pointer that does not point into one known array of its type is an error (CF0113), and is dropped.
+    """
+    if not any(isinstance(s, Declare) and s.is_pointer for s in statements(body)):
+        return body
+    return _Pointers(fresh, sink).body(body, arrays)
+
+
+def place(pointer: Expr) -> Part | None:
+    """The array that an expression points into, and where: ``a + e``, ``a[i] + e``; None for anything else."""
+    match pointer:
+        case Name(identifier):
+            return Part(identifier)
+        case Index(array, subscripts):
+            return Part(array, subscripts)
+        case Binary("+" | "-" as operator, left, right):
+            part = place(left)
+            if part is None:
+                return None
+            if part.offset is not None:
+                return replace(part, offset=Binary(operator, part.offset, right, pointer.span))
+            return replace(part, offset=right if operator == "+" else Unary("-", right, pointer.span))
+        case _:
+            return None
+
+
+def element(pointer: Expr) -> Index | None:
+    """What ``*pointer`` is: ``a[e]`` for ``a + e``; None where the pointer is no array and no sum of one."""
+    part = place(pointer)
+    if part is None:
+        return None
+    return Index(part.array, (*part.subscripts, part.offset or ZERO), pointer.span)
+
+
+def address(operand: Expr) -> Expr | None:
+    """The pointer that ``&operand`` is: ``a + e`` for ``a[e]``; None for what is no element of an array."""
+    match operand:
+        case Index(array, (*first, last)):
+            base = Index(array, tuple(first), operand.span) if first else Name(array, operand.span)
+            return base if last == ZERO else Binary("+", base, last, operand.span)
+        case _:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Pointers:
+    fresh: Callable[[str], str]
+    sink: DiagnosticSink
+
+    def body(self, body: tuple[Stmt, ...], arrays: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
+        known = dict(arrays)
+        result: list[Stmt] = []
+        rest = body
+        while rest:
+            statement, rest = rest[0], rest[1:]
+            match statement:
+                case Declare(is_pointer=True):
+                    declared, rest = self._replaced(statement, rest, known)
+                    result += declared
+                    continue
+                case Declare(dims=(_, *_)):
+                    known[statement.name] = statement.type
+                case If():
+                    statement = replace(
+                        statement,
+                        then=self.body(statement.then, known),
+                        otherwise=self.body(statement.otherwise, known),
+                    )
+                case For() | MetaFor() | While() | DoWhile() | Block():
+                    statement = replace(statement, body=self.body(statement.body, known))
+                case _:
+                    pass
+            result.append(statement)
+        return tuple(result)
+
+    def _replaced(
+        self, pointer: Declare, rest: tuple[Stmt, ...], arrays: Mapping[str, ScalarType]
+    ) -> tuple[list[Stmt], tuple[Stmt, ...]]:
+        """The declarations that take the place of a pointer's, and what follows in terms of its array."""
+        part = None if pointer.initial is None else place(pointer.initial)
+        if part is None or part.array not in arrays:
+            self._error(pointer, pointer.span, "does not point into an array from the start")
+            return [], ()
+        if arrays[part.array] is not pointer.type:
+            kinds = f"{pointer.type.value}, and '{part.array}' has elements of {arrays[part.array].value}"
+            self._error(pointer, pointer.span, f"points to {kinds}")
+            return [], ()
+        if pointer.name in {name for s in statements(rest) for name in _declared(s)}:
+            self._error(pointer, pointer.span, "has the name of another variable in its scope")
+            return [], ()
+        declared: list[Stmt] = []
+        assigned = {name for s in statements(rest) for name in (*_assigned(s), *_declared(s))}
+        moves = pointer.name in assigned
+        subscripts = tuple(self._steady(pointer, s, assigned, declared) for s in part.subscripts)
+        offset = part.offset
+        if moves:
+            offset = self._variable(pointer, offset or ZERO, declared)
+        elif offset is not None:
+            offset = self._steady(pointer, offset, assigned, declared)
+        found = Part(part.array, subscripts, offset)
+        if isinstance(offset, Name) and moves:
+            rest = self._moved(rest, pointer, found, offset)
+        whole: Expr = Index(part.array, subscripts, pointer.span) if subscripts else Name(part.array)
+        value = whole if offset is None else Binary("+", whole, offset, pointer.span)
+        return declared, Substitution({pointer.name: value}, {pointer.name: found}, None).body(rest)
+
+    def _steady(self, pointer: Declare, value: Expr, assigned: set[str], declared: list[Stmt]) -> Expr:
+        """The value itself where it stays the same; else a variable that holds it."""
+        reads_memory = any(isinstance(e, Index) for e in expressions(value))
+        if reads_memory or assigned & set(names(value)):
+            return self._variable(pointer, value, declared)
+        return value
+
+    def _variable(self, pointer: Declare, value: Expr, declared: list[Stmt]) -> Name:
+        name = self.fresh(f"{pointer.name}_first")
+        declared.append(Declare(ScalarType.LONG, name, initial=value, span=pointer.span))
+        return Name(name, pointer.span)
+
+    def _moved(self, body: tuple[Stmt, ...], pointer: Declare, part: Part, offset: Name) -> tuple[Stmt, ...]:
+        """The statements with assignments to the pointer as assignments to the variable of its place."""
+        return tuple(self._moved_in(statement, pointer, part, offset) for statement in body)
+
+    def _moved_in(self, statement: Stmt, pointer: Declare, part: Part, offset: Name) -> Stmt:
+        match statement:
+            case Assign(target=Name(identifier=name), operator="+=" | "-=") if name == pointer.name:
+                return replace(statement, target=offset)
+            case Assign(target=Name(identifier=name), operator="=") if name == pointer.name:
+                value = place(statement.value)
+                if value is not None and value.array == pointer.name and not value.subscripts:
+                    return replace(statement, target=offset, value=_sum(offset, value.offset))
+                if value is not None and (value.array, value.subscripts) == (part.array, part.subscripts):
+                    return replace(statement, target=offset, value=value.offset or ZERO)
+                self._error(pointer, statement.span, "points into another array later")
+                return replace(statement, target=offset, value=ZERO)
+            case For(type=None, iterator=name) if name == pointer.name:
+                self._error(pointer, statement.span, "is the iterator of a loop")
+                return Block((), statement.span)
+            case If():
+                return replace(
+                    statement,
+                    then=self._moved(statement.then, pointer, part, offset),
+                    otherwise=self._moved(statement.otherwise, pointer, part, offset),
+                )
+            case For() | MetaFor() | While() | DoWhile() | Block():
+                return replace(statement, body=self._moved(statement.body, pointer, part, offset))
+            case _:
+                return statement
+
+    def _error(self, pointer: Declare, span: Span, text: str) -> None:
+        example = f"{pointer.type.value} *{pointer.name} = a + i*n;"
+        help = f"declare it where it points: '{example}', or index the array itself"
+        self.sink.error("CF0113", f"the local pointer '{pointer.name}' {text}", span, help=help)
+
+
+def _sum(base: Expr, offset: Expr | None) -> Expr:
+    return base if offset is None else Binary("+", base, offset, base.span)
+
+
+def _assigned(statement: Stmt) -> tuple[str, ...]:
+    """The scalar that a statement assigns by itself."""
+    match statement:
+        case Assign(target=Name(identifier=name)) | For(type=None, iterator=name):
+            return (name,)
+        case _:
+            return ()
+
+
+def _declared(statement: Stmt) -> tuple[str, ...]:
+    """The name that a statement declares by itself."""
+    match statement:
+        case Declare(name=name) | MetaFor(iterator=name):
+            return (name,)
+        case For(type=kind, iterator=name) if kind is not None:
+            return (name,)
+        case _:
+            return ()
