@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from comprehensive.metafork.ast import ScalarType
 from comprehensive.metafork.literals import scalar_type
 from comprehensive.metafork.tokens import Token
 
@@ -31,6 +32,12 @@ _OF_HEADERS: Mapping[str, str] = {
 }
 """The types of stddef.h, stdint.h and sys/types.h on Linux of 64 bits."""
 
+STORAGE_NAMES: Mapping[str, str] = {
+    **dict.fromkeys(("half", "_Float16", "__half"), ScalarType.HALF.value),
+    **dict.fromkeys(("bfloat16", "__bf16", "nv_bfloat16", "__nv_bfloat16"), ScalarType.BFLOAT16.value),
+}
+"""What compilers and CUDA call the floating types of 16 bits, by the name that is meant."""
+
 
 def with_type_names(tokens: Sequence[Token]) -> tuple[list[Token], Mapping[str, Token]]:
     """The tokens with the names of scalar types resolved, and the names that ``typedef`` gives to other types.
@@ -39,7 +46,8 @@ def with_type_names(tokens: Sequence[Token]) -> tuple[list[Token], Mapping[str, 
     after a ``.`` and as the tag of a structure.  A name of a header is none in a file that declares a variable so.
     """
     variables = _variables(tokens)
-    words = {name: tuple(text.split()) for name, text in _OF_HEADERS.items() if name not in variables}
+    of_headers = {**_OF_HEADERS, **STORAGE_NAMES}
+    words = {name: tuple(text.split()) for name, text in of_headers.items() if name not in variables}
     others: dict[str, Token] = {}
     result: list[Token] = []
     definition: int | None = None
@@ -61,6 +69,12 @@ def with_type_names(tokens: Sequence[Token]) -> tuple[list[Token], Mapping[str, 
             _define(result[definition:-1], words, others)
             definition = None
     return result, others
+
+
+def storage_names(tokens: Sequence[Token]) -> Mapping[str, str]:
+    """The names of storage types to which the text of a file gives no meaning of its own, with what each stands for."""
+    taken = _variables(with_type_names(tokens)[0])
+    return {name: meant for name, meant in STORAGE_NAMES.items() if name not in taken}
 
 
 def _variables(tokens: Sequence[Token]) -> frozenset[str]:
