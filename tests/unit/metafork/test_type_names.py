@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.metafork.ast import ScalarType
+from comprehensive.metafork.parse import parse
+from comprehensive.metafork.read import read_source
 from comprehensive.metafork.scalar_types import INTEGER_TYPES, common_type, promote
 from tests.unit.loops.c_oracle import compile_c, needs_gcc
 from tests.unit.metafork.trees import parse_text
@@ -173,3 +176,20 @@ def test_storage_types_are_narrower_than_what_one_computes_in() -> None:
     for left, right in product(storage, ScalarType):
         wide = promote(right)
         assert common_type(left, right) is (ScalarType.FLOAT if wide.is_integer else wide)
+
+
+def test_names_come_from_macros_and_included_files(tmp_path: Path) -> None:
+    (tmp_path / "types.h").write_text("typedef bfloat16 brain;\n#define SMALL half\n")
+    (tmp_path / "f.mf").write_text(
+        '#include <cuda_fp16.h>\n#include "types.h"\n#define LONG size_t\ntypedef SMALL element;\n'
+        f"void f(int n, const element *a, SMALL *b, brain *c, LONG k, int B) {{ {BODY % 'b[i] = a[i]; c[i] = k;'} }}"
+    )
+    sink = DiagnosticSink()
+    program = parse(read_source(tmp_path / "f.mf"), sink)
+    assert sink.diagnostics == ()
+    assert [p.type for p in program.functions[0].parameters][1:5] == [
+        ScalarType.HALF,
+        ScalarType.HALF,
+        ScalarType.BFLOAT16,
+        ScalarType.UNSIGNED_LONG,
+    ]
