@@ -74,6 +74,16 @@ class SerialLibrary:
         return ctypes.CDLL(str(self.path))
 
 
+def serial_unit(program: Program, name: str, *, every_access: bool = False, parallel: bool = False) -> str:
+    """What a compiler of C takes for the serial program, which it calls by the name; `headers_on_cpu` are for it.
+
+    With ``every_access`` no access to data is dropped, see `elided.py`; with ``parallel`` as for :func:`serial_text`.
+    """
+    text = elision(program, every_access=every_access)
+    # `assert` is part of the language; the file need not have said where C has it from.
+    return f'#include <assert.h>\n{text.before}#line 1 "{name}"\n{serial_text(text.text, parallel=parallel)}'
+
+
 def serial_text(text: str, *, parallel: bool = False) -> str:
     """The text without the keywords of MetaFork; lines keep their numbers.
 
@@ -113,10 +123,7 @@ def build(program: Program, work: Path, *, compiler: Compiler) -> SerialLibrary:
     words = ""
     # What the compiler rejects is said of the text as it was written.
     for every_access in (True, False):
-        text = elision(program, every_access=every_access)
-        # `assert` is part of the language; the file need not have said where C has it from.
-        lines = f'#include <assert.h>\n{text.before}#line 1 "{stem}"\n{serial_text(text.text)}'
-        source.write_text(lines, encoding="utf-8")
+        source.write_text(serial_unit(program, stem, every_access=every_access), encoding="utf-8")
         try:
             compiled = compile_unit(command, source, ("-lm",), timeout_s=TIMEOUT_S)
         except SourceRejectedError as error:

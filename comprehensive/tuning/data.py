@@ -22,7 +22,6 @@ def drawn(arguments: Sequence[Mapping[str, Any]], seed: int) -> dict[str, Any]:
     elements are ``bits``, they are those of ``bfloat16``.
     """
     arrays: dict[str, Any] = {}
-    values: Any
     for number, argument in enumerate(arguments):
         if not argument["pointer"]:
             continue
@@ -32,10 +31,10 @@ def drawn(arguments: Sequence[Mapping[str, Any]], seed: int) -> dict[str, Any]:
             arrays[argument["name"]] = to_bits(rng.standard_normal(size=shape, dtype=np.float32))
         elif dtype.kind == "f":
             drawn_in: Any = np.float64 if dtype.itemsize == 8 else np.float32
-            values = np.asarray(rng.standard_normal(size=shape, dtype=drawn_in))
-            arrays[argument["name"]] = values.astype(dtype, copy=False)
+            arrays[argument["name"]] = rng.standard_normal(size=shape, dtype=drawn_in)
+            arrays[argument["name"]] = arrays[argument["name"]].astype(dtype, copy=False)
         elif argument.get("distinct") and argument["high"] - argument["low"] >= np.prod(shape, dtype=object):
-            values = np.arange(argument["low"], argument["high"], dtype=np.int64)
+            values: Any = np.arange(argument["low"], argument["high"], dtype=np.int64)
             order = rng.permutation(values).astype(dtype)
             arrays[argument["name"]] = order[: int(np.prod(shape))].reshape(shape)
         else:

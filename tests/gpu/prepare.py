@@ -21,8 +21,7 @@ from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs
 from comprehensive.loops.interpreter import c_value
 from comprehensive.machine.parameters import ample
-from comprehensive.runtime.elided import elision
-from comprehensive.runtime.serial import serial_text
+from comprehensive.runtime.serial import serial_unit
 from comprehensive.soundness.machines import AMPLE, machine_for, serves_all
 from comprehensive.soundness.sampling import Ranges, Sample, all_scalars, samples
 
@@ -72,8 +71,7 @@ def main() -> None:
         for name, text in outputs(compilation).items():
             (directory / name).write_text(text, encoding="utf-8")
         shutil.copytree(template_directory() / "host" / "on_cpu", directory / "on_cpu")
-        serial = elision(compilation.program, every_access=False)
-        (directory / "serial.c").write_text(serial.before + serial_text(serial.text), encoding="utf-8")
+        (directory / "serial.c").write_text(serial_unit(compilation.program, spec.stem), encoding="utf-8")
         (plan,) = compilation.plan.functions
         lines = points(compilation, plan)
         (directory / "points.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -16,6 +16,8 @@ from comprehensive.generate import outputs
 from comprehensive.loops.bfloat16 import from_bits, to_bits
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler, headers_on_cpu
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
+from comprehensive.tuning.data import drawn
+from comprehensive.tuning.expected import build_serial
 from comprehensive.verification import summary, to_text, verify
 from tests.compiled_specs import LITTLE_OPTIMIZATION, OPTIONS
 from tests.specs.test_emitted import LANGUAGES, STRICT
@@ -166,3 +168,21 @@ def test_python_passes_halves_and_the_bits_of_bfloat16(program: Compilation, tmp
         module.rounded(n, matrix, x, np.zeros(n, np.float16))
     with pytest.raises(TypeError, match="a must have elements of float16, not <f4"):
         module.product(n, a.astype(np.float32), b, c)
+
+
+def test_tuning_draws_numbers_and_builds_the_serial_program(program: Compilation, tmp_path: Path) -> None:
+    compiler = find_c_compiler()
+    assert compiler is not None
+    assert build_serial(program.program, tmp_path, compiler).is_file()
+    common = {"pointer": True, "written": False, "shape": [1000]}
+    drawn_arrays = drawn(
+        [
+            {**common, "name": "a", "dtype": "float16"},
+            {**common, "name": "b", "dtype": "uint16", "bits": True},
+        ],
+        3,
+    )
+    for values in (drawn_arrays["a"].astype(float), from_bits(drawn_arrays["b"])):
+        assert 0.8 < values.std() < 1.2
+        assert abs(values.mean()) < 0.2
+    assert [drawn_arrays[name].dtype.name for name in "ab"] == ["float16", "uint16"]
