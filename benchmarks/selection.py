@@ -22,13 +22,13 @@ from benchmarks.host import commit
 from comprehensive.codegen.header_view import FunctionView, function_view
 from comprehensive.codegen.interface import Argument, interface
 from comprehensive.codegen.plan import ProgramPlan
-from comprehensive.data import spec_directory, template_directory
+from comprehensive.data import spec_directory
 from comprehensive.driver import Options, compile_file
 from comprehensive.generate import source_texts
 from comprehensive.machine.device import load_device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS
-from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
+from comprehensive.toolchain.host import cuda_on_cpu, find_c_compiler, find_cxx_compiler
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZE, OTHER_SIZE = 1024, 1536
@@ -114,9 +114,8 @@ def row(plan: ProgramPlan, folder: Path, runs: int) -> Row:
     arguments = interface(plan.functions[0]).arguments
     (folder / "launcher.cpp").write_text(launcher_text(plan.stem, view.name, arguments), encoding="utf-8")
     _build((*c.command, "-std=c99", "-O2", "choices.c", "-o", "choices"), folder)
-    shim = str(template_directory() / "host" / "cuda_on_cpu.h")
     _build(
-        (*cxx.command, "-std=c++17", "-O2", "-w", "-include", shim, "launcher.cpp", "-o", "launcher"), folder
+        (*cxx.command, "-std=c++17", "-O2", "-w", *cuda_on_cpu(), "launcher.cpp", "-o", "launcher"), folder
     )
     tile, parameters = _medians(choices, runs)
     known, new, launches = _medians(launcher, runs)

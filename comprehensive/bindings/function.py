@@ -33,6 +33,9 @@ from comprehensive.runtime.choice import Choice
 from comprehensive.runtime.structures import MACHINE_NUMBERS, machine_array, params_type
 from comprehensive.runtime.values import as_scalar
 
+_ALSO: Mapping[ScalarType, tuple[str, ...]] = MappingProxyType({ScalarType.BFLOAT16: ("int16", "bfloat16")})
+"""Further types of numpy that stand for one: bits may have a sign, and ml_dtypes has the type itself."""
+
 ALIGNED = 4096
 """Stands for the address of data that begins where memory that was asked for begins."""
 
@@ -240,8 +243,12 @@ class GeneratedFunction:
             view = memory.view(data, stream)
         except NoViewError as error:
             raise TypeError(f"{name} ({type(data).__name__}) {error}") from error
-        if view.dtype != np.dtype(wanted):
-            raise TypeError(f"{name} must have elements of {wanted}, not {view.dtype.str} ({view.dtype})")
+        others = _ALSO.get(argument.type, ())
+        if view.dtype != np.dtype(wanted) and not (view.dtype.isnative and view.dtype.name in others):
+            also = "".join(f" or {other}" for other in others)
+            raise TypeError(
+                f"{name} must have elements of {wanted}{also}, not {view.dtype.str} ({view.dtype})"
+            )
         if view.address % argument.type.size_bytes:
             raise TypeError(f"{name} begins at no multiple of {argument.type.size_bytes} bytes; pass a copy")
         if not view.contiguous:

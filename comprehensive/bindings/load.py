@@ -110,7 +110,7 @@ def _for_processor(found: Described, options: Sequence[str]) -> ctypes.CDLL:
     compiler = find_cxx_compiler()
     if compiler is None:
         raise LoadError("there is no C++ compiler: install g++, or set CXX")
-    return _opened(found, cpu_command(compiler, *options), shim())
+    return _opened(found, cpu_command(compiler, *options), *shim())
 
 
 def _opened(found: Described, command: tuple[str, ...], *more: tuple[str, str]) -> ctypes.CDLL:

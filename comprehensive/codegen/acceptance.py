@@ -19,7 +19,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from comprehensive.codegen.source_lines import HOST_CODE, origins
-from comprehensive.data import template_directory
 from comprehensive.diagnostics import (
     CompileError,
     Diagnostic,
@@ -31,7 +30,7 @@ from comprehensive.diagnostics import (
 )
 from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.find import Missing, find_tool
-from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
+from comprehensive.toolchain.host import cuda_on_cpu, find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import compile_ptx, load_tool
 from comprehensive.toolchain.process import ToolError
 from comprehensive.toolchain.syntax import Complaint, complaint_in, first_complaint
@@ -102,9 +101,8 @@ def _source_compiles(
     compiler = find_cxx_compiler()
     if compiler is None:
         return False
-    shim = template_directory() / "host" / "cuda_on_cpu.h"
     # The dialect of nvcc is that of GNU, too.
-    flags = ("-std=gnu++17", "-include", shim, *include_flags, "-x", "c++")
+    flags = ("-std=gnu++17", *cuda_on_cpu(), *include_flags, "-x", "c++")
     complaint = first_complaint(compiler, flags, cuda)
     if complaint is None:
         return True

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from comprehensive.codegen.atomic import atomic_call
+from comprehensive.codegen.conversions import storage_headers, with_conversions
 from comprehensive.codegen.environment import render_template
 from comprehensive.codegen.kernel import (
     TOGETHER,
@@ -46,6 +47,7 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
 
     With ``marked`` the lines that come from the source are marked for :func:`source_lines.resolved`.
     """
+    kernel = with_conversions(kernel)
     return render_template(
         "cuda/kernel.cu.j2",
         name=kernel.name,
@@ -67,9 +69,11 @@ def print_kernel(kernel: Kernel, *, marked: bool = False) -> str:
 
 def kernel_unit(kernel: Kernel) -> str:
     """A translation unit with this kernel of a leaf alone, for what only compiles: PTX, register counts."""
+    text = print_kernel(kernel)
     return render_template(
         "cuda/unit.cu.j2",
-        kernels=[print_kernel(kernel)],
+        headers=storage_headers((text,)),
+        kernels=[text],
         instances=[],
         has_vectors=False,
         has_feeds=False,
@@ -81,9 +85,11 @@ def program_unit(plan: ProgramPlan) -> str:
     """A translation unit with all kernels of a program, those over tiles in all their instances, for the same."""
     regions = [region for function in plan.functions for region in function.regions]
     kernels = {kernel.name: kernel for region in regions for kernel in region.kernels}
+    texts = [print_kernel(kernel) for kernel in kernels.values()]
     return render_template(
         "cuda/unit.cu.j2",
-        kernels=[print_kernel(kernel) for kernel in kernels.values()],
+        headers=storage_headers(texts),
+        kernels=texts,
         instances=[
             _instantiation(tile.kernel, (*instance.sizes, *together))
             for region in regions

@@ -173,6 +173,15 @@ class HeaderView:
         )
 
     @property
+    def has_half(self) -> bool:
+        """Whether there is data of type `half`, which the header has to name."""
+        return any("cf_half " in f.launch_parameters for f in self.functions)
+
+    @property
+    def has_bfloat16(self) -> bool:
+        return any("cf_bfloat16 " in f.launch_parameters for f in self.functions)
+
+    @property
     def has_tuned(self) -> bool:
         return any(function.tuned for function in self.functions)
 

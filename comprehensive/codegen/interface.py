@@ -29,14 +29,23 @@ class Argument:
     @property
     def value_type(self) -> str:
         """The type of the value that is passed, such as ``const float *``."""
-        return f"{'const ' if self.const else ''}{self.type.value} *" if self.pointer else self.type.value
+        name = host_name(self.type)
+        return f"{'const ' if self.const else ''}{name} *" if self.pointer else name
 
     @property
     def declaration(self) -> str:
         """The argument as a C parameter list declares it, such as ``const float *a``."""
         if not self.pointer:
-            return f"{self.type.value} {self.name}"
-        return f"{'const ' if self.const else ''}{self.type.value} *{self.name}"
+            return f"{host_name(self.type)} {self.name}"
+        return f"{'const ' if self.const else ''}{host_name(self.type)} *{self.name}"
+
+
+def host_name(type: ScalarType) -> str:
+    """What the generated header calls the type: of `half` and `bfloat16` compilers of C have names of their own."""
+    return _HOST_NAMES.get(type, type.value)
+
+
+_HOST_NAMES = {ScalarType.HALF: "cf_half", ScalarType.BFLOAT16: "cf_bfloat16"}
 
 
 @dataclass(frozen=True, slots=True)

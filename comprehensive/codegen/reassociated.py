@@ -115,7 +115,9 @@ def sums_of(nest: Nest, tile: RegisterTile, loop: For) -> tuple[Sum, ...] | str:
                 type = nest.array(name).type if name in held else types[name]
                 if type.is_integer and not type_of(value, types).is_integer:
                     return f"each step rounds '{name}' to an integer"
-                found = Sum(name, type, OPERATORS[operator])
+                # Parts of a sum are not stored: they need not be rounded as it is.
+                part = ScalarType.FLOAT if type.is_storage else type
+                found = Sum(name, part, OPERATORS[operator])
                 if sums.setdefault(name, found) != found:
                     return f"'{name}' is both added to and multiplied"
                 read |= _read(value)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from comprehensive.codegen.axes import axis_extents
 from comprehensive.codegen.c_expr import c_comment, c_string, is_wide, mentions, polynomial, wide
+from comprehensive.codegen.conversions import storage_headers
 from comprehensive.codegen.dispatch import Dispatch, Guard, as_size, dispatch, guard
 from comprehensive.codegen.header_view import RegionView, data_sizes, function_view
 from comprehensive.codegen.host_calls import HostCalls, using
@@ -176,6 +177,8 @@ class SourceView:
     version: str
     input_name: str
     stem: str
+    headers: tuple[str, ...]
+    """Of CUDA, which kernels need beside what nvcc includes by itself."""
     prototypes: tuple[str, ...]
     """Functions of the C library with their prototypes in C, of which C++ has overloads."""
     host_code: str
@@ -207,15 +210,17 @@ def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
     tiles = [tile.kernel for region in regions for tile in region.tilings]
     names = dict.fromkeys(leaf.kernel.name for region in regions for leaf in region.leaves)
     names |= dict.fromkeys(kernel.name for kernel in tiles)
+    kernels = tuple(kernels_text[name].rstrip("\n") for name in names)
     return SourceView(
         version=version,
         input_name=c_comment(plan.source_path),
         stem=plan.stem,
+        headers=storage_headers(kernels),
         prototypes=tuple(prototype.definition for prototype in calls.used(pieces, written)),
         host_code=HOST_CODE,
         settings=_settings(plan.settings),
         written=_written(plan.functions, pieces, calls),
-        kernels=tuple(kernels_text[name].rstrip("\n") for name in names),
+        kernels=kernels,
         has_vectors=any(kernel.together for kernel in tiles),
         has_feeds=any(kernel.has_feeds for kernel in tiles),
         has_shuffles=any(leaf.kernel.shuffled for region in regions for leaf in region.leaves),

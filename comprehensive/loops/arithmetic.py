@@ -1,7 +1,8 @@
 """C arithmetic on Python values: what the reference interpreter calls where an operator is not enough.
 
-Values: ``int`` for the integer types, ``numpy.float32`` for ``float`` (every operation rounds), Python ``float``
-for ``double``.  Integers follow LP64.  Example: ``divide(-7, 2, ...)`` is ``-3``, as in C and unlike Python.
+Values: ``int`` for the integer types, ``numpy.float32`` for ``float`` (every operation rounds) and for the storage
+types below it, Python ``float`` for ``double``.  Integers follow LP64.  Example: ``divide(-7, 2, ...)`` is ``-3``, as
+in C and unlike Python.
 
 Functions of ``float`` (``sqrtf``, ``expf``...) are computed in double and rounded once; that is exact for
 ``sqrtf``, ``fabsf``, ``fminf``, ``floorf`` and the like, and within one unit in the last place for the others.
@@ -116,6 +117,26 @@ def int_to_float(x: int) -> np.float32:
     if -(2**53) <= x <= 2**53:
         return np.float32(x)
     return (np.int64(x) if x < 2**63 else np.uint64(x)).astype(np.float32)
+
+
+def as_half(x: float | np.float32) -> np.float32:
+    """The nearest value of ``half``; a ``double`` is rounded once."""
+    return np.float32(np.float16(x))
+
+
+def as_bfloat16(x: float | np.float32) -> np.float32:
+    """The nearest value of ``bfloat16``, ties to even; a ``double`` is rounded once."""
+    with np.errstate(all="ignore"):
+        near = np.float32(x)
+        if not np.isfinite(near):
+            return near
+        # Where the double is between two floats, the one of the two whose last bit is set decides as the double does.
+        inexact = float(near) != float(x)
+        if inexact and int(near.view(np.uint32)) & 1 == 0:
+            near = np.nextafter(near, np.float32(math.copysign(math.inf, float(x) - float(near))))
+    bits = int(near.view(np.uint32))
+    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
+    return np.uint32(rounded).view(np.float32)
 
 
 def divide_double(a: float, b: float) -> float:

@@ -88,6 +88,8 @@ class Writer:
             **self.constants,
             "_f32": np.float32,
             "_int_to_float": arithmetic.int_to_float,
+            "_as_half": arithmetic.as_half,
+            "_as_bfloat16": arithmetic.as_bfloat16,
             "_divide_double": arithmetic.divide_double,
             "_fma_float": arithmetic.fma_float,
             "_overflow": spans.overflow,
@@ -156,8 +158,15 @@ class ExprCompiler:
                 text = f"(1 if {text} else 0)"
             case ScalarType.DOUBLE:
                 text = f"float({text})"
+            case ScalarType.FLOAT if source.is_storage:
+                return replace(code, type=to)
             case ScalarType.FLOAT:
                 text = f"_int_to_float({text})" if source.is_wide else f"_f32({text})"
+            case ScalarType.HALF | ScalarType.BFLOAT16:
+                if source.is_integer:
+                    code = self.convert(code, ScalarType.FLOAT, span)
+                function = "_as_half" if to is ScalarType.HALF else "_as_bfloat16"
+                return Code(f"{function}({code.text})", to, code.depth + 1)
             case _ if not source.is_integer:
                 text = f"_truncate({text}, {to.lowest}, {to.highest}, {self.writer.spans.add(span)})"
             case _ if to.holds(source):

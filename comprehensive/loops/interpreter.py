@@ -30,9 +30,11 @@ from comprehensive.loops.compile_python import (
     count_turn,
     loop_header,
 )
+from comprehensive.loops.elements import numbers, stored
 from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Loop, Nest, Scalar, Threads
 from comprehensive.loops.types import environment_of
 from comprehensive.metafork.ast import Assign, Binary, Declare, Expr, For, Name, ScalarType
+from comprehensive.metafork.scalar_types import promote
 
 __all__ = [
     "EndlessLoopError",
@@ -77,14 +79,18 @@ def run(
         extents += shape
         if array.pointer not in cells:
             flat = given.ravel()
-            cells[array.pointer] = list(flat) if array.type is ScalarType.FLOAT else flat.tolist()
+            is_single = promote(array.type) is ScalarType.FLOAT
+            cells[array.pointer] = list(numbers(flat, array.type)) if is_single else flat.tolist()
     compiled = _compile(_Identity(nest), order)
     compiled.call(*values.values(), *(cells[array.pointer] for array in nest.arrays), *extents)
     types = {array.pointer: array.type for array in nest.arrays}
-    return {
-        name: np.array(after, dtype=types[name].numpy_name).reshape(data[name].shape)
-        for name, after in cells.items()
-    }
+    return {name: _array(after, types[name]).reshape(data[name].shape) for name, after in cells.items()}
+
+
+def _array(after: list[Any], type: ScalarType) -> Data:
+    if type.is_storage:
+        return stored(np.array(after, dtype=np.float32), type)
+    return np.array(after, dtype=type.numpy_name)
 
 
 def scalar_values(nest: Nest, arguments: Mapping[str, int | float]) -> dict[str, Value]:

@@ -33,6 +33,14 @@ def check_atomic(statement: Assign, value: ScalarType | None, scope: Scope, sink
         if statement.operator == "=":
             help = "drop meta_atomic: a store needs none, and one that others overwrite is wrong with it, too"
         sink.error("CF0225", f"'{statement.operator}' cannot be atomic", statement.span, help=help)
+    elif symbol.type.is_storage:
+        sink.error(
+            "CF0226",
+            f"elements of '{target.array}' are {symbol.type.value}, and CUDA adds up no such elements in float",
+            target.span,
+            notes=(Note("declared here", symbol.span),),
+            help="make it an array of float, and convert it in a region of its own",
+        )
     elif symbol.type.is_narrow:
         sink.error(
             "CF0226",

@@ -39,6 +39,7 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
+from comprehensive.metafork.functions import CONVERSIONS
 from comprehensive.metafork.headers import Header, loop_header
 from comprehensive.metafork.literals import (
     SUPPORTED_TYPES,
@@ -440,7 +441,12 @@ def address_of(children: Children) -> Expr:
 
 
 def call(children: Children) -> Expr:
-    return Call(children[0].text, tuple(children[2:-1:2]), _span(children))
+    function, arguments, span = children[0].text, tuple(children[2:-1:2]), _span(children)
+    conversion = CONVERSIONS.get(function)
+    if conversion is not None and len(arguments) == 1:
+        (given,) = conversion.arguments
+        return Cast(conversion.result, Cast(given, arguments[0], span), span)
+    return Call(function, arguments, span)
 
 
 def integer(children: Children) -> Expr:

@@ -44,7 +44,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.grammar import parse
 from comprehensive.metafork.items import CLOSING, OPENING, Item
-from comprehensive.metafork.literals import scalar_type
+from comprehensive.metafork.literals import scalar_type, stored_literal
 from comprehensive.metafork.named_constants import Constants, split
 from comprehensive.metafork.preprocessor.conditions import NoValueError, evaluated
 from comprehensive.metafork.substitution import Substitution, with_operands
@@ -197,6 +197,8 @@ def _element(value: Expr, kind: ScalarType) -> Expr | None:
         case Unary("-", operand):
             inner = _element(operand, kind)
             return None if inner is None else Unary("-", inner, value.span)
+        case FloatLiteral() | IntLiteral() if kind.is_storage:
+            return stored_literal(value, kind)
         case FloatLiteral(text) if kind is ScalarType.DOUBLE or _is_exact(text):
             return FloatLiteral(text, kind, value.span)
         case IntLiteral(number) if number < 2**24:

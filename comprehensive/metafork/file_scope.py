@@ -61,6 +61,20 @@ def file_scope(functions: Sequence[Function]) -> tuple[Piece, ...]:
     return tuple(sorted(pieces, key=lambda piece: piece.span.start))
 
 
+def functions_besides(functions: Sequence[Function]) -> tuple[Span, ...]:
+    """The definitions of functions that neither have regions nor are needed by the host code of those that have."""
+    written = [function for function in functions if function.span is not GENERATED]
+    if not written:
+        return ()
+    file = written[0].span.file
+    needed = {item.tokens[0].start for item in _needed(file, written)}
+    return tuple(
+        item.tokens[0].span.to(item.tokens[-1].span)
+        for item in items(_outside(_tokens(file), written))
+        if item.has_body and item.tokens[0].start not in needed
+    )
+
+
 def calls_of_regions(functions: Sequence[Function]) -> tuple[Token, ...]:
     """Where host code, or a helper of it, calls a function that has regions itself."""
     if not functions:

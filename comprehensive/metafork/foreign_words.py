@@ -20,6 +20,7 @@ _SHARED = (
 _INDICES = "remove it: the iterators of the meta_for loops say where a thread is"
 _FUNCTION = "remove it: the tool makes the kernels of a region"
 _LANES = "write it as serial C: the strategy 'shuffle' makes shuffles where that is asked for"
+_HALVES = "write operators of C, and functions of float such as fmaxf: one computes with half in float"
 _CONST = "write 'const', as in 'const int k = 3'"
 
 _WORDS: tuple[tuple[str, str, str], ...] = (
@@ -27,6 +28,7 @@ _WORDS: tuple[tuple[str, str, str], ...] = (
     (r"__(shared|constant|managed)__", "CUDA", _SHARED),
     (r"__(device|global|host|launch_bounds|forceinline|noinline)__", "CUDA", _FUNCTION),
     (r"__(shfl|ballot|any|all|activemask|match|reduce)\w*", "CUDA", _LANES),
+    (r"__h(add|sub|mul|div|fma|neg|abs|max|min|eq|ne|lt|le|gt|ge)\w*", "CUDA", _HALVES),
     (r"__ldg|__ldcg|__ldcs|__stcs", "CUDA", "read and write the array itself: a[i]"),
     (r"threadIdx|blockIdx|blockDim|gridDim|warpSize", "CUDA", _INDICES),
     (r"constexpr|consteval|constinit", "C++", _CONST),

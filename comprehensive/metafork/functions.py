@@ -39,3 +39,15 @@ MATH: dict[str, Signature] = {
     "labs": Signature((_L,), _L),
 }
 """By name."""
+
+_H, _B = ScalarType.HALF, ScalarType.BFLOAT16
+
+CONVERSIONS: dict[str, Signature] = {
+    "__half2float": Signature((_H,), _F),
+    **dict.fromkeys(("__float2half", "__float2half_rn"), Signature((_F,), _H)),
+    "__double2half": Signature((_D,), _H),
+    "__bfloat162float": Signature((_B,), _F),
+    **dict.fromkeys(("__float2bfloat16", "__float2bfloat16_rn"), Signature((_F,), _B)),
+    "__double2bfloat16": Signature((_D,), _B),
+}
+"""What CUDA calls conversions of storage types, by name: in a region they are casts."""

@@ -79,6 +79,8 @@ def name_of(item: Item) -> Token | None:
 
 def _is_attribute(token: Token) -> bool:
     """Whether a word of the head of a function speaks to a compiler only: ``__attribute__((pure))``, ``__device__``."""
+    if token.type == "TYPE_WORD":
+        return False
     return token.text.startswith("__") or token.text in ("_Noreturn", "_Alignas")
 
 

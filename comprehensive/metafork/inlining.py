@@ -390,6 +390,8 @@ class Inliner:
         if self._types.type_of(value, self._scope) in (kind, None):
             return value
         match value:
+            case _ if kind.is_storage:
+                pass
             case IntLiteral(number) if not kind.is_integer and number < 2**24:
                 return FloatLiteral(f"{number}.0", kind, value.span)
             case Unary("-", IntLiteral(number)) if not kind.is_integer and 0 < number < 2**24:

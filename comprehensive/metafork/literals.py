@@ -8,11 +8,13 @@ In: the text of tokens.  Out: nodes of the tree, typed as C types them on a 64-b
 
 from __future__ import annotations
 
+import math
 import re
+import struct
 from collections.abc import Iterable
 
 from comprehensive.diagnostics import Span
-from comprehensive.metafork.ast import FloatLiteral, IntLiteral, ScalarType
+from comprehensive.metafork.ast import Cast, Expr, FloatLiteral, IntLiteral, ScalarType
 
 _TYPES: dict[tuple[str, ...], ScalarType] = {
     tuple(sorted((*sign, *width, *word))): type
@@ -38,14 +40,14 @@ _TYPES: dict[tuple[str, ...], ScalarType] = {
     ("char", "unsigned"): ScalarType.UNSIGNED_CHAR,
     ("bool",): ScalarType.BOOL,
     ("_Bool",): ScalarType.BOOL,
+    ("__half",): ScalarType.HALF,
+    ("__nv_bfloat16",): ScalarType.BFLOAT16,
     ("float",): ScalarType.FLOAT,
     ("double",): ScalarType.DOUBLE,
 }
 """By the words of a declaration, sorted."""
 
-_HALVES = ("half", "_Float16", "__half", "__fp16", "bfloat16", "__bf16", "__nv_bfloat16")
-
-SUPPORTED_TYPES = "the integers of C and stdint.h, bool, float and double"
+SUPPORTED_TYPES = "the integers of C and stdint.h, bool, half, bfloat16, float and double"
 
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9]+)([uU]?(?:[lL]|ll|LL)?|(?:[lL]|ll|LL)[uU])\Z")
 _LITERAL_TYPES = (
@@ -68,9 +70,8 @@ def scalar_type(words: Iterable[str]) -> ScalarType | None:
 def type_to_use(name: str) -> str:
     """What to write instead of a type of C outside the language, as the help of a diagnostic."""
     words = name.split()
-    for used, instead in (("double", "double"), *((word, "float") for word in _HALVES)):
-        if used in words:
-            return f"use {instead}; the types are {SUPPORTED_TYPES}"
+    if "double" in words:
+        return f"use double; the types are {SUPPORTED_TYPES}"
     return f"the types are {SUPPORTED_TYPES}, and names that typedef gives to these"
 
 
@@ -123,6 +124,31 @@ def float_literal(text: str, span: Span) -> FloatLiteral | str:
     if match is None:
         return f"'{shorten(text)}' is not a number of the language"
     return FloatLiteral(match.group(1), ScalarType.FLOAT if match.group(2) else ScalarType.DOUBLE, span)
+
+
+def stored_literal(number: FloatLiteral | IntLiteral, kind: ScalarType) -> Expr:
+    """What a variable of a storage type has after it was given the number: a constant of type ``float``."""
+    if isinstance(number, IntLiteral):
+        value = float(number.value) if number.value < 2**24 else math.inf
+    else:
+        text = number.text
+        value = float.fromhex(text) if text[:2] in ("0x", "0X") else float(text)
+    try:
+        if not isinstance(number, FloatLiteral) or number.type is ScalarType.FLOAT:
+            (value,) = struct.unpack("f", struct.pack("f", value))
+        if kind is ScalarType.HALF:
+            (value,) = struct.unpack("e", struct.pack("e", value))
+        else:
+            # Of the 53 significant bits 8 stay: what is added carries into them where the others are more than a half.
+            (bits,) = struct.unpack("Q", struct.pack("d", value))
+            bits = (bits + (1 << 44) - 1 + (bits >> 45 & 1)) >> 45 << 45
+            (value,) = struct.unpack("d", struct.pack("Q", bits))
+            struct.pack("f", value)
+    except OverflowError:
+        return Cast(kind, number, number.span)
+    if not math.isfinite(value) or (value != 0 and abs(value) < 2**-126):
+        return Cast(kind, number, number.span)
+    return FloatLiteral(repr(value), ScalarType.FLOAT, number.span)
 
 
 def shorten(text: str, length: int = 40) -> str:

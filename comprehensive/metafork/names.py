@@ -37,6 +37,7 @@ from comprehensive.metafork.expression_check import ExpressionChecker, NamesOuts
 from comprehensive.metafork.precedence import INTEGER_ONLY
 from comprehensive.metafork.reserved import is_machine_symbol, report_reserved, why_reserved
 from comprehensive.metafork.scope import Kind, Scope, Symbol, scope_of_region
+from comprehensive.metafork.walk import names, parts, statements
 
 __all__ = ["NamesOutside", "check_names", "check_parameters"]
 
@@ -58,9 +59,17 @@ def check_parameters(function: Function, outside: NamesOutside, sink: Diagnostic
             if dim is None:
                 text = f"only the first dimension of '{p.name}' may be left open"
                 sink.error("CF0216", text, p.span, help="give the length of every row, as C asks for")
+        if p.type.is_storage and not p.is_data:
+            _passed_by_value(p.name, p.type, p.span, sink)
         kind = Kind.DATA if p.is_data else Kind.PARAMETER
         rank = 1 if p.pointer else len(p.dims)
         scope.symbols[p.name] = Symbol(kind, p.type, p.span, rank, p.const)
+
+
+def _passed_by_value(name: str, type: ScalarType, span: Span, sink: DiagnosticSink) -> None:
+    """CF0223: compilers of C pass values of 16 bits in different ways, or have no such type."""
+    text = f"'{name}' is a scalar of type {type.value}, which host code cannot pass to a region"
+    sink.error("CF0223", text, span, help=f"make it a float; where it shall be rounded, ({type.value}){name}")
 
 
 def check_names(
@@ -69,9 +78,12 @@ def check_names(
     """Checks one region."""
     scope = scope_of_region(function, region, outside.opaque)
     checker = ExpressionChecker(outside, sink)
+    used = {name for s in statements(region.body) for part in parts(s)[0] for name in names(part)}
     for scalar in region.scalars:
         _check_reserved(scalar.name, scalar.span, sink)
         _check_symbol(scalar.name, scalar.span, sink)
+        if scalar.type.is_storage and scalar.name in used:
+            _passed_by_value(scalar.name, scalar.type, scalar.span, sink)
         if scalar.value is not None:
             checker.type_of(scalar.value, scope)
             checker.keeps_value(scalar.value, scalar.type)

@@ -75,8 +75,7 @@ def parse(
     if comment is not None:
         sink.error("CF0105", "this comment is never closed", comment, help="close it with '*/'")
         return nothing
-    resolved, other_types = with_type_names(list(tokens(origin)))
-    all_tokens = notation.marked(resolved)
+    all_tokens = notation.marked(list(tokens(origin)))
     if all(token.type != "META_SCHEDULE" for token in all_tokens):
         notation.report_nothing(source, sink)
         return nothing
@@ -93,6 +92,7 @@ def parse(
             help="give the macro that the condition asks for with -D NAME, or remove the condition",
         )
         return nothing
+    text, other_types = with_type_names(text)
     outside = [None if token.type == "DIRECTIVE" else token for token in (*text.included, *text.tokens)]
     declarations = list(items(outside))
     constants = named_constants(declarations)

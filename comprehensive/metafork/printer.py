@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from comprehensive.diagnostics import GENERATED
+from comprehensive.diagnostics import GENERATED, Span
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
@@ -251,17 +251,26 @@ def print_region(cache: Sequence[str] | None, body: Sequence[Stmt], indent: int 
 def print_program(program: Program, regions: Mapping[int, str]) -> str:
     """The text of the file with regions replaced; ``regions`` are keyed by their number in order of the text.
 
-    Everything else is kept to the byte.  Several regions of one place are printed together, those that are not
-    replaced as they are.  Raises IndexError for the number of a region that is not there.
+    Everything else is kept to the byte.  Raises IndexError for the number of a region that is not there.
     """
     text = program.file.text
-    found = [region for function in program.functions for region in function.regions]
     pieces: list[str] = []
     position = 0
+    for span, printed in print_regions(program, regions):
+        pieces += [text[position : span.start], printed]
+        position = span.end
+    return "".join([*pieces, text[position:]])
+
+
+def print_regions(program: Program, regions: Mapping[int, str]) -> list[tuple[Span, str]]:
+    """What stands in the places of the regions that are replaced, in order of the text.
+
+    Several regions of one place are printed together, those that are not replaced as they are.
+    """
+    found = [region for function in program.functions for region in function.regions]
+    places: list[tuple[Span, str]] = []
     for span in sorted({found[number].span for number in regions}, key=lambda span: span.start):
         here = [number for number, region in enumerate(found) if region.span == span]
         printed = [regions.get(n) or print_region(found[n].cache, found[n].body) for n in here]
-        together = printed[0] if len(printed) == 1 else "{\n" + "\n".join(printed) + "\n}"
-        pieces += [text[position : span.start], together]
-        position = span.end
-    return "".join([*pieces, text[position:]])
+        places.append((span, printed[0] if len(printed) == 1 else "{\n" + "\n".join(printed) + "\n}"))
+    return places

@@ -5,8 +5,11 @@ types (C11 6.3.1)::
 
     ScalarType.SHORT.highest == 32767
     common_type(ScalarType.UNSIGNED, ScalarType.LONG) is ScalarType.LONG
+    common_type(ScalarType.HALF, ScalarType.HALF) is ScalarType.FLOAT
 
-The data model is LP64: ``long`` and ``long long`` have 64 bits, and ``char`` has a sign, as on x86-64.
+The data model is LP64: ``long`` and ``long long`` have 64 bits, and ``char`` has a sign, as on x86-64.  ``half`` and
+``bfloat16``, which bear the names that CUDA gives them, are storage types: what is read of them is a ``float``, and
+what is written to them is rounded to the nearest of their values, ties to even (``loops/storage.py``).
 """
 
 from __future__ import annotations
@@ -18,7 +21,10 @@ from comprehensive.metafork.precedence import COMPARISONS, LOGICAL
 
 
 class _Traits(NamedTuple):
-    """``rank`` orders integers as C11 6.3.1.1 does, and puts ``float`` and ``double`` above them."""
+    """``rank`` orders integers as C11 6.3.1.1 does, and puts floating types above them, the wider ones higher.
+
+    ``numpy`` is the name of the elements in numpy, which has no ``bfloat16``: their bits are ``uint16`` there.
+    """
 
     bits: int
     signed: bool
@@ -40,13 +46,15 @@ _TRAITS = {
     "unsigned long": _Traits(64, False, 4, "uint64"),
     "long long": _Traits(64, True, 5, "int64"),
     "unsigned long long": _Traits(64, False, 5, "uint64"),
-    "float": _Traits(32, True, 6, "float32", integer=False),
-    "double": _Traits(64, True, 7, "float64", integer=False),
+    "__nv_bfloat16": _Traits(16, True, 6, "uint16", integer=False),
+    "__half": _Traits(16, True, 6, "float16", integer=False),
+    "float": _Traits(32, True, 7, "float32", integer=False),
+    "double": _Traits(64, True, 8, "float64", integer=False),
 }
 
 
 class ScalarType(Enum):
-    """The element types of the language, by their C spelling."""
+    """The element types of the language, by their spelling in C and CUDA."""
 
     BOOL = "bool"
     CHAR = "char"
@@ -60,6 +68,8 @@ class ScalarType(Enum):
     UNSIGNED_LONG = "unsigned long"
     LONG_LONG = "long long"
     UNSIGNED_LONG_LONG = "unsigned long long"
+    BFLOAT16 = "__nv_bfloat16"
+    HALF = "__half"
     FLOAT = "float"
     DOUBLE = "double"
 
@@ -106,6 +116,11 @@ class ScalarType(Enum):
         return self.is_integer and self.rank < ScalarType.INT.rank
 
     @property
+    def is_storage(self) -> bool:
+        """Whether it is a floating type that is only stored: one computes with its values in ``float``."""
+        return self in (ScalarType.HALF, ScalarType.BFLOAT16)
+
+    @property
     def is_wide(self) -> bool:
         """Whether it is an integer of 64 bits."""
         return self.is_integer and self.bits == 64
@@ -142,7 +157,10 @@ _UNSIGNED = {
 
 
 def promote(type: ScalarType) -> ScalarType:
-    """The type in which C computes with a value of this type: ``unsigned char`` becomes ``int``."""
+    """The type in which one computes with a value of this type: ``unsigned char`` becomes ``int``, and ``half`` a
+    ``float``."""
+    if type.is_storage:
+        return ScalarType.FLOAT
     return ScalarType.INT if type.is_narrow else type
 
 

@@ -62,6 +62,7 @@ _TOKEN = re.compile(
 _WORDS = {
     **dict.fromkeys(("int", "unsigned", "long", "float", "double", "char"), "TYPE_WORD"),
     **dict.fromkeys(("short", "signed", "void", "_Bool", "bool", "_Complex"), "TYPE_WORD"),
+    **dict.fromkeys(("__half", "__nv_bfloat16"), "TYPE_WORD"),
     **dict.fromkeys(
         (
             "const",

@@ -24,12 +24,11 @@ from pathlib import Path
 
 from comprehensive.codegen.environment import render_template
 from comprehensive.codegen.interface import Interface
-from comprehensive.data import template_directory
 from comprehensive.runtime.choice import Choice
 from comprehensive.runtime.structures import machine_array, machine_values, params
 from comprehensive.runtime.values import Value, as_array, as_pointer, as_scalar
 from comprehensive.toolchain.compiled import SourceRejectedError
-from comprehensive.toolchain.host import Compiler
+from comprehensive.toolchain.host import Compiler, cuda_on_cpu
 from comprehensive.toolchain.unit import compile_unit, write_binary
 
 BUILD_TIMEOUT_S = 300.0
@@ -125,9 +124,8 @@ def build(
     ``include_flags`` say where it finds what the program includes.
     """
     work.mkdir(parents=True, exist_ok=True)
-    shim = template_directory() / "host" / "cuda_on_cpu.h"
     stem = source_cu.stem
-    flags = [*_FLAGS, "-include", str(shim), *include_flags]
+    flags = [*_FLAGS, *cuda_on_cpu(), *include_flags]
     if sanitize:
         source, target = work / f"{stem}_driver.cpp", work / f"{stem}_driver"
         if not source_cu.parent.samefile(work):

@@ -4,6 +4,8 @@ In: the text of a `.mf` file and its functions.  Out: a :class:`SerialLibrary`; 
 nothing else changes, in C as gcc compiles it without contraction of multiply and add::
 
     meta_schedule cache(a) { meta_for (int i = 0; ...   -->   { for (int i = 0; ...
+
+But compilers of C differ in what they make of `half` and `bfloat16`, if they know them: see ``elided.py``.
 """
 
 from __future__ import annotations
@@ -18,9 +20,10 @@ from pathlib import Path
 from comprehensive.codegen.interface import Argument
 from comprehensive.metafork.ast import Function, Program
 from comprehensive.metafork.locate import CLAUSES
+from comprehensive.runtime.elided import elision
 from comprehensive.runtime.values import Value, as_pointer, as_scalar
 from comprehensive.toolchain.compiled import SourceRejectedError
-from comprehensive.toolchain.host import Compiler
+from comprehensive.toolchain.host import Compiler, headers_on_cpu
 from comprehensive.toolchain.unit import compile_unit, write_binary
 
 TIMEOUT_S = 120.0
@@ -71,6 +74,16 @@ class SerialLibrary:
         return ctypes.CDLL(str(self.path))
 
 
+def serial_unit(program: Program, name: str, *, every_access: bool = False, parallel: bool = False) -> str:
+    """What a compiler of C takes for the serial program, which it calls by the name; `headers_on_cpu` are for it.
+
+    With ``every_access`` no access to data is dropped, see `elided.py`; with ``parallel`` as for :func:`serial_text`.
+    """
+    text = elision(program, every_access=every_access)
+    # `assert` is part of the language; the file need not have said where C has it from.
+    return f'#include <assert.h>\n{text.before}#line 1 "{name}"\n{serial_text(text.text, parallel=parallel)}'
+
+
 def serial_text(text: str, *, parallel: bool = False) -> str:
     """The text without the keywords of MetaFork; lines keep their numbers.
 
@@ -101,6 +114,7 @@ def build(program: Program, work: Path, *, compiler: Compiler) -> SerialLibrary:
     command = (
         *compiler.command,
         *_FLAGS,
+        *headers_on_cpu(),
         *program.configuration.flags,
         *program.include_flags,
         "-x",
@@ -108,10 +122,8 @@ def build(program: Program, work: Path, *, compiler: Compiler) -> SerialLibrary:
     )
     words = ""
     # What the compiler rejects is said of the text as it was written.
-    for text in (_with_every_access(program), program.file.text):
-        # `assert` is part of the language; the file need not have said where C has it from.
-        lines = f'#include <assert.h>\n#line 1 "{stem}"\n{serial_text(text)}'
-        source.write_text(lines, encoding="utf-8")
+    for every_access in (True, False):
+        source.write_text(serial_unit(program, stem, every_access=every_access), encoding="utf-8")
         try:
             compiled = compile_unit(command, source, ("-lm",), timeout_s=TIMEOUT_S)
         except SourceRejectedError as error:
@@ -120,23 +132,6 @@ def build(program: Program, work: Path, *, compiler: Compiler) -> SerialLibrary:
         write_binary(compiled, target)
         return SerialLibrary(target.absolute(), {f.name: f for f in program.functions})
     raise SerialBuildError(words)
-
-
-def _with_every_access(program: Program) -> str:
-    """The text with volatile data: the compiler drops no access, not even of `a[i] - a[i]`.
-
-    Kernels may read what the serial program reads, whether its value counts or not.
-    """
-    text = program.file.text
-    places = [
-        p.span.start
-        for function in program.functions
-        for p in function.parameters
-        if p.is_data and p.span.text
-    ]
-    for place in sorted(places, reverse=True):
-        text = f"{text[:place]}volatile {text[place:]}"
-    return text
 
 
 def _passed(argument: Argument, value: Value) -> object:

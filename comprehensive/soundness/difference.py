@@ -7,25 +7,35 @@ Needs nothing but numpy, and no more memory than a part of an array: it also com
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
+
+from comprehensive.loops import bfloat16
+from comprehensive.loops.bfloat16 import from_bits
 
 PART = 1 << 22
 """Elements that are compared at once."""
 
 
 def first_difference(
-    expected: Mapping[str, Any], actual: Mapping[str, Any], tolerances: Mapping[str, float] | None = None
+    expected: Mapping[str, Any],
+    actual: Mapping[str, Any],
+    tolerances: Mapping[str, float] | None = None,
+    bits: Collection[str] = (),
 ) -> str | None:
     """Names the first element whose bits differ; two NaNs count as equal.
 
     ``tolerances`` by type (``float32``): elements may differ by so much of the largest finite one of their array.
+    Arrays named in ``bits`` hold those of ``bfloat16``.
     """
     for name in sorted(expected):
         left, right = np.asarray(expected[name]), np.asarray(actual[name])
-        at = _first(left.reshape(-1), right.reshape(-1), (tolerances or {}).get(left.dtype.name))
+        type = left.dtype.name
+        if name in bits:
+            left, right, type = from_bits(left), from_bits(right), bfloat16.NAME
+        at = _first(left.reshape(-1), right.reshape(-1), (tolerances or {}).get(type))
         if at is not None:
             place = tuple(int(i) for i in np.unravel_index(at, left.shape))
             subscripts = "".join(f"[{i}]" for i in place)

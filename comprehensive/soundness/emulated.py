@@ -20,6 +20,7 @@ from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Nest
 from comprehensive.machine.device import load_device
+from comprehensive.metafork.ast import ScalarType
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary
 from comprehensive.runtime.cpu import build as build_kernels
 from comprehensive.runtime.guarded import Edge, GuardedProcess, Outside
@@ -52,7 +53,7 @@ MAX_MEANINGLESS = 40
 MAX_LOST = 3
 """Samples in a row at which it crashes or does not end."""
 
-ROUNDING = {"float32": 1e-4, "float64": 1e-12}
+ROUNDING = {"bfloat16": 5e-2, "float16": 1e-2, "float32": 1e-4, "float64": 1e-12}
 """How far results may differ where sums are added up in another order, as a share of the largest element."""
 MAX_BLOCK_THREADS = 1024
 
@@ -377,7 +378,8 @@ class _Runs:
             if region.time is not None and tile >= region.tile_of(region.time.first)
         ]
         ran = not asked or any(region.tile_of(outcome.leaf) == tile for region in asked)
-        return ran, first_difference(reference.expected, actual, None if exact else ROUNDING)
+        bits = {p.name for p in self.plan.function.parameters if p.type is ScalarType.BFLOAT16}
+        return ran, first_difference(reference.expected, actual, None if exact else ROUNDING, bits)
 
 
 def _shown(sample: Sample, machine: Mapping[str, int]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from comprehensive.loops.interpreter import Order, UndefinedBehaviour, run
 from comprehensive.loops.ir import Nest
+from comprehensive.metafork.ast import ScalarType
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.sampling import all_scalars
 
@@ -58,4 +59,5 @@ def difference(
         actual = run(leaf, all_scalars(leaf, arguments, step), given, order=order)
     except UndefinedBehaviour as error:
         return f"the leaf has undefined behaviour: {error}"
-    return first_difference(expected, actual, tolerance)
+    bits = {array.pointer for array in leaf.arrays if array.type is ScalarType.BFLOAT16}
+    return first_difference(expected, actual, tolerance, bits)

@@ -18,6 +18,7 @@ import numpy as np
 
 from comprehensive.diagnostics import Span
 from comprehensive.loops.access import accesses, names_read
+from comprehensive.loops.elements import stored
 from comprehensive.loops.interpreter import (
     UndefinedBehaviour,
     c_value,
@@ -302,6 +303,6 @@ def random_data(
             low = 0 if parameter.name in subscripts else low
             data[parameter.name] = rng.integers(low, high + 1, size=shape).astype(dtype)
         else:
-            data[parameter.name] = rng.standard_normal(size=shape).astype(dtype)
+            data[parameter.name] = stored(rng.standard_normal(size=shape), parameter.type)
         data[parameter.name][rng.random(size=shape) < ZEROS[seed % len(ZEROS)]] = 0
     return data

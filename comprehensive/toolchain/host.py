@@ -15,6 +15,8 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from comprehensive.data import template_directory
+
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
@@ -32,6 +34,16 @@ def find_cxx_compiler(environment: Mapping[str, str] | None = None) -> Compiler 
 def find_c_compiler(environment: Mapping[str, str] | None = None) -> Compiler | None:
     """The C compiler, or None where there is none."""
     return _find("CC", ("gcc", "clang", "cc"), environment)
+
+
+def cuda_on_cpu() -> tuple[str, ...]:
+    """The options with which a C++ compiler takes generated CUDA: what stands for CUDA's runtime and its headers."""
+    return ("-include", str(template_directory() / "host" / "cuda_on_cpu.h"), *headers_on_cpu())
+
+
+def headers_on_cpu() -> tuple[str, ...]:
+    """The options with which compilers of C and C++ find what stands for CUDA's headers of types."""
+    return ("-I", str(template_directory() / "host" / "on_cpu"))
 
 
 def _find(variable: str, names: tuple[str, ...], environment: Mapping[str, str] | None) -> Compiler | None:

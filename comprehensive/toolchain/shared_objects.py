@@ -62,12 +62,14 @@ def gpu_command(nvcc: Path, arch: str, *more: str) -> tuple[str, ...]:
 def cpu_command(compiler: Compiler, *more: str) -> tuple[str, ...]:
     """Return the command that compiles for the stand-in of a device, whose text is :func:`shim`."""
     flags = ("-std=c++17", "-O2", "-ffp-contract=off", "-Wno-unknown-pragmas", "-shared", "-fPIC")
-    return (*compiler.command, *flags, *more, "-include", SHIM, "-x", "c++")
+    return (*compiler.command, *flags, *more, "-include", SHIM, "-I", ".", "-x", "c++")
 
 
-def shim() -> tuple[str, str]:
-    """Name and text of what stands for CUDA on a processor."""
-    return SHIM, (template_directory() / "host" / SHIM).read_text(encoding="utf-8")
+def shim() -> tuple[tuple[str, str], ...]:
+    """Names and texts of what stands for CUDA on a processor: its runtime, and its headers of types."""
+    host = template_directory() / "host"
+    paths = (host / SHIM, *sorted((host / "on_cpu").glob("*.h")))
+    return tuple((path.name, path.read_text(encoding="utf-8")) for path in paths)
 
 
 def build(job: Build) -> Library:

@@ -12,11 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from comprehensive.loops.bfloat16 import to_bits
+
 
 def drawn(arguments: Sequence[Mapping[str, Any]], seed: int) -> dict[str, Any]:
     """Arrays for all data by name, the same for the same description.
 
-    Integers are within their bounds, and those that shall be ``distinct`` differ where the bounds leave room.
+    Integers are within their bounds, and those that shall be ``distinct`` differ where the bounds leave room.  Where
+    elements are ``bits``, they are those of ``bfloat16``.
     """
     arrays: dict[str, Any] = {}
     for number, argument in enumerate(arguments):
@@ -24,9 +27,12 @@ def drawn(arguments: Sequence[Mapping[str, Any]], seed: int) -> dict[str, Any]:
             continue
         rng = np.random.default_rng((seed, number))
         shape, dtype = tuple(argument["shape"]), np.dtype(argument["dtype"])
-        if dtype.kind == "f":
-            single: Any = np.float32 if dtype.itemsize == 4 else np.float64
-            arrays[argument["name"]] = rng.standard_normal(size=shape, dtype=single)
+        if argument.get("bits"):
+            arrays[argument["name"]] = to_bits(rng.standard_normal(size=shape, dtype=np.float32))
+        elif dtype.kind == "f":
+            drawn_in: Any = np.float64 if dtype.itemsize == 8 else np.float32
+            arrays[argument["name"]] = rng.standard_normal(size=shape, dtype=drawn_in)
+            arrays[argument["name"]] = arrays[argument["name"]].astype(dtype, copy=False)
         elif argument.get("distinct") and argument["high"] - argument["low"] >= np.prod(shape, dtype=object):
             values: Any = np.arange(argument["low"], argument["high"], dtype=np.int64)
             order = rng.permutation(values).astype(dtype)

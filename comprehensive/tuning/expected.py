@@ -18,10 +18,10 @@ import numpy as np
 
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.metafork.ast import Program
-from comprehensive.runtime.serial import SerialBuildError, serial_text
+from comprehensive.runtime.serial import SerialBuildError, serial_unit
 from comprehensive.soundness.difference import first_difference
 from comprehensive.toolchain.cache import cache_key
-from comprehensive.toolchain.host import Compiler
+from comprehensive.toolchain.host import Compiler, headers_on_cpu
 from comprehensive.toolchain.process import ToolError, run
 
 HALVINGS = 12
@@ -134,9 +134,9 @@ def reference_of(problem: Path) -> Path:
 
 def build_serial(program: Program, directory: Path, compiler: Compiler) -> Path:
     """The serial program as a shared object. SerialBuildError where the compiler rejects it."""
-    text = f'#include <assert.h>\n#line 1 "serial"\n{serial_text(program.file.text, parallel=True)}'
+    text = serial_unit(program, "serial", parallel=True)
     directory.mkdir(parents=True, exist_ok=True)
-    flags = (*_FLAGS, *program.configuration.flags, *program.include_flags)
+    flags = (*_FLAGS, *headers_on_cpu(), *program.configuration.flags, *program.include_flags)
     included = (file.text for file in program.included)
     target = directory / f"serial-{cache_key(text, *included, *compiler.command, *flags)[:24]}.so"
     if target.is_file():

@@ -30,7 +30,7 @@ def build_of(
         interfaces=tuple(interface(function) for function in plan.functions),
         on_gpu=on_gpu,
     )
-    named = (*sorted(texts.items()), (HARNESS, harness), *(() if on_gpu else (shim(),)))
+    named = (*sorted(texts.items()), (HARNESS, harness), *(() if on_gpu else shim()))
     return Build(str(directory.absolute()), named, HARNESS, tuple(command))
 
 

@@ -83,7 +83,8 @@ class Prepared:
             self._demand_equal({name: self._others[name]}, actual, "the launcher's own choice")
 
     def _demand_equal(self, expected: Mapping[str, Any], actual: Mapping[str, Any], by: str) -> None:
-        difference = first_difference(expected, actual, self.problem["tolerances"])
+        bits = {a["name"] for a in self.problem["arguments"] if a.get("bits")}
+        difference = first_difference(expected, actual, self.problem["tolerances"], bits)
         if difference is not None:
             raise RunError("wrong", f"{difference} by {by}")
 

@@ -30,6 +30,7 @@ from comprehensive.codegen.plan import FunctionPlan
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Role
+from comprehensive.metafork.ast import ScalarType
 from comprehensive.soundness.columns import NotEvaluableError
 from comprehensive.soundness.emulated import ROUNDING
 from comprehensive.soundness.index_data import data_range, index_uses, limit_of, scattered
@@ -185,6 +186,8 @@ def _arguments(
         }
         if argument.name in added:
             common["added"] = True
+        if argument.type is ScalarType.BFLOAT16:
+            common["bits"] = True
         if not argument.pointer:
             yield {**common, "value": values[argument.name]}
             continue

@@ -406,7 +406,7 @@ inline unsigned ballot(unsigned lanes, bool condition, int line) { return exchan
 
 template <typename T> T shuffle(unsigned lanes, T value, int by, int line)
 {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "what a shuffle can take");
+  static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8, "what a shuffle can take");
   uint64_t sent = 0;
   memcpy(&sent, &value, sizeof value);
   const uint64_t received = exchange(lanes, sent, by, line).received;

@@ -15,7 +15,7 @@ from comprehensive.codegen.interface import Interface
 from comprehensive.data import template_directory
 from comprehensive.runtime import guarded
 from comprehensive.runtime.cpu import CpuLibrary
-from comprehensive.toolchain.host import Compiler, find_c_compiler, find_cxx_compiler
+from comprehensive.toolchain.host import Compiler, find_c_compiler, find_cxx_compiler, headers_on_cpu
 
 _FLAGS = ("-std=c++17", "-ffp-contract=off", "-O0", "-fPIC", "-Wno-unknown-pragmas")
 _HEADERS: tuple[tuple[str, str], ...] = (("c", "c99"), ("c", "c11"), ("c++", "c++11"), ("c++", "c++20"))
@@ -56,7 +56,8 @@ def build_kernels(
     for name in (f"{stem}.h", f"{stem}.cu"):
         (work / name).write_text(texts[name], encoding="utf-8")
     target = work / f"lib{stem}_cpu.so"
-    command = [*tools.cxx.command, *_FLAGS, "-include", str(tools.shim / "cuda_on_cpu.h"), "-I", str(work)]
+    command = [*tools.cxx.command, *_FLAGS, "-include", str(tools.shim / "cuda_on_cpu.h")]
+    command += [*headers_on_cpu(), "-I", str(work)]
     command += ["-shared", "-x", "c++", str(work / f"{stem}.cu"), "-o", str(target)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode != 0:

@@ -14,13 +14,14 @@ from itertools import islice
 from pathlib import Path
 
 from comprehensive.codegen.dispatch import MACHINE_FIELDS
-from comprehensive.codegen.interface import Argument, Interface, interface
+from comprehensive.codegen.interface import Argument, Interface, host_name, interface
 from comprehensive.codegen.plan import FunctionPlan, RegionPlan
+from comprehensive.data import template_directory
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.generate import outputs
 from comprehensive.loops.interpreter import c_value
 from comprehensive.machine.parameters import ample
-from comprehensive.runtime.serial import serial_text
+from comprehensive.runtime.serial import serial_unit
 from comprehensive.soundness.machines import AMPLE, machine_for, serves_all
 from comprehensive.soundness.sampling import Ranges, Sample, all_scalars, samples
 
@@ -69,7 +70,8 @@ def main() -> None:
         directory.mkdir(parents=True)
         for name, text in outputs(compilation).items():
             (directory / name).write_text(text, encoding="utf-8")
-        (directory / "serial.c").write_text(serial_text(compilation.source.text), encoding="utf-8")
+        shutil.copytree(template_directory() / "host" / "on_cpu", directory / "on_cpu")
+        (directory / "serial.c").write_text(serial_unit(compilation.program, spec.stem), encoding="utf-8")
         (plan,) = compilation.plan.functions
         lines = points(compilation, plan)
         (directory / "points.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -162,7 +164,7 @@ def program(stem: str, plan: FunctionPlan, *, exact_sums: bool) -> str:
     device = {a.name: f"device_{a.name}" for a in arrays}
     launch = ", ".join(device.get(a.name, a.name) for a in host.arguments)
     serial = ", ".join(f"host_{a.name}.data()" if a.pointer else a.name for a in host.everything)
-    declared = ", ".join(f"{a.type.value} *" if a.pointer else a.type.value for a in host.everything)
+    declared = ", ".join(f"{host_name(a.type)} *" if a.pointer else a.type.value for a in host.everything)
     return MAIN.format(
         stem=stem,
         # Few bits, so that a sum is the same in any order.
@@ -176,9 +178,9 @@ def program(stem: str, plan: FunctionPlan, *, exact_sums: bool) -> str:
             for a in arrays
         ),
         allocate="".join(
-            f"    std::vector<{a.type.value}> host_{a.name}(elements_{a.name});\n"
+            f"    std::vector<{host_name(a.type)}> host_{a.name}(elements_{a.name});\n"
             f"    fill(host_{a.name}, seed + {i});\n"
-            f"    {a.type.value} *device_{a.name} = to_device(host_{a.name});\n"
+            f"    {host_name(a.type)} *device_{a.name} = to_device(host_{a.name});\n"
             for i, a in enumerate(arrays)
         ),
         params=f"    const {function}_params params = {{ {program_values or '0'} }};\n",
@@ -236,7 +238,7 @@ template <typename T> static void fill(std::vector<T> &values, unsigned seed)
   for (T &value : values) {{
     state = state * 1664525u + 1013904223u;
     const int drawn = static_cast<int>(state >> 8) % 20001 - 10000;
-    value = std::is_floating_point<T>::value ? static_cast<T>({real}) : static_cast<T>(drawn);
+    value = std::is_integral<T>::value ? static_cast<T>(drawn) : static_cast<T>({real});
   }}
 }}
 
@@ -257,7 +259,8 @@ static int compare(const char *name, const std::vector<T> &expected, const T *de
   for (size_t i = 0; i < actual.size(); i++)
     if (std::memcmp(&actual[i], &expected[i], sizeof(T)) != 0) {{
       std::ostringstream text;
-      text << name << "[" << i << "] is " << actual[i] << ", expected " << expected[i] << "; ";
+      text << name << "[" << i << "] is " << static_cast<double>(actual[i]) << ", expected "
+           << static_cast<double>(expected[i]) << "; ";
       message += text.str();
       return 1;
     }}

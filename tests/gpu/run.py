@@ -66,7 +66,7 @@ def build(spec: Path, arch: str) -> str | None:
     """Compiles the test program; returns what went wrong."""
     flags = [f"-arch={arch}", "-O2", "-fmad=false", "-Werror", "all-warnings"]
     steps = [
-        ["gcc", "-std=gnu99", "-O1", "-ffp-contract=off", "-c", "serial.c", "-o", "serial.o"],
+        ["gcc", "-std=gnu99", "-O1", "-ffp-contract=off", "-I", "on_cpu", "-c", "serial.c", "-o", "serial.o"],
         ["nvcc", *flags, f"{spec.name}.cu", "main.cu", "serial.o", "-o", "test", "-lm"],
     ]
     for step in steps:

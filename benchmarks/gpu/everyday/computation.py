@@ -18,7 +18,10 @@ Size: TypeAlias = Mapping[str, int]
 Values: TypeAlias = SimpleNamespace
 """Sizes, scalars and arrays of a computation by their names, and ``xp``."""
 
-BYTES: Mapping[str, int] = {"float32": 4, "float64": 8, "int32": 4, "uint8": 1}
+BYTES: Mapping[str, int] = {
+    **{"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8},
+    **{"int32": 4, "uint8": 1},
+}
 PRODUCT_TOLERANCE = 1e-4
 """A part of the largest element. Sums in single precision stay below; TF32 misses by 3e-4 and more."""
 
@@ -42,7 +45,7 @@ class Array:
 
     @property
     def is_integer(self) -> bool:
-        return not self.dtype.startswith("float")
+        return "float" not in self.dtype
 
     @property
     def elements(self) -> int:

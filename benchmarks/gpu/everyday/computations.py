@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from benchmarks.gpu.everyday.computation import Computation
 from benchmarks.gpu.everyday.grids import CONVOLUTIONS, STENCILS
+from benchmarks.gpu.everyday.halves import HALVES
 from benchmarks.gpu.everyday.moves import ELEMENTS, IRREGULAR, MOVES
 from benchmarks.gpu.everyday.products import PRODUCTS, VECTORS
 from benchmarks.gpu.everyday.rows import REDUCTIONS
@@ -19,6 +20,7 @@ GROUPS: Mapping[str, tuple[Computation, ...]] = {
     "moves": MOVES,
     "elements": ELEMENTS,
     "irregular": IRREGULAR,
+    "elements of 16 bits": HALVES,
 }
 COMPUTATIONS: Mapping[str, Computation] = {each.name: each for group in GROUPS.values() for each in group}
 GROUP_OF: Mapping[str, str] = {each.name: name for name, group in GROUPS.items() for each in group}

@@ -43,27 +43,27 @@ def _filtered(v: Values) -> Any:
     return total
 
 
-def _inside(grid: Any, values: Any) -> Any:
+def inside(grid: Any, values: Any) -> Any:
     """A copy of a grid with other values but on its border."""
     changed = grid + 0
     changed[(slice(1, -1),) * grid.ndim] = values
     return changed
 
 
-def _five(a: Any) -> Any:
+def five(a: Any) -> Any:
     return 0.2 * (a[1:-1, 1:-1] + a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:])
 
 
 def _seven(v: Values) -> Any:
     a, c = v.a, v.a[1:-1, 1:-1, 1:-1]
     around = a[:-2, 1:-1, 1:-1] + a[2:, 1:-1, 1:-1] + a[1:-1, :-2, 1:-1] + a[1:-1, 2:, 1:-1]
-    return _inside(v.b, c + v.r * (around + a[1:-1, 1:-1, :-2] + a[1:-1, 1:-1, 2:] - 6 * c))
+    return inside(v.b, c + v.r * (around + a[1:-1, 1:-1, :-2] + a[1:-1, 1:-1, 2:] - 6 * c))
 
 
 def _clamped(v: Values) -> Any:
     rows = v.xp.concatenate((v.a[:1], v.a, v.a[-1:]))
     wide = v.xp.concatenate((rows[:, :1], rows, rows[:, -1:]), 1)
-    return _five(wide)
+    return five(wide)
 
 
 def _weighted(v: Values) -> Any:
@@ -77,14 +77,14 @@ def _weighted(v: Values) -> Any:
         a[1:-1, 1:-1, :-2],
         a[1:-1, 1:-1, 2:],
     )
-    return _inside(v.b, sum(c[number] * point for number, point in enumerate(points)))
+    return inside(v.b, sum(c[number] * point for number, point in enumerate(points)))
 
 
 def _swept(v: Values) -> Any:
     source, target = v.a, v.b
     for _ in range(2 * v.t):
         around = source[:-2, 1:-1] + source[2:, 1:-1] + source[1:-1, :-2] + source[1:-1, 2:]
-        source, target = _inside(target, 0.25 * around), source
+        source, target = inside(target, 0.25 * around), source
     return source
 
 
@@ -93,7 +93,7 @@ def _edges(v: Values) -> Any:
     right = p[:-2, 2:] + 2 * p[1:-1, 2:] + p[2:, 2:] - p[:-2, :-2] - 2 * p[1:-1, :-2] - p[2:, :-2]
     down = p[2:, :-2] + 2 * p[2:, 1:-1] + p[2:, 2:] - p[:-2, :-2] - 2 * p[:-2, 1:-1] - p[:-2, 2:]
     total = abs(right) + abs(down)
-    return _inside(v.out, v.xp.where(total > 255, 255, total))
+    return inside(v.out, v.xp.where(total > 255, 255, total))
 
 
 def _byte_image(h: int, w: int) -> dict[str, Array]:
@@ -169,7 +169,7 @@ STENCILS = (
         "h w",
         lambda h, w: {"a": read(h, w), "b": kept(h, w)},
         "b",
-        lambda v: _inside(v.b, _five(v.a)),
+        lambda v: inside(v.b, five(v.a)),
         tiny=(5, 6),
         points=(IMAGE, ODD_IMAGE, (512, 512)),
         tolerance=STENCIL_TOLERANCE,
@@ -200,7 +200,7 @@ STENCILS = (
         "h w",
         lambda h, w: {"a": read(h, w), "b": written(h, w)},
         "b",
-        lambda v: _inside(v.a, _five(v.a)),
+        lambda v: inside(v.a, five(v.a)),
         tiny=(5, 6),
         points=(IMAGE, ODD_IMAGE),
         tolerance=STENCIL_TOLERANCE,

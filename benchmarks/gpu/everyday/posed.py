@@ -13,6 +13,8 @@ from benchmarks.gpu.everyday.computation import Array, Computation, Role, Size
 from benchmarks.gpu.problems import POISON, Arrays, Kind, Problem
 
 DTYPES: Mapping[str, torch.dtype] = {
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
     "float32": torch.float32,
     "float64": torch.float64,
     "int32": torch.int32,

@@ -1,4 +1,4 @@
-"""What a user of torch calls, in single precision without TF32; the fastest of several calls counts.
+"""What a user of torch calls, in the types of the arrays and without TF32; the fastest of several calls counts.
 
 A call gets the arrays of the computation and gives the tensor in which the result stands.
 """
@@ -70,14 +70,14 @@ def _five(a: Tensor) -> Tensor:
 
 def _cross(a: Tensor, centre: float, side: float) -> Tensor:
     """A plane under five points, by the convolution of the library."""
-    return functional.conv2d(a[None, None], _cross_filter(a.device, centre, side))[0, 0]
+    return functional.conv2d(a[None, None], _cross_filter(a.device, a.dtype, centre, side))[0, 0]
 
 
 @cache
-def _cross_filter(device: torch.device, centre: float, side: float) -> Tensor:
+def _cross_filter(device: torch.device, dtype: torch.dtype, centre: float, side: float) -> Tensor:
     """Made once: what comes from the host cannot stand in a graph."""
     rows = [[0.0, side, 0.0], [side, centre, side], [0.0, side, 0.0]]
-    return torch.tensor(rows, device=device)[None, None]
+    return torch.tensor(rows, dtype=dtype, device=device)[None, None]
 
 
 def _clamped(a: Tensor) -> Tensor:
@@ -235,6 +235,13 @@ CALLS: Mapping[str, Mapping[str, Call]] = {
     "black_scholes": {"elements": _prices},
     "nbody": {"in parts": _forces},
     "spmv": {"sparse_csr @": _sparse},
+    "half_matmul": {"mm": lambda v: torch.mm(v.a, v.b, out=v.c)},
+    "half_saxpy": {"add": lambda v: torch.add(v.y, v.x, alpha=v.alpha, out=v.z)},
+    "half_five_point": {
+        "slices": lambda v: _into(v.b, _five(v.a)),
+        "conv2d": lambda v: _into(v.b, _cross(v.a, 0.2, 0.2)),
+    },
+    "bfloat16_row_sums": {"sum": lambda v: torch.sum(v.a, 1, out=v.y)},
     "histogram": {"bincount": lambda v: v.h + torch.bincount(v.x, minlength=v.m)},
 }
 """The calls by the name of the computation; labels say which calls these are."""

@@ -29,6 +29,7 @@ from comprehensive.metafork.ast import (
     Stmt,
     Unary,
 )
+from comprehensive.metafork.scalar_types import promote
 
 _CHOICES = frozenset(("fminf", "fmaxf", "fmin", "fmax"))
 _ZERO, _ONE = IntLiteral(0), IntLiteral(1)
@@ -49,13 +50,14 @@ def joined_in(statement: Stmt, target: Name | Index, types: Mapping[str, ScalarT
 
 def neutral(operator: str, type: ScalarType) -> Expr | None:
     """The value of this type that leaves every value that is joined with it as it is."""
+    computed = promote(type)
     match operator:
         case "+":
-            return _ZERO if type.is_integer else Unary("-", FloatLiteral("0.0", type))
+            return _ZERO if type.is_integer else Unary("-", FloatLiteral("0.0", computed))
         case "-":  # of a number that is none, -x and -0.0 - x differ in the sign
             return _ZERO if type.is_integer else None
         case "*":
-            return _ONE if type.is_integer else FloatLiteral("1.0", type)
+            return _ONE if type.is_integer else FloatLiteral("1.0", computed)
         case "&":
             return IntLiteral(-1)
         case "|" | "^":

@@ -21,10 +21,13 @@ from benchmarks.gpu.everyday.computations import COMPUTATIONS
 from benchmarks.gpu.everyday.programs import PROGRAMS, SPELLINGS, Program
 from benchmarks.gpu.everyday.timed import OURS, THEIRS
 from benchmarks.gpu.header import C_TYPES
-from comprehensive.diagnostics import CompileError, DiagnosticSink, Severity
+from comprehensive.diagnostics import CompileError, DiagnosticSink, Severity, SourceFile
+from comprehensive.loops import bfloat16
 from comprehensive.metafork.parse import parse
 from comprehensive.metafork.read import read_source
+from comprehensive.runtime.elided import elision
 from comprehensive.runtime.serial import serial_text
+from comprehensive.toolchain.host import headers_on_cpu
 
 PACKAGE = Path(everyday.__file__).parent
 LEAST_KERNELS = 40
@@ -40,12 +43,24 @@ def serial(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     directory = tmp_path_factory.mktemp("everyday")
     parts = ["#include <math.h>", "#include <stdlib.h>"]
     for program in PROGRAMS:
-        text = serial_text(program.at(program.computation.size(program.computation.tiny)))
-        parts += [text, *(f"#undef {name}" for name in re.findall(r"^#define (\w+)", text, re.MULTILINE))]
+        text = program.at(program.computation.size(program.computation.tiny))
+        if has_halves(program):
+            elided = elision(parse(SourceFile(program.path.name, text), DiagnosticSink()), every_access=False)
+            text = f"{elided.before}{elided.text}"
+        parts += [
+            serial_text(text),
+            *(f"#undef {name}" for name in re.findall(r"^#define (\w+)", text, re.MULTILINE)),
+        ]
     (directory / "all.c").write_text("\n".join(parts), encoding="utf-8")
-    command = ["gcc", "-std=gnu99", "-O0", "-ffp-contract=off", "-w", "-shared", "-fPIC", "all.c", "-lm"]
+    command = ["gcc", "-std=gnu99", "-O0", "-ffp-contract=off", "-w", "-shared", "-fPIC", *headers_on_cpu()]
+    command += ["all.c", "-lm"]
     subprocess.run([*command, "-o", "all.so"], cwd=directory, check=True)
     return ctypes.CDLL(str(directory / "all.so"))
+
+
+def has_halves(program: Program) -> bool:
+    arrays = program.computation.arrays(**program.computation.size(program.computation.tiny))
+    return any(array.dtype in ("float16", "bfloat16") for array in arrays.values())
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
@@ -54,13 +69,17 @@ def test_kernels_compute_what_their_descriptions_say(serial: ctypes.CDLL, progra
     size = computation.size(computation.tiny)
     described = computation.arrays(**size)
     arrays = {name: begun(each, seed) for seed, (name, each) in enumerate(described.items())}
-    exact = {name: wide(array) for name, array in arrays.items() if described[name].role != Role.WRITTEN}
+    exact = {
+        name: wide(array, described[name].dtype)
+        for name, array in arrays.items()
+        if described[name].role != Role.WRITTEN
+    }
     scalars = dict(computation.scalars or {})
     expected = computation.reference(SimpleNamespace(**size, **scalars, **exact, xp=np))
 
     serial[program.name](*arguments(program, {**size, **scalars}, arrays))
 
-    actual = wide(arrays[computation.result])
+    actual = wide(arrays[computation.result], described[computation.result].dtype)
     assert actual.shape == np.shape(expected)
     if computation.is_exact:
         assert np.array_equal(actual, expected)
@@ -69,17 +88,21 @@ def test_kernels_compute_what_their_descriptions_say(serial: ctypes.CDLL, progra
 
 
 def begun(array: Array, seed: int) -> NDArray[np.generic]:
+    dtype = "uint16" if array.dtype == bfloat16.NAME else array.dtype
     if array.role == Role.WRITTEN:
-        return np.full(array.shape, POISON, array.dtype)
+        return np.full(array.shape, POISON, dtype)
     if array.rule is not None:
         return array.rule(np.arange(array.elements)).astype(array.dtype).reshape(array.shape)
     random = np.random.default_rng(seed)
     if array.is_integer:
         return random.integers(int(array.low), int(array.high) + 1, array.shape, array.dtype)
-    return random.uniform(array.low, array.high, array.shape).astype(array.dtype)
+    values = random.uniform(array.low, array.high, array.shape)
+    return bfloat16.to_bits(values) if array.dtype == bfloat16.NAME else values.astype(dtype)
 
 
-def wide(array: NDArray[np.generic]) -> NDArray[np.generic]:
+def wide(array: NDArray[np.generic], dtype: str) -> NDArray[np.generic]:
+    if dtype == bfloat16.NAME:
+        return bfloat16.from_bits(array).astype(np.float64)
     return array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
 
 

@@ -34,6 +34,14 @@ void backwards(int n, const long x[n], long y[n], int B) {
       y[i] = x[n - 1 - i] + 3 * x[n - i] + 5 * x[n - 2 - i];
   }
 }""",
+    "halves": """
+void halves(int n, const half x[n], half y[n], int B) {
+  meta_schedule block(B) {
+    meta_for (int i = 1; i < n - 1; i++)
+      if (i % 5 != 2)
+        y[i] = x[i - 1] + 2 * x[i] - x[i + 1];
+  }
+}""",
     "nested": """
 void nested(int n, const int x[n], const int w[n], int y[n], int B) {
   meta_schedule block(B) {
@@ -141,6 +149,8 @@ def data_of(name: str, sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
         case "ends":
             floats = {array: generator.random(n, dtype=np.float32) for array in ("x", "y")}
             return {**floats, "z": generator.random(n)}
+        case "halves":
+            return {array: generator.standard_normal(n).astype(np.float16) for array in ("x", "y")}
         case "backwards":
             return {array: generator.integers(-(2**40), 2**40, n) for array in ("x", "y")}
         case _:

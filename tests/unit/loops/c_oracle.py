@@ -63,13 +63,14 @@ def compile_c(text: str, folder: Path) -> ctypes.CDLL:
     """A shared library from C text; floating arithmetic as written, integers wrap."""
     folder.mkdir(parents=True, exist_ok=True)
     source, library = folder / "oracle.c", folder / "oracle.so"
-    source.write_text("#include <math.h>\n#include <stdlib.h>\n" + text)
+    source.write_text("#include <math.h>\n#include <stdlib.h>\ntypedef _Float16 __half;\n" + text)
     subprocess.run(
         [
             "gcc",
             "-O0",
             "-w",
             "-ffp-contract=off",
+            "-fexcess-precision=standard",
             "-fwrapv",
             "-shared",
             "-fPIC",

@@ -33,8 +33,10 @@ from comprehensive.runtime.values import c_type
 from tests.unit.loops.c_oracle import c_text, compile_c, needs_gcc, pointer
 from tests.unit.loops.nests import nests_of, program_of, spec_text
 
-TYPES = list(ScalarType)
-NAMES = {f"x{n}": type for n, type in enumerate(TYPES)} | {f"y{n}": type for n, type in enumerate(TYPES)}
+TYPES = [type for type in ScalarType if type is not ScalarType.BFLOAT16]
+"""Compilers of C have `half`, but not all of them `bfloat16`."""
+PASSED = [type for type in TYPES if not type.is_storage]
+NAMES = {f"x{n}": type for n, type in enumerate(PASSED)} | {f"y{n}": type for n, type in enumerate(PASSED)}
 ARITHMETIC = ["+", "-", "*", "/", "<", "<=", ">", ">=", "==", "!=", "&&", "||"]
 LITERAL_TYPES = [type for type in INTEGER_TYPES if not type.is_narrow]
 INTEGER = ["%", "<<", ">>", "&", "|", "^"]

@@ -148,7 +148,7 @@ CASES: dict[str, tuple[str, str]] = {
     "data handed to a function": ("CF0215", in_host("  init(§c, n);")),
     "parameter not understood": ("CF0216", with_parameters("int d, int B, §int n = 3, float *c")),
     "parameter of another type": ("CF0117", with_parameters("int d, int B, §count_t n, float *c")),
-    "array of another type": ("CF0117", with_parameters("int d, int B, const §half *c")),
+    "array of another type": ("CF0117", with_parameters("int d, int B, const §__fp16 *c")),
     "keyword of a region": ("CF0128", in_host("").replace("meta_schedule", "§meta_shedule")),
     "keyword of a loop": ("CF0128", in_host("").replace("meta_for (int i", "§metafor (int i")),
     "keyword of an update": ("CF0128", in_threads("§metaatomic c[0] += 1;")),
@@ -281,6 +281,22 @@ CASES: dict[str, tuple[str, str]] = {
         + OK.replace("c[i * B + u] = 1", "meta_atomic §c[u] += 1")
         + " } }",
     ),
+    "atomic update of half": (
+        "CF0226",
+        "void f(int d, int B, half *c) { meta_schedule { "
+        + OK.replace("c[i * B + u] = 1", "meta_atomic §c[u] += 1.0f")
+        + " } }",
+    ),
+    "half passed by value": ("CF0223", with_parameters("int d, int B, §half r, float *c")),
+    "half of host code": (
+        "CF0223",
+        in_host("  bfloat16 §r = 0.5f;").replace("c[i * B + u] = 1", "c[i * B + u] = r"),
+    ),
+    "half that counts": ("CF0212", in_threads("§for (half h = 0; h < 2; h++) c[0] = h;")),
+    "half as a subscript": ("CF0212", in_threads("half h = 1.0f; c[§h] = 1;")),
+    "half as a length": ("CF0213", in_threads("half h = 2.0f; float t[§h];")),
+    "remainder of half": ("CF0212", in_threads("half h = 2.0f; c[0] = §h % 2;")),
+    "arithmetic of CUDA": ("CF0129", in_threads("half h = 2.0f; c[0] = §__hadd(h, h);")),
     "atomic update of float by double": ("CF0226", in_threads("meta_atomic c[0] += §0.5;")),
     "atomic update of int by float": (
         "CF0226",
@@ -336,7 +352,7 @@ def test_messages_name_what_to_use_instead() -> None:
         "t.mf:7:1: error: type 'long double' is not supported [CF0117]\n"
         "    7 | long double k = 0;\n"
         "      | ^~~~~~~~~~~\n"
-        "help: use double; the types are the integers of C and stdint.h, bool, float and double"
+        "help: use double; the types are the integers of C and stdint.h, bool, half, bfloat16, float and double"
     )
 
 

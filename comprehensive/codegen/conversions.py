@@ -1,0 +1,267 @@
+"""Conversions of storage types, said: what is read of `half` and `bfloat16` is a float, what is written is rounded.
+
+In: a kernel or statements, and the types of names.  Out: the same with CUDA's functions wherever C++ would convert
+in a way of its own, or compute in 16 bits::
+
+    y[i] += alpha * x[i];   -->   y[i] = __float2half_rn(__half2float(y[i]) + alpha * __half2float(x[i]));
+    y[i] = x[i];            stays: an element of the same type is copied
+
+A ``double`` is rounded once; an integer becomes a ``float`` first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias, assert_never
+
+from comprehensive.codegen.kernel import (
+    NEXT,
+    Barrier,
+    Comment,
+    Kernel,
+    KernelStmt,
+    OfTiles,
+    Plain,
+    SharedTile,
+    ThreadIf,
+    UniformFor,
+    UniformIf,
+)
+from comprehensive.loops.types import type_of
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Conditional,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    FloatLiteral,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    MetaFor,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+    While,
+)
+from comprehensive.metafork.scalar_types import promote
+
+_Types: TypeAlias = defaultdict[str, ScalarType]
+"""What is not declared is an ``int``: ``threadIdx.x``, a constant of a template."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Functions:
+    """CUDA's conversions of a type; ``header`` declares them, and ``name`` is in all their names and in no other."""
+
+    header: str
+    name: str
+    to_float: str
+    of_float: str
+    of_double: str
+
+
+_FUNCTIONS = {
+    ScalarType.HALF: _Functions("cuda_fp16.h", "half", "__half2float", "__float2half_rn", "__double2half"),
+    ScalarType.BFLOAT16: _Functions(
+        "cuda_bf16.h", "bfloat16", "__bfloat162float", "__float2bfloat16_rn", "__double2bfloat16"
+    ),
+}
+
+
+def storage_headers(texts: Iterable[str]) -> tuple[str, ...]:
+    """The headers of CUDA that declare the storage types which kernels, as text, mention."""
+    everything = "\n".join(texts)
+    return tuple(f.header for f in _FUNCTIONS.values() if re.search(rf"\b__\w*{f.name}", everything))
+
+
+def with_conversions(kernel: Kernel) -> Kernel:
+    """The kernel with all conversions of storage types as calls."""
+    body, _ = _in_kernel(kernel.body, _types({p.name: p.type for p in kernel.parameters}))
+    return replace(kernel, body=body)
+
+
+def converted(body: Sequence[Stmt], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
+    """Statements with all conversions of storage types as calls; ``types`` are those of names around them."""
+    return _in_body(body, _types(types))[0]
+
+
+def _types(known: Mapping[str, ScalarType]) -> _Types:
+    return defaultdict(lambda: ScalarType.INT, known)
+
+
+def _in_kernel(body: Iterable[KernelStmt], outside: _Types) -> tuple[tuple[KernelStmt, ...], _Types]:
+    types = outside.copy()
+    result: list[KernelStmt] = []
+    for statement in body:
+        match statement:
+            case Plain():
+                inner, types = _in_body(statement.body, types)
+                result.append(Plain(inner))
+            case UniformFor():
+                (header,), _ = _in_body((statement.header,), types)
+                assert isinstance(header, For)
+                body, _ = _in_kernel(statement.body, _inside(statement.header, types))
+                result.append(replace(statement, header=header, body=body))
+            case UniformIf() | ThreadIf():
+                then, _ = _in_kernel(statement.then, types)
+                otherwise, _ = _in_kernel(statement.otherwise, types)
+                condition = _value(statement.condition, types)
+                result.append(replace(statement, condition=condition, then=then, otherwise=otherwise))
+            case SharedTile():
+                types[statement.name] = statement.type
+                result.append(statement)
+            case Barrier() | Comment() | OfTiles():
+                result.append(statement)
+            case _:
+                assert_never(statement)
+    return tuple(result), types
+
+
+def _in_body(body: Sequence[Stmt], outside: _Types) -> tuple[tuple[Stmt, ...], _Types]:
+    """The statements, and the types that are known behind them."""
+    types = outside.copy()
+    result: list[Stmt] = []
+    for statement in body:
+        result.append(_statement(statement, types))
+        if isinstance(statement, Declare):
+            types[statement.name] = statement.type
+    return tuple(result), types
+
+
+def _inside(loop: For | MetaFor, types: _Types) -> _Types:
+    inner = types.copy()
+    if loop.type is not None:
+        inner[loop.iterator] = loop.type
+    return inner
+
+
+def _statement(statement: Stmt, types: _Types) -> Stmt:
+    match statement:
+        case Declare():
+            initial = None if statement.initial is None else _stored(statement.initial, statement.type, types)
+            return replace(statement, initial=initial)
+        case Assign():
+            return _assignment(statement, types)
+        case If():
+            then, _ = _in_body(statement.then, types)
+            otherwise, _ = _in_body(statement.otherwise, types)
+            return replace(
+                statement, condition=_value(statement.condition, types), then=then, otherwise=otherwise
+            )
+        case For() | MetaFor():
+            inner = _inside(statement, types)
+            body, _ = _in_body(statement.body, inner)
+            return replace(
+                statement,
+                start=_value(statement.start, types),
+                bound=_value(statement.bound, inner),
+                step=_value(statement.step, inner),
+                body=body,
+            )
+        case While() | DoWhile():
+            body, _ = _in_body(statement.body, types)
+            return replace(statement, condition=_value(statement.condition, types), body=body)
+        case Block():
+            return replace(statement, body=_in_body(statement.body, types)[0])
+        case Break() | Continue():
+            return statement
+        case _:
+            assert_never(statement)
+
+
+def _assignment(statement: Assign, types: _Types) -> Assign:
+    """The operation of an update of a storage type is one in float, with its result rounded."""
+    target = statement.target
+    type = types[target.identifier if isinstance(target, Name) else target.array]
+    operator, value = statement.operator, statement.value
+    if type.is_storage and operator != "=":
+        operator, value = "=", Binary(operator[:-1], target, value, statement.span)
+    stored = _stored(value, type, types)
+    return replace(statement, target=_place(target, types), operator=operator, value=stored)
+
+
+def _place(target: Name | Index, types: _Types) -> Name | Index:
+    if isinstance(target, Index):
+        return replace(target, subscripts=tuple(_value(s, types) for s in target.subscripts))
+    return target
+
+
+def _value(expr: Expr, types: _Types) -> Expr:
+    """The expression with its value in the type in which one computes."""
+    match expr:
+        case IntLiteral() | FloatLiteral():
+            return expr
+        case Name() | Index():
+            element = _element_type(expr, types)
+            place = _place(expr, types)
+            return place if element is None else Call(_FUNCTIONS[element].to_float, (place,), expr.span)
+        case Cast() if expr.type.is_storage:
+            rounded = _stored(expr.operand, expr.type, types)
+            return Call(_FUNCTIONS[expr.type].to_float, (rounded,), expr.span)
+        case Cast(ScalarType.FLOAT, operand) if type_of(operand, types).is_storage:
+            return _value(operand, types)
+        case Unary() | Cast():
+            return replace(expr, operand=_value(expr.operand, types))
+        case Binary():
+            return replace(expr, left=_value(expr.left, types), right=_value(expr.right, types))
+        case Conditional(condition, then, otherwise):
+            return replace(
+                expr,
+                condition=_value(condition, types),
+                then=_value(then, types),
+                otherwise=_value(otherwise, types),
+            )
+        case Call():
+            element = _element_type(expr, types)
+            if element is not None:
+                return Call(_FUNCTIONS[element].to_float, (expr,), expr.span)
+            return replace(expr, arguments=tuple(_value(a, types) for a in expr.arguments))
+        case _:
+            assert_never(expr)
+
+
+def _stored(expr: Expr, type: ScalarType, types: _Types) -> Expr:
+    """The value of an expression as what a variable of this type holds."""
+    if not type.is_storage:
+        return _value(expr, types)
+    if isinstance(expr, Cast) and expr.type is type:
+        return _stored(expr.operand, type, types)
+    if isinstance(expr, Name | Index | Call) and _element_type(expr, types) is type:
+        return expr if isinstance(expr, Call) else _place(expr, types)
+    functions, value, computed = _FUNCTIONS[type], _value(expr, types), promote(type_of(expr, types))
+    if isinstance(expr, Conditional) and computed is not ScalarType.DOUBLE:
+        then, otherwise = _stored(expr.then, type, types), _stored(expr.otherwise, type, types)
+        return replace(expr, condition=_value(expr.condition, types), then=then, otherwise=otherwise)
+    match computed:
+        case ScalarType.DOUBLE:
+            return Call(functions.of_double, (value,), expr.span)
+        case ScalarType.FLOAT:
+            return Call(functions.of_float, (value,), expr.span)
+        case _:
+            return Call(functions.of_float, (Cast(ScalarType.FLOAT, value),), expr.span)
+
+
+def _element_type(expr: Name | Index | Call, types: _Types) -> ScalarType | None:
+    """The storage type of what is read, here or by a neighbouring thread (``codegen/shuffles.py``); else None."""
+    match expr:
+        case Name(identifier):
+            type = types[identifier]
+        case Index(array):
+            type = types[array]
+        case Call(function, (*_, Index(array))) if function == NEXT:
+            type = types[array]
+        case Call():
+            return None
+    return type if type.is_storage else None
