@@ -328,7 +328,8 @@ def _body(plan: FunctionPlan, host: Interface) -> str:
         match part:
             case Span():
                 # The last line of what stands here instead of a region is no line of the source.
-                pieces.append("\n" + source_line(part.position[0]) + without_values(part))
+                text = without_values(part, plan.function.rewritten)
+                pieces.append("\n" + source_line(part.position[0]) + text)
             case HostAssert():
                 pieces.append(f"{{ if (!cf_require(cf_state, {_requirement(part, types)})) return; }}")
             case MetaSchedule():
@@ -408,8 +409,10 @@ def _region(region: RegionPlan, host: Interface, seen: RegionView) -> RegionSour
 
 def _available(region: RegionPlan, host: Interface) -> tuple[Argument, ...]:
     """The data and scalars that host code passes to the launcher of a region."""
-    pointers = {a.name: a for a in host.everything if a.pointer}
     nests = (region.nest, *(tile.nest for tile in region.tilings))
+    # Pointers of host code first: one that is no argument of the function is as it was declared there.
+    pointers = {a.pointer: Argument(a.pointer, a.type, True, a.const) for each in nests for a in each.arrays}
+    pointers |= {a.name: a for a in host.everything if a.pointer}
     scalars = {s.name: s for each in nests for s in each.scalars if s.role is not Role.TILE}
     return tuple(
         [pointers[name] for name in dict.fromkeys(a.pointer for each in nests for a in each.arrays)]

@@ -69,6 +69,8 @@ def check_names(
     """Checks one region."""
     scope = scope_of_region(function, region, outside.opaque)
     checker = ExpressionChecker(outside, sink)
+    for pointer in region.pointers:
+        _check_reserved(pointer.name, pointer.span, sink)
     for scalar in region.scalars:
         _check_reserved(scalar.name, scalar.span, sink)
         _check_symbol(scalar.name, scalar.span, sink)

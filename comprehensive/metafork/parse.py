@@ -10,6 +10,7 @@ Stages: tokens, functions and regions (lexically), parameters, host code, region
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -34,8 +35,9 @@ from comprehensive.metafork.expression_check import NamesOutside
 from comprehensive.metafork.file_scope import calls_of_regions, mutable_variables
 from comprehensive.metafork.grammar import parse as parse_tokens
 from comprehensive.metafork.host import HostCode, Surroundings, host_code
+from comprehensive.metafork.host_pointers import AtRegion, HostPointers, host_pointers
 from comprehensive.metafork.inlining import Helpers, Inliner
-from comprehensive.metafork.items import items
+from comprehensive.metafork.items import Item, items
 from comprehensive.metafork.limits import (
     too_deep_in_text,
     too_deep_in_tree,
@@ -100,7 +102,7 @@ def parse(
     names = NamesOutside(frozenset(), frozenset(text.macros), text.missing, of_file)
     taken = [token.text for token in (*text.included, *text.tokens) if token.type == "NAME"]
     helpers = Helpers.of(declarations, constants, constant_arrays(declarations, constants), names, taken)
-    reader = _FunctionReader(text, helpers, other_types, notation)
+    reader = _FunctionReader(text, helpers, declarations, other_types, notation)
     functions: list[Function] = []
     for function in found:
         if len(sink.diagnostics) > MAXIMUM_ERRORS:
@@ -127,9 +129,15 @@ class _FunctionReader:
     """Turns what the lexical finder found into trees."""
 
     def __init__(
-        self, text: Preprocessed, helpers: Helpers, other_types: Mapping[str, Token], notation: Notation
+        self,
+        text: Preprocessed,
+        helpers: Helpers,
+        declarations: Sequence[Item],
+        other_types: Mapping[str, Token],
+        notation: Notation,
     ) -> None:
         self._text = text
+        self._declarations = declarations
         self._helpers = helpers
         self._other_types = other_types
         self._notation = notation
@@ -145,19 +153,22 @@ class _FunctionReader:
         body, host, regions = self._body_tokens(found)
         _report_jumps(host)
         # Twice: which definitions there are decides which names change, and that which definitions count.
-        definitions = host_code(body, regions, parameters, Changes(), self._host_value).definitions
+        definitions = host_code(body, regions, parameters, Changes(), self._host_value, {}).definitions
         changed = changes(host, definitions, self._macros, self._in_macros)
-        code = host_code(body, regions, parameters, changed, self._host_value)
+        pointers = self._pointers(
+            host, regions, parameters, changed.names | _hidden(host, definitions, parameters)
+        )
+        code = host_code(body, regions, parameters, changed, self._host_value, pointers.exchanges)
         own = declared_names(self._tokens[found.parameters.start : found.closing])
         schedules: list[MetaSchedule] = []
         added: dict[str, Parameter] = {}
         readable = understood
-        for region, around in zip(found.regions, code.surroundings, strict=True):
+        for region, around, at in zip(found.regions, code.surroundings, pointers.regions, strict=True):
             errors = len(sink.diagnostics)
             if errors > MAXIMUM_ERRORS:
                 readable = False
                 break
-            found_here, more = self._regions(region, around, parameters, changed.names, own)
+            found_here, more = self._regions(region, around, at, parameters, changed.names, own)
             schedules += found_here
             added |= {parameter.name: parameter for parameter in more}
             readable &= len(sink.diagnostics) == errors
@@ -166,14 +177,30 @@ class _FunctionReader:
             schedules = [
                 replace(s, loops=tuple(replace(loop, regions=0) for loop in s.loops)) for s in schedules
             ]
-        function = self._assemble(found, (*parameters, *added.values()), code, schedules)
+        function = self._assemble(found, (*parameters, *added.values()), code, schedules, pointers)
         if readable:
             opaque = frozenset(name for around in code.surroundings for name in around.opaque)
-            host_names = _first_mentions(host, definitions)
             macros = self._macros | set(self._text.macros)
-            names = HostNames(host_names, opaque, macros, self._text.missing, self._helpers.outside.of_file)
+            names = HostNames(
+                _first_mentions(host, definitions),
+                tuple((host[position].span, bases) for position, bases in pointers.others.items()),
+                opaque,
+                macros,
+                self._text.missing,
+                self._helpers.outside.of_file,
+            )
             check_function(function, names, sink)
         return function
+
+    def _pointers(
+        self,
+        host: Sequence[Token],
+        regions: Sequence[FoundRegion],
+        parameters: Sequence[Parameter],
+        changed: frozenset[str],
+    ) -> HostPointers:
+        closings = {region.keyword: region.closing for region in regions}
+        return host_pointers(host, closings, parameters, changed, self._declarations)
 
     # --- heads -------------------------------------------------------------------------------------------
 
@@ -242,6 +269,7 @@ class _FunctionReader:
         self,
         found: FoundRegion,
         around: Surroundings,
+        at: AtRegion,
         parameters: tuple[Parameter, ...],
         changed: frozenset[str],
         own: frozenset[str],
@@ -253,9 +281,10 @@ class _FunctionReader:
         keyword = self._tokens[found.keyword]
         inside = self._text.inside(found.opening + 1, found.closing)
         errors = len(self._origin.sink.diagnostics)
+        around = replace(around, opaque=around.opaque - {pointer.name for pointer in at.pointers})
         clauses = self._clauses(found)
         body = region_body(inside, self._tokens[found.closing], self._names)
-        body = self._inlined(body, around, parameters)
+        body = self._inlined(body, around, at, parameters)
         body = with_tables(body, self._tables(own), self._origin.sink)
         is_understood = len(self._origin.sink.diagnostics) == errors
         unsteady = changed | around.opaque | {item.name for item in (*around.scalars, *around.arrays)}
@@ -276,6 +305,8 @@ class _FunctionReader:
                 keyword.span.to(self._tokens[found.closing].span),
                 around.is_certain,
                 frozenset(changed),
+                at.pointers,
+                at.addresses,
             )
             for part in tree.bodies
         )
@@ -290,11 +321,15 @@ class _FunctionReader:
         return {name: table for name, table in self._helpers.tables.items() if name not in own}
 
     def _inlined(
-        self, body: tuple[Stmt, ...], around: Surroundings, parameters: Sequence[Parameter]
+        self,
+        body: tuple[Stmt, ...],
+        around: Surroundings,
+        at: AtRegion,
+        parameters: Sequence[Parameter],
     ) -> tuple[Stmt, ...]:
         """The body with calls of functions of the file as what they do."""
         function = Function("", tuple(parameters), ())
-        region = MetaSchedule(None, (), around.scalars, around.arrays)
+        region = MetaSchedule(None, (), around.scalars, around.arrays, pointers=at.pointers)
         scope = scope_of_region(function, region, around.opaque)
         scope.outer = self._helpers.scope_of_tables()
         return Inliner(self._helpers, scope, self._origin.sink).body(body)
@@ -360,6 +395,7 @@ class _FunctionReader:
         parameters: tuple[Parameter, ...],
         code: HostCode,
         schedules: Sequence[MetaSchedule],
+        pointers: HostPointers,
     ) -> Function:
         first, last = self._tokens[found.opening].end, self._tokens[found.closing].start
         file = self._origin.file
@@ -379,6 +415,8 @@ class _FunctionReader:
             tuple(parts),
             self._tokens[found.head].span.to(self._tokens[found.closing].span),
             Span(file, first, last),
+            pointers.rewritten,
+            pointers.spoken & {p.name for p in parameters if p.is_data},
         )
 
 
@@ -492,6 +530,14 @@ def _report_copies(functions: Sequence[Function], sink: DiagnosticSink) -> None:
             token.span,
             help=f"pass '{token.text}' as a parameter, or make it const",
         )
+
+
+def _hidden(
+    host: Sequence[Token], definitions: frozenset[int], parameters: Sequence[Parameter]
+) -> frozenset[str]:
+    """The names that stand for more than one variable of a function."""
+    declared = [*(p.name for p in parameters), *(host[position].text for position in sorted(definitions))]
+    return frozenset(name for name, count in Counter(declared).items() if count > 1)
 
 
 def _first_mentions(host: Sequence[Token], definitions: frozenset[int]) -> dict[str, Span]:
