@@ -246,7 +246,8 @@ class Parameter:
 
     Scalars have ``pointer=False`` and ``dims == ()``.  Data is ``pointer=True`` (``const float *a``) or has dims
     (``float a[n][n]``; the first may be None: ``float a[][n]``).  The C function does not have one that is ``added``:
-    it shapes the blocks of a region whose text says nothing of blocks.
+    it shapes the blocks of a region whose text says nothing of blocks.  One ``of_file`` is a variable of the file, that
+    the C function reaches by itself and the launcher is passed.
     """
 
     name: str
@@ -256,6 +257,7 @@ class Parameter:
     dims: tuple[Expr | None, ...] = ()
     span: Span = _span()
     added: bool = False
+    of_file: bool = False
 
     @property
     def is_data(self) -> bool:
@@ -397,8 +399,13 @@ class Function:
 
     @property
     def written_parameters(self) -> tuple[Parameter, ...]:
-        """Those of the C function."""
+        """Those of the C function, and the variables of the file that it uses."""
         return tuple(p for p in self.parameters if not p.added)
+
+    @property
+    def own_parameters(self) -> tuple[Parameter, ...]:
+        """Those of the C function alone."""
+        return tuple(p for p in self.parameters if not (p.added or p.of_file))
 
 
 @dataclass(frozen=True, slots=True)

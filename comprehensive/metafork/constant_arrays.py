@@ -95,7 +95,7 @@ def _table(words: Sequence[Token], kind: ScalarType, constants: Constants) -> Ta
         return None
     equals = next((k for k, token in enumerate(words) if token.type == "ASSIGN"), len(words))
     initial = words[equals + 1 :]
-    lengths = _lengths(words[1:equals], constants)
+    lengths = lengths_of(words[1:equals], constants)
     if lengths is None or len(initial) < 2 or initial[0].type != "LBRACE" or initial[-1].type != "RBRACE":
         return None
     if lengths[0] is None:
@@ -111,7 +111,7 @@ def _table(words: Sequence[Token], kind: ScalarType, constants: Constants) -> Ta
     return Table(words[0].text, kind, sizes, tuple(values), words[0].span)
 
 
-def _lengths(words: Sequence[Token], constants: Constants) -> tuple[int | None, ...] | None:
+def lengths_of(words: Sequence[Token], constants: Constants) -> tuple[int | None, ...] | None:
     """What stands in brackets; None for the first one where nothing does."""
     found: list[int | None] = []
     position = 0

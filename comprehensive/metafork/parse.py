@@ -33,6 +33,7 @@ from comprehensive.metafork.constant_arrays import Table, constant_arrays, with_
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.expression_check import NamesOutside
 from comprehensive.metafork.file_scope import calls_of_regions, mutable_variables
+from comprehensive.metafork.file_variables import file_variables
 from comprehensive.metafork.grammar import parse as parse_tokens
 from comprehensive.metafork.host import HostCode, Surroundings, host_code
 from comprehensive.metafork.host_pointers import AtRegion, HostPointers, host_pointers
@@ -102,7 +103,8 @@ def parse(
     names = NamesOutside(frozenset(), frozenset(text.macros), text.missing, of_file)
     taken = [token.text for token in (*text.included, *text.tokens) if token.type == "NAME"]
     helpers = Helpers.of(declarations, constants, constant_arrays(declarations, constants), names, taken)
-    reader = _FunctionReader(text, helpers, declarations, other_types, notation)
+    variables = file_variables(declarations, constants)
+    reader = _FunctionReader(text, helpers, declarations, variables, other_types, notation)
     functions: list[Function] = []
     for function in found:
         if len(sink.diagnostics) > MAXIMUM_ERRORS:
@@ -133,11 +135,13 @@ class _FunctionReader:
         text: Preprocessed,
         helpers: Helpers,
         declarations: Sequence[Item],
+        variables: Mapping[str, Parameter],
         other_types: Mapping[str, Token],
         notation: Notation,
     ) -> None:
         self._text = text
         self._declarations = declarations
+        self._variables = variables
         self._helpers = helpers
         self._other_types = other_types
         self._notation = notation
@@ -151,6 +155,8 @@ class _FunctionReader:
         sink = self._origin.sink
         parameters, understood = self._parameters(found)
         body, host, regions = self._body_tokens(found)
+        own = declared_names(self._tokens[found.parameters.start : found.closing])
+        parameters = (*parameters, *self._of_file(body, own))
         _report_jumps(host)
         # Twice: which definitions there are decides which names change, and that which definitions count.
         definitions = host_code(body, regions, parameters, Changes(), self._host_value, {}).definitions
@@ -159,7 +165,7 @@ class _FunctionReader:
             host, regions, parameters, changed.names | _hidden(host, definitions, parameters)
         )
         code = host_code(body, regions, parameters, changed, self._host_value, pointers.exchanges)
-        own = declared_names(self._tokens[found.parameters.start : found.closing])
+        _report_lost_values(parameters, host, changed)
         schedules: list[MetaSchedule] = []
         added: dict[str, Parameter] = {}
         readable = understood
@@ -191,6 +197,15 @@ class _FunctionReader:
             )
             check_function(function, names, sink)
         return function
+
+    def _of_file(self, body: Sequence[Token], own: frozenset[str]) -> list[Parameter]:
+        """The variables of the file that a function uses, whose own names hide others."""
+        spoken = {
+            token.text
+            for before, token in zip((None, *body), body, strict=False)
+            if token.type == "NAME" and (before is None or before.type != "DOT")
+        }
+        return [v for name, v in self._variables.items() if name in spoken and name not in own]
 
     def _pointers(
         self,
@@ -530,6 +545,22 @@ def _report_copies(functions: Sequence[Function], sink: DiagnosticSink) -> None:
             token.span,
             help=f"pass '{token.text}' as a parameter, or make it const",
         )
+
+
+def _report_lost_values(parameters: Sequence[Parameter], host: Sequence[Token], changed: Changes) -> None:
+    """Host code of a launcher changes what it was passed for a variable of the file, and not the variable."""
+    for p in parameters:
+        if not p.of_file or p.dims or p.name not in changed.names:
+            continue
+        places = [position for position, name in changed.at if name == p.name]
+        places += [position for position, token in enumerate(host) if token.text == p.name]
+        for token in [host[position] for position in places[:1]]:
+            token.origin.sink.warning(
+                "CF0320",
+                f"host code changes the variable '{p.name}' of its file; the launcher changes a copy of its own",
+                token.span,
+                help=f"change '{p.name}' in the program that launches, or use a variable of the function",
+            )
 
 
 def _hidden(

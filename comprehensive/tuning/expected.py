@@ -18,7 +18,7 @@ import numpy as np
 
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.metafork.ast import Program
-from comprehensive.runtime.serial import SerialBuildError, serial_text
+from comprehensive.runtime.serial import SerialBuildError, entries, serial_text
 from comprehensive.soundness.difference import first_difference
 from comprehensive.toolchain.cache import cache_key
 from comprehensive.toolchain.host import Compiler
@@ -135,6 +135,7 @@ def reference_of(problem: Path) -> Path:
 def build_serial(program: Program, directory: Path, compiler: Compiler) -> Path:
     """The serial program as a shared object. SerialBuildError where the compiler rejects it."""
     text = f'#include <assert.h>\n#line 1 "serial"\n{serial_text(program.file.text, parallel=True)}'
+    text = f"{text}\n{entries(program)}"
     directory.mkdir(parents=True, exist_ok=True)
     flags = (*_FLAGS, *program.configuration.flags, *program.include_flags)
     included = (file.text for file in program.included)

@@ -45,10 +45,14 @@ def test_an_element_is_a_number_where_its_subscripts_are(tables: str, statements
     assert inlined(tables, statements) == left
 
 
-def test_an_array_of_the_file_that_is_not_constant_is_to_be_a_parameter() -> None:
-    _, sink = parse_text("static float w[3];\n" + in_threads("c[0] = w[0];"))
+@pytest.mark.parametrize(
+    "text", ["extern float w[3];", "static volatile float w[3];", "struct { float x; } w[3];"]
+)
+def test_an_array_of_the_file_that_is_not_understood_is_to_be_a_parameter(text: str) -> None:
+    _, sink = parse_text(f"{text}\n" + in_threads("c[0] = w[0];"))
     (diagnostic,) = sink.diagnostics
-    assert diagnostic.help == "'w' of the file is not on the device: pass it as a parameter, or make it const"
+    assert diagnostic.code == "CF0203"
+    assert "pass it as a parameter" in (diagnostic.help or "")
 
 
 def test_a_macro_of_several_statements_is_a_block() -> None:
@@ -69,7 +73,7 @@ def test_a_variable_of_the_function_hides_an_array_of_the_file() -> None:
         ("CF0209", W + in_threads("§w[0] = 1;")),
         ("CF0234", W + in_threads("c[0] = §w[3];")),
         ("CF0234", "const int §t[65] = {1};\n" + in_threads("c[0] = t[n];")),
-        ("CF0203", "static float w[3];\n" + in_threads("c[0] = §w[0];")),
+        ("CF0203", "extern float w[3];\n" + in_threads("c[0] = §w[0];")),
         ("CF0203", "const float w[2] = {[1] = 2};\n" + in_threads("c[0] = §w[0];")),
         ("CF0203", "const float w[1] = {1, 2};\n" + in_threads("c[0] = §w[0];")),
     ],
