@@ -70,7 +70,7 @@ def interface(plan: FunctionPlan) -> Interface:
     own = {parameter.name for parameter in function.parameters}
     nests = [region.nest for region in plan.regions]
     for nest, region in zip(nests, function.regions, strict=True):
-        known = own | {pointer.name for pointer in region.pointers}
+        known = own | {each.name for each in (*region.pointers, *region.tables)}
         for array in nest.arrays:
             if array.name not in known:
                 raise CompileError(

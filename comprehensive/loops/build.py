@@ -299,6 +299,7 @@ def _known(function: Function, region: MetaSchedule) -> tuple[tuple[Scalar, ...]
         Array(p.name, p.type, _dims(p.dims, known) if p.dims else None, p.const, p.span)
         for p in region.pointers
     ]
+    arrays += [Array(t.name, t.type, t.dims, True, t.span, values=t.values) for t in region.tables]
     arrays += [Array(a.name, a.type, _dims(a.dims, known), span=a.span) for a in region.arrays]
     return tuple(scalars), tuple(arrays)
 

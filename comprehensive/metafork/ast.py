@@ -280,6 +280,21 @@ class HostScalar:
 
 
 @dataclass(frozen=True, slots=True)
+class ConstantArray:
+    """A constant array of the file; ``values`` are its elements in order, the last subscript counting fastest."""
+
+    name: str
+    type: ScalarType
+    lengths: tuple[int, ...]
+    values: tuple[Expr, ...]
+    span: Span = _span()
+
+    @property
+    def dims(self) -> tuple[Expr, ...]:
+        return tuple(map(IntLiteral, self.lengths))
+
+
+@dataclass(frozen=True, slots=True)
 class HostArray:
     """An array that host code declares (``int a[2*N];``), used as data by a region."""
 
@@ -347,7 +362,8 @@ class MetaSchedule:
     all that governs the region, outermost first, or empty where something else does.  ``is_certain`` says that the
     region runs in every call that comes to these loops and whose loops turn; ``changed`` are names that host code may
     change.  ``pointers`` are those of host code that the region can see; ``addresses`` are all the ways in which they
-    and the parameters may point where the region stands.
+    and the parameters may point where the region stands.  ``tables`` are the constant arrays of which it reads elements
+    that are not known.
     """
 
     cache: tuple[str, ...] | None
@@ -363,6 +379,7 @@ class MetaSchedule:
     changed: frozenset[str] = frozenset()
     pointers: tuple[HostPointer, ...] = ()
     addresses: tuple[Addresses, ...] = ()
+    tables: tuple[ConstantArray, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

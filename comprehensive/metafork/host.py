@@ -28,6 +28,7 @@ from comprehensive.metafork.ast import (
     HostArray,
     HostAssert,
     HostLoop,
+    HostPointer,
     HostScalar,
     Index,
     Name,
@@ -99,6 +100,8 @@ class Surroundings:
     loops: tuple[HostLoop, ...]
     opaque: frozenset[str]
     is_certain: bool
+    pointers: tuple[HostPointer, ...] = ()
+    """Those to data, which are found by :mod:`host_pointers`."""
 
 
 @dataclass(frozen=True, slots=True)

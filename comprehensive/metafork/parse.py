@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from comprehensive.diagnostics import DiagnosticSink, Note, SourceFile, Span
 from comprehensive.metafork.ast import (
+    ConstantArray,
     Expr,
     Function,
     HostAssert,
@@ -29,7 +30,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.check import HostNames, check_function, check_generated_names
-from comprehensive.metafork.constant_arrays import Table, constant_arrays, with_tables
+from comprehensive.metafork.constant_arrays import constant_arrays, with_tables
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.expression_check import NamesOutside
 from comprehensive.metafork.file_scope import calls_of_regions, mutable_variables
@@ -296,11 +297,12 @@ class _FunctionReader:
         keyword = self._tokens[found.keyword]
         inside = self._text.inside(found.opening + 1, found.closing)
         errors = len(self._origin.sink.diagnostics)
-        around = replace(around, opaque=around.opaque - {pointer.name for pointer in at.pointers})
+        opaque = around.opaque - {pointer.name for pointer in at.pointers}
+        around = replace(around, opaque=opaque, pointers=at.pointers)
         clauses = self._clauses(found)
         body = region_body(inside, self._tokens[found.closing], self._names)
-        body = self._inlined(body, around, at, parameters)
-        body = with_tables(body, self._tables(own), self._origin.sink)
+        body = self._inlined(body, around, parameters)
+        body, tables = with_tables(body, self._tables(own), self._origin.sink)
         is_understood = len(self._origin.sink.diagnostics) == errors
         unsteady = changed | around.opaque | {item.name for item in (*around.scalars, *around.arrays)}
         tree = self._notation.region(
@@ -322,6 +324,7 @@ class _FunctionReader:
                 frozenset(changed),
                 at.pointers,
                 at.addresses,
+                tables,
             )
             for part in tree.bodies
         )
@@ -331,7 +334,7 @@ class _FunctionReader:
         """An expression of host code with calls of functions of the file as what they return; no call is an error."""
         return Inliner(self._helpers, scope, DiagnosticSink()).expression(expression)
 
-    def _tables(self, own: frozenset[str]) -> dict[str, Table]:
+    def _tables(self, own: frozenset[str]) -> dict[str, ConstantArray]:
         """The constant arrays of the file that no variable of a function hides."""
         return {name: table for name, table in self._helpers.tables.items() if name not in own}
 
@@ -339,12 +342,11 @@ class _FunctionReader:
         self,
         body: tuple[Stmt, ...],
         around: Surroundings,
-        at: AtRegion,
         parameters: Sequence[Parameter],
     ) -> tuple[Stmt, ...]:
         """The body with calls of functions of the file as what they do."""
         function = Function("", tuple(parameters), ())
-        region = MetaSchedule(None, (), around.scalars, around.arrays, pointers=at.pointers)
+        region = MetaSchedule(None, (), around.scalars, around.arrays, pointers=around.pointers)
         scope = scope_of_region(function, region, around.opaque)
         scope.outer = self._helpers.scope_of_tables()
         return Inliner(self._helpers, scope, self._origin.sink).body(body)

@@ -81,6 +81,8 @@ def scope_of_region(function: Function, region: MetaSchedule, opaque: frozenset[
     for pointer in region.pointers:
         rank = max(1, len(pointer.dims))
         symbols[pointer.name] = Symbol(Kind.DATA, pointer.type, pointer.span, rank, pointer.const)
+    for table in region.tables:
+        symbols[table.name] = Symbol(Kind.DATA, table.type, table.span, len(table.lengths), const=True)
     for array in region.arrays:
         symbols[array.name] = Symbol(Kind.DATA, array.type, array.span, len(array.dims))
     return Scope(None, symbols)

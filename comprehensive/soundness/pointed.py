@@ -13,16 +13,18 @@ from math import prod
 
 from comprehensive.loops.access import names_read
 from comprehensive.loops.interpreter import c_value
-from comprehensive.metafork.ast import Expr, Function, HostPointer, MetaSchedule, Parameter
+from comprehensive.metafork.ast import ConstantArray, Expr, Function, HostPointer, MetaSchedule, Parameter
 from comprehensive.soundness.columns import NotEvaluableError
 
 
-def data_of(function: Function) -> tuple[Parameter | HostPointer, ...]:
-    """All data of the regions, by name: parameters, and pointers that host code declares."""
-    found: dict[str, Parameter | HostPointer] = {p.name: p for p in function.parameters if p.is_data}
+def data_of(function: Function) -> tuple[Parameter | HostPointer | ConstantArray, ...]:
+    """All data of the regions, by name: parameters, pointers that host code declares, and constant arrays."""
+    found: dict[str, Parameter | HostPointer | ConstantArray] = {
+        p.name: p for p in function.parameters if p.is_data
+    }
     for region in function.regions:
-        for pointer in region.pointers:
-            found.setdefault(pointer.name, pointer)
+        for each in (*region.pointers, *region.tables):
+            found.setdefault(each.name, each)
     return tuple(found.values())
 
 

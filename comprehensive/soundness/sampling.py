@@ -26,7 +26,7 @@ from comprehensive.loops.interpreter import (
     scalar_values,
 )
 from comprehensive.loops.ir import Nest, Role
-from comprehensive.metafork.ast import Function
+from comprehensive.metafork.ast import ConstantArray, Function
 from comprehensive.soundness.columns import NotEvaluableError
 from comprehensive.soundness.index_data import (
     SHARE_OUTSIDE,
@@ -291,6 +291,10 @@ def random_data(
     for parameter in data_of(function):
         shape = sample.shapes[parameter.name]
         dtype = parameter.type.numpy_name
+        if isinstance(parameter, ConstantArray):
+            elements = [c_value(value, {}) for value in parameter.values]
+            data[parameter.name] = np.array(elements, dtype=dtype).reshape(shape)
+            continue
         if parameter.name in indices:
             data[parameter.name] = indices[parameter.name].astype(dtype)
             continue

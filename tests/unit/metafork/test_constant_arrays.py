@@ -29,7 +29,7 @@ W = "static const float w[3] = {0.25, 0.1, 0.25f};\n"
         (
             "const int t[2] = {1};\n",
             "c[0] = t[n & 1];",
-            "int t[2]; t[0] = 1; t[1] = 0; c[0] = t[n & 1];",
+            "c[0] = t[n & 1];",
         ),
         (
             "enum { K = 2 };\nconst int t[][K] = {{1, 2}, {K * 3}};\n",
@@ -72,7 +72,6 @@ def test_a_variable_of_the_function_hides_an_array_of_the_file() -> None:
     [
         ("CF0209", W + in_threads("§w[0] = 1;")),
         ("CF0234", W + in_threads("c[0] = §w[3];")),
-        ("CF0234", "const int §t[65] = {1};\n" + in_threads("c[0] = t[n];")),
         ("CF0203", "extern float w[3];\n" + in_threads("c[0] = §w[0];")),
         ("CF0203", "const float w[2] = {[1] = 2};\n" + in_threads("c[0] = §w[0];")),
         ("CF0203", "const float w[1] = {1, 2};\n" + in_threads("c[0] = §w[0];")),
@@ -123,3 +122,11 @@ def test_elements_have_the_values_that_they_have_in_c(tmp_path: Path) -> None:
     source.write_text("\n".join([*lines, f"int main(void) {{ return !({checks}); }}", ""]))
     subprocess.run([*compiler.command, "-w", str(source), "-o", str(built)], check=True)
     assert subprocess.run([str(built)]).returncode == 0
+
+
+def test_an_array_that_is_read_at_unknown_subscripts_stays_data() -> None:
+    text = "const int t[65] = {1};\nconst float w[2] = {1};\n" + in_threads("c[0] = t[n] + w[1];")
+    program, sink = parse_text(text)
+    assert not sink.diagnostics
+    (table,) = program.functions[0].regions[0].tables
+    assert (table.name, table.lengths, len(table.values)) == ("t", (65,), 65)
