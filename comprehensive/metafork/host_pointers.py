@@ -73,7 +73,7 @@ def host_pointers(
 ) -> HostPointers:
     """Reads the body of a function; ``regions`` maps the position of each region's keyword to its last one.
 
-    ``changed`` are scalars that may change after their definition; ``functions`` are those of the file.
+    ``changed`` are scalars that may change where no text shows it; ``functions`` are those of the file.
     """
     scope: dict[str, Variable | None] = {}
     start: dict[str, Value] = {}

@@ -163,7 +163,7 @@ class _FunctionReader:
         definitions = host_code(body, regions, parameters, Changes(), self._host_value, {}).definitions
         changed = changes(host, definitions, self._macros, self._in_macros)
         pointers = self._pointers(
-            host, regions, parameters, changed.names | _hidden(host, definitions, parameters)
+            host, regions, parameters, changed.anywhere | _hidden(host, definitions, parameters)
         )
         code = host_code(body, regions, parameters, changed, self._host_value, pointers.exchanges)
         _report_lost_values(parameters, host, changed)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from comprehensive.metafork.ast import Binary, Expr, IntLiteral, ScalarType
 from comprehensive.metafork.literals import scalar_type
@@ -28,10 +27,6 @@ from comprehensive.metafork.pointer_values import (
     Variable,
 )
 from comprehensive.metafork.tokens import Token
-
-_OF_CONDITIONS = frozenset(
-    ("NAME", "INT_LITERAL", "LPAR", "RPAR", "PLUS", "MINUS", "STAR", "AND", "NOT", "OPERATOR")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +46,7 @@ class Pointer:
 class PointerExpressions:
     """Reads expressions in one sequence of tokens.
 
-    ``variable`` says what a name stands for, ``number`` reads an expression of integers that do not change.
+    ``variable`` says what a name stands for, ``number`` reads an expression of scalars whose changes are seen.
     """
 
     def __init__(
@@ -175,9 +170,7 @@ class PointerExpressions:
         """A condition over scalars; one that calls, changes or reads other things is no other one's."""
         first, last = self._bare(first, last)
         inside = self._tokens[first:last]
-        is_plain = all(token.type in _OF_CONDITIONS for token in inside) and not any(
-            (before.type, token.type) == ("NAME", "LPAR") for before, token in pairwise(inside)
-        )
+        is_plain = self._number(inside) is not None
         text = f"?{self.text(first, last)}" if is_plain else f"?{first} {len(self._tokens)}"
         return Condition(text, frozenset(token.text for token in inside if token.type == "NAME"))
 

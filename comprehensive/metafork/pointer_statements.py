@@ -15,7 +15,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from comprehensive.diagnostics import DiagnosticSink, Span
-from comprehensive.metafork.ast import Address, Expr, HostPointer, IntLiteral, ScalarType
+from comprehensive.metafork.ast import Address, Call, Expr, HostPointer, Index, IntLiteral, ScalarType
 from comprehensive.metafork.extents import Extents
 from comprehensive.metafork.grammar import parse
 from comprehensive.metafork.helpers import name_of
@@ -31,13 +31,13 @@ from comprehensive.metafork.pointer_values import (
     Value,
     Variable,
     at,
+    forgetting,
     substituted,
     values,
-    without_decisions,
 )
 from comprehensive.metafork.stability import changes
 from comprehensive.metafork.tokens import Origin, Token
-from comprehensive.metafork.walk import names
+from comprehensive.metafork.walk import expressions, names
 
 States = frozenset[State]
 Calls = Callable[[Item, Mapping[str, Variable], States], States | None]
@@ -80,7 +80,7 @@ class PointerStatements:
         calls: Calls,
         depth: int,
     ) -> None:
-        """``changed`` are scalars that may change after their definition; ``depth`` counts the calls around a text."""
+        """``changed`` are scalars that may change where no text shows it; ``depth`` counts the calls around a text."""
         self._tokens = tokens
         self._extents = extents
         self.scopes = scopes
@@ -98,7 +98,7 @@ class PointerStatements:
         return next((scope[name] for scope in reversed(self.scopes) if name in scope), None)
 
     def _number(self, text: Sequence[Token]) -> Expr | None:
-        """An expression of integers that keep their values."""
+        """An expression of scalars whose changes are seen."""
         if not 0 < len(text) <= _LONGEST_NUMBER or too_deep_in_text(list(text)) is not None:
             return None
         origin = Origin(text[0].origin.file, DiagnosticSink())
@@ -106,7 +106,11 @@ class PointerStatements:
         found: Expr | None = parse("condition", own, Token("$END", "", end, end, origin))
         if found is None or origin.sink.has_errors or too_deep_in_tree((found,)) is not None:
             return None
-        return None if any(name in self._changed for name in names(found)) else found
+        if any(isinstance(node, Index | Call) for node in expressions(found)):
+            return None
+        # In a function that is called names mean other variables than in the one that calls it.
+        unseen = any(name in self._changed or self._depth > 0 for name in names(found))
+        return None if unseen else found
 
     # --- one statement -----------------------------------------------------------------------------------
 
@@ -122,7 +126,7 @@ class PointerStatements:
     def _behind(self, first: int, last: int, states: States) -> States:
         """States behind tokens that may change what conditions read."""
         written = changes(self._tokens[first:last], frozenset(), frozenset(), frozenset()).names
-        return frozenset(without_decisions(state, written) for state in states)
+        return frozenset(forgetting(state, written) for state in states)
 
     def condition(self, first: int, last: int, states: States) -> tuple[States, States]:
         """The states where a condition holds and those where it does not; comparisons of pointers decide."""
@@ -258,7 +262,7 @@ class PointerStatements:
         name = next((p for p in range(first, equals) if self._tokens[p].type == "NAME"), None)
         spoken = list(self.expressions.mentions(equals, last))
         if name is not None:
-            states = frozenset(without_decisions(state, {self._tokens[name].text}) for state in states)
+            states = frozenset(forgetting(state, {self._tokens[name].text}) for state in states)
         value = self.expressions.pointer(equals + 1, last) if spoken else None
         declared = None if name is None else self._declared(first, name, equals, kind, const, like)
         if declared is None or name is None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from comprehensive.metafork.ast import Address, Binary, Expr, HostPointer, IntLiteral, ScalarType
+from comprehensive.metafork.walk import names
 
 UNKNOWN = Address(None, None)
 _MOST_VALUES = 16
@@ -142,11 +143,18 @@ def plus(left: Expr, right: Expr) -> Expr:
     return left if right == IntLiteral(0) else Binary("+", left, right)
 
 
-def without_decisions(state: State, changed: AbstractSet[str]) -> State:
-    """The state after some names may have got other values."""
-    return tuple(
-        (key, value) for key, value in state if not (isinstance(value, Decision) and value.read & changed)
-    )
+def forgetting(state: State, changed: AbstractSet[str]) -> State:
+    """The state after some scalars may have got other values: conditions and offsets that read them are not known."""
+    found: list[tuple[str, Value]] = []
+    for key, value in state:
+        match value:
+            case Decision(_, read) if read & changed:
+                continue
+            case Address(base, offset) if offset is not None and changed & set(names(offset)):
+                found.append((key, Address(base, None)))
+            case _:
+                found.append((key, value))
+    return tuple(found)
 
 
 def substituted(state: State, changes: Mapping[str, Value]) -> State:

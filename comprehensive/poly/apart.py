@@ -17,6 +17,7 @@ from math import prod
 
 from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import DiagnosticSink, Span
+from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Address, MetaSchedule
 from comprehensive.metafork.pointers_check import shared
@@ -67,7 +68,8 @@ def _reached(nest: Nest, scope: Scope, name: str, address: Address) -> tuple[End
     """The least and the greatest elements, in the data of the parameter; None where not all are known."""
     if address.offset is None:
         return None
-    offset = scope.read(address.offset)
+    # A scalar of host code that the region does not see has one value while it runs: it may cancel out.
+    offset = scope.read(address.offset, names_read(address.offset) - scope.lower.keys() - scope.values.keys())
     array = nest.array(name)
     if array.dims is not None and array.dims[0] is not None:
         extents = [scope.read(extent) for extent in array.dims if extent is not None]

@@ -60,6 +60,10 @@ PROGRAMS = {
         f"{LOOP}{TURN}{EXCHANGE}  }}\n  if (cur != a) {{\n"
         "    meta_schedule block(B) {\n      meta_for (int i = 0; i < n; i++)\n        a[i] = cur[i];\n    }\n  }\n}\n"
     ),
+    "rows of a history": (
+        f"void f(int T, int n, float *u, int B)\n{{\n{LOOP.replace('t = 0', 't = 1')}"
+        "    const float *cur = u + (t - 1) * n;\n    float *next = &u[t * n];\n" + TURN + "  }\n}\n"
+    ),
     "row by row": (
         "void f(int T, int n, const float *x, float *y, int B)\n{\n  const float *row = x;\n"
         f"{LOOP}    meta_schedule block(B) {{\n      meta_for (int i = 0; i < n; i++)\n"

@@ -79,6 +79,15 @@ def test_a_pointer_that_goes_on_and_on_is_somewhere_in_its_array() -> None:
     assert {dict(way)["p"].base for way in region.addresses} == {"a"}
 
 
+def test_an_offset_is_known_until_what_it_reads_changes() -> None:
+    before = "static void go(float **p, int n) { *p = *p + n; }\n"
+    region = region_behind("int w = n; float *p = a + w, *q = p, *r = a; w++; q = b + w; go(&r, 3);", before)
+    (way,) = region.addresses
+    assert dict(way)["p"].offset is None
+    assert dict(way)["q"].offset is not None
+    assert dict(way)["r"].offset is None
+
+
 def test_names_end_with_their_blocks() -> None:
     region = region_behind("float *p = a; { float *p = b; p = c; }")
     assert ways(region, "p") == {("a",)}
