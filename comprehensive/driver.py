@@ -49,6 +49,7 @@ from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.problem import Problem
 from comprehensive.optimize.protocols import Applied, Counter, CounterError, NotApplicable, Strategy
 from comprehensive.optimize.tree import Leaf, Performance, Tree
+from comprehensive.poly.apart import check_apart
 from comprehensive.poly.report import METAFORK, check
 from comprehensive.pragmas.read import Models, parse_pragmas
 from comprehensive.pragmas.words import words_of
@@ -120,9 +121,13 @@ def compile_file(path: Path, options: Options) -> Compilation:
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     nests = build(program, sink)  # syntax tree -> loop nests
     words = METAFORK if options.pragma is None else words_of(program)
-    for nest in nests:  # the annotation is checked, not trusted
+    regions = ((function, region) for function in program.functions for region in function.regions)
+    for nest, (function, region) in zip(
+        nests, regions, strict=True
+    ):  # the annotation is checked, not trusted
         verify(nest)
         check(nest, sink, reassociate=options.reassociate, words=words)
+        check_apart(region, nest, {p.name for p in function.parameters if p.is_data}, sink)
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     nests = tuple(map(normalize, nests))  # however it is written -> normal form
     trees = tuple(grow(nest, options) for nest in nests)  # loop nest -> decision tree (Algorithms 1 and 2)

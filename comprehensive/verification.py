@@ -40,6 +40,7 @@ from comprehensive.runtime.serial import SerialBuildError
 from comprehensive.soundness.emulated import ROUNDING, LeafRuns, build, run_leaves
 from comprehensive.soundness.index_data import index_uses, scattered
 from comprehensive.soundness.interpreted import difference, result
+from comprehensive.soundness.pointed import by_itself
 from comprehensive.soundness.sampling import TURNS, NotSampledError, Sample, random_data, samples
 from comprehensive.soundness.signs import any_sign
 from comprehensive.soundness.state import State
@@ -296,7 +297,7 @@ def _cases(compilation: Compilation, number: int, points: int, duplicates: bool)
     """
     nest = compilation.nests[number]
     plan = next(p for p in compilation.plan.functions if any(r.nest == nest for r in p.regions))
-    function = plan.function
+    function = by_itself(plan.function)
     drawn = samples(function, (nest,), SEED, None, any_sign(plan), duplicates=duplicates)
     cases: list[_Case] = []
     for step, sample in enumerate(islice(drawn, points)):

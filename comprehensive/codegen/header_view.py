@@ -132,6 +132,8 @@ class FunctionView:
     regions: tuple[RegionView, ...]
     names: Names
     launch_parameters: str
+    of_file: str
+    """The arguments that are variables of the file."""
     choose_parameters: str
     """The parameters of a launch without the stream."""
     defaults_parameters: str
@@ -242,6 +244,7 @@ def function_view(plan: FunctionPlan) -> FunctionView:
         regions=regions,
         names=names,
         launch_parameters=", ".join(launch),
+        of_file=", ".join(p.name for p in plan.function.parameters if p.of_file),
         choose_parameters=", ".join(choose),
         defaults_parameters=", ".join((machine, *(a.declaration for a in sizes))),
         defaults_unused=(

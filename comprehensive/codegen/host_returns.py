@@ -1,29 +1,41 @@
-"""Returns of host code: the launcher has a status of its own, so that values are computed and dropped.
+"""Host code as the launcher has it: it returns no value, and all data is behind plain pointers.
 
-In: a piece of host code.  Out: its text, in which every return leaves a function without a result::
+In: a piece of host code.  Out: its text, in which every return leaves a function without a result, and what is said of
+pointers to rows is said of pointers to elements::
 
-    if (n == 0) return 0;   -->   if (n == 0) return (void)( 0);
+    if (n == 0) return 0;       -->   if (n == 0) return (void)( 0);
+    float (*row)[n] = u[1];     -->   float *row = (u + (long long)(1) * (n));
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from comprehensive.diagnostics import DiagnosticSink, Span
 from comprehensive.metafork.tokens import Origin, tokens
 
 
-def without_values(host: Span) -> str:
-    """The text of a piece of host code, on the same lines."""
-    text = host.text
+def without_values(host: Span, rewritten: Sequence[tuple[Span, str]]) -> str:
+    """The text of a piece of host code, on the same lines; some of the spans that are ``rewritten`` are in it."""
+    changes = [(span.start, span.end, text) for span, text in rewritten if _is_within(span, host)]
     found = list(tokens(Origin(host.file, DiagnosticSink()), host.start, host.end))
-    pieces: list[str] = []
-    copied, opened = host.start, False
+    opened = False
     for token, after in pairwise(found):
         if token.type == "RETURN" and after.type != "SEMI":
-            pieces += [text[copied - host.start : token.end - host.start], " (void)("]
-            copied, opened = token.end, True
+            changes.append((token.end, token.end, " (void)("))
+            opened = True
         elif after.type == "SEMI" and opened:
-            pieces += [text[copied - host.start : token.end - host.start], ")"]
-            copied, opened = token.end, False
-    return "".join((*pieces, text[copied - host.start :]))
+            changes.append((token.end, token.end, ")"))
+            opened = False
+    pieces: list[str] = []
+    copied = host.start
+    for start, end, text in sorted(changes):
+        lines = host.file.text.count("\n", start, end)
+        pieces += [host.file.text[copied:start], text, "\n" * lines]
+        copied = end
+    return "".join((*pieces, host.file.text[copied : host.end]))
+
+
+def _is_within(span: Span, host: Span) -> bool:
+    return span.file == host.file and host.start <= span.start and span.end <= host.end

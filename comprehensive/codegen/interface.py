@@ -74,15 +74,17 @@ def interface(plan: FunctionPlan) -> Interface:
     """The interface of a function.
 
     A scalar is a program parameter of the function if it is one of a region and gives no dimension of data in any.
-    Data is const where the user says so, or where the regions read it and none writes it.  Raises CompileError
-    (CF0610) for data that host code declares: only what the caller passes can be on the device.
+    Data is const where the user says so, or where the regions read it, none writes it, and no pointer of host code goes
+    to it.  Raises CompileError (CF0610) for arrays that host code declares: only what the caller passes can be on the
+    device.
     """
     function = plan.function
     own = {parameter.name for parameter in function.parameters}
     nests = [region.nest for region in plan.regions]
-    for nest in nests:
+    for nest, region in zip(nests, function.regions, strict=True):
+        known = own | {each.name for each in (*region.pointers, *region.tables)}
         for array in nest.arrays:
-            if array.name not in own:
+            if array.name not in known:
                 raise CompileError(
                     (
                         Diagnostic(
@@ -98,7 +100,7 @@ def interface(plan: FunctionPlan) -> Interface:
     program = frozenset(name for name in own if Role.PROGRAM in roles[name] and Role.DATA not in roles[name])
     found = [access for nest in nests for access in accesses(nest)]
     written = {access.array for access in found if access.mode.writes}
-    read_only = {access.array for access in found} - written
+    read_only = {access.array for access in found} - written - function.pointed
     everything = tuple(
         Argument(
             parameter.name,

@@ -21,6 +21,7 @@ from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Binary, Expr, Function, IntLiteral, MetaSchedule
 from comprehensive.metafork.expression_text import expression
 from comprehensive.metafork.printer import print_expr
+from comprehensive.metafork.walk import arrays
 from comprehensive.poly.domains import preconditions
 from comprehensive.poly.indices import scope_of
 from comprehensive.poly.model import Constraint, c_text
@@ -63,6 +64,9 @@ def needs(function: Function, nests: Sequence[Nest]) -> Mapping[str, Needs]:
     }
     for region, nest in zip(function.regions, nests, strict=True):
         reader = _Reader(nest, region, known - region.changed)
+        for base, name in sorted(pointed_by(region)):
+            if base in found:
+                found[base][2].append(f"'{name}' of host code points to {base}")
         for name, reached in touched(nest).items():
             if name not in found:
                 continue
@@ -124,6 +128,17 @@ class _Reader:
                 f"the region in line {line} depends on {', '.join(strange)}, which host code sets"
             )
         return read
+
+
+def pointed_by(region: MetaSchedule) -> set[tuple[str, str]]:
+    """The parameters whose data a region may touch through another name, with that."""
+    used = arrays(region.body)
+    return {
+        (address.base, name)
+        for way in region.addresses
+        for name, address in way
+        if name in used and address.base not in (None, name)
+    }
 
 
 def _name(name: str) -> Expr:

@@ -30,6 +30,9 @@ from comprehensive.metafork.ast import Expr, HostAssert, IntLiteral, MetaSchedul
 from comprehensive.metafork.file_scope import Kind, Piece, file_scope
 from comprehensive.metafork.printer import assert_words, print_expr
 
+_A_LINE = 8
+"""Elements of a constant array in one line."""
+
 
 @dataclass(frozen=True, slots=True)
 class Extent:
@@ -89,6 +92,21 @@ class TileSource:
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """A constant array of the file in the memory of the device: ``symbol`` there, ``name`` in regions that read it."""
+
+    type: str
+    name: str
+    length: int
+    lines: tuple[str, ...]
+    """The elements, a few a line, with a comma behind each."""
+
+    @property
+    def symbol(self) -> str:
+        return f"cf_table_{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
 class RegionSource:
     """The launcher of a region: selection, then the launcher of the leaf."""
 
@@ -110,6 +128,8 @@ class RegionSource:
     """The sizes that the cost of a leaf depends on, each with a comma behind it."""
     numbers: tuple[str, ...]
     """What the choice of a tile or a leaf depends on, beside the machine."""
+    tables: tuple[Table, ...]
+    """The constant arrays whose addresses kernels are passed."""
 
     @property
     def tile_arguments(self) -> str:
@@ -187,6 +207,8 @@ class SourceView:
     written: tuple[str, ...]
     """The host code of the functions and what it needs of the rest of the file, in the order of the source."""
     kernels: tuple[str, ...]
+    tables: tuple[Table, ...]
+    """The constant arrays that kernels read, by name."""
     has_vectors: bool
     """Whether a kernel accesses several elements at once."""
     has_feeds: bool
@@ -221,6 +243,10 @@ def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
         settings=_settings(plan.settings),
         written=_written(plan.functions, pieces, calls),
         kernels=kernels,
+        tables=tuple(
+            {table.name: table for region in regions for table in _tables(region)}[name]
+            for name in sorted({table.name for region in regions for table in _tables(region)})
+        ),
         has_vectors=any(kernel.together for kernel in tiles),
         has_feeds=any(kernel.has_feeds for kernel in tiles),
         has_shuffles=any(leaf.kernel.shuffled for region in regions for leaf in region.leaves),
@@ -333,7 +359,8 @@ def _body(plan: FunctionPlan, host: Interface) -> str:
         match part:
             case Span():
                 # The last line of what stands here instead of a region is no line of the source.
-                pieces.append("\n" + source_line(part.position[0]) + without_values(part))
+                text = without_values(part, plan.function.rewritten)
+                pieces.append("\n" + source_line(part.position[0]) + text)
             case HostAssert():
                 pieces.append(f"{{ if (!cf_require(cf_state, {_requirement(part, types)})) return; }}")
             case MetaSchedule():
@@ -397,7 +424,7 @@ def _region(region: RegionPlan, host: Interface, seen: RegionView) -> RegionSour
     return RegionSource(
         name=region.name,
         params_type=f"{host.name}_params",
-        parameters=_parameter_list("cf_call &cf_state", available, read),
+        parameters=_parameter_list("cf_call &cf_state", _given(region, available), read),
         extents=extents,
         params=params,
         size_arguments="".join(f"{a.name}, " for a in selection.sizes),
@@ -408,13 +435,34 @@ def _region(region: RegionPlan, host: Interface, seen: RegionView) -> RegionSour
         tile_numbers=tile_numbers,
         leaf_arguments=seen.leaf_costs.arguments,
         numbers=numbers,
+        tables=_tables(region),
     )
 
 
-def _available(region: RegionPlan, host: Interface) -> tuple[Argument, ...]:
-    """The data and scalars that host code passes to the launcher of a region."""
-    pointers = {a.name: a for a in host.everything if a.pointer}
+def _tables(region: RegionPlan) -> tuple[Table, ...]:
+    """The constant arrays of a region, of all its nests."""
     nests = (region.nest, *(tile.nest for tile in region.tilings))
+    found: dict[str, Table] = {}
+    for array in (a for nest in nests for a in nest.arrays):
+        if array.values is not None:
+            texts = [f"{print_expr(value)}," for value in array.values]
+            lines = tuple(" ".join(texts[k : k + _A_LINE]) for k in range(0, len(texts), _A_LINE))
+            found[array.pointer] = Table(array.type.value, array.pointer, len(texts), lines)
+    return tuple(found[name] for name in sorted(found))
+
+
+def _given(region: RegionPlan, available: Sequence[Argument]) -> tuple[Argument, ...]:
+    """What host code passes: all but the constant arrays, which the launcher has itself."""
+    own = {table.name for table in _tables(region)}
+    return tuple(argument for argument in available if argument.name not in own)
+
+
+def _available(region: RegionPlan, host: Interface) -> tuple[Argument, ...]:
+    """The data and scalars that a kernel of a region may be passed."""
+    nests = (region.nest, *(tile.nest for tile in region.tilings))
+    # Pointers of host code first: one that is no argument of the function is as it was declared there.
+    pointers = {a.pointer: Argument(a.pointer, a.type, True, a.const) for each in nests for a in each.arrays}
+    pointers |= {a.name: a for a in host.everything if a.pointer}
     scalars = {s.name: s for each in nests for s in each.scalars if s.role is not Role.TILE}
     return tuple(
         [pointers[name] for name in dict.fromkeys(a.pointer for each in nests for a in each.arrays)]
@@ -424,7 +472,8 @@ def _available(region: RegionPlan, host: Interface) -> tuple[Argument, ...]:
 
 def _call(region: RegionPlan, host: Interface) -> str:
     """Return the call that stands in host code where the region stood."""
-    arguments = ", ".join(("cf_state", *(a.name for a in _available(region, host))))
+    passed = _given(region, _available(region, host))
+    arguments = ", ".join(("cf_state", *(a.name for a in passed)))
     return f"{region.name}_run({arguments})"
 
 

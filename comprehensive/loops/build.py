@@ -280,7 +280,7 @@ def _declared(body: tuple[Stmt, ...]) -> frozenset[str]:
 
 def _known(function: Function, region: MetaSchedule) -> tuple[tuple[Scalar, ...], tuple[Array, ...]]:
     """All scalars and arrays that the region could use, in order of definition."""
-    redefined = {s.name for s in region.scalars} | {a.name for a in region.arrays}
+    redefined = {s.name for s in (*region.scalars, *region.arrays, *region.pointers)}
     scalars = [
         Scalar(p.name, p.type, Role.SCALAR, span=p.span)
         for p in function.parameters
@@ -298,6 +298,11 @@ def _known(function: Function, region: MetaSchedule) -> tuple[tuple[Scalar, ...]
         for p in function.parameters
         if p.is_data and p.name not in redefined
     ]
+    arrays += [
+        Array(p.name, p.type, _dims(p.dims, known) if p.dims else None, p.const, p.span)
+        for p in region.pointers
+    ]
+    arrays += [Array(t.name, t.type, t.dims, True, t.span, values=t.values) for t in region.tables]
     arrays += [Array(a.name, a.type, _dims(a.dims, known), span=a.span) for a in region.arrays]
     return tuple(scalars), tuple(arrays)
 

@@ -68,6 +68,8 @@ class Array:
     span: Span = field(default=GENERATED, compare=False, repr=False)
     view_of: str | None = None
     whole_rows: bool = True
+    values: tuple[Expr, ...] | None = None
+    """The elements of a constant array of the file, in order; None for what callers pass."""
 
     @property
     def pointer(self) -> str:

@@ -185,25 +185,34 @@ def rename_expr(expr: Expr, names: Mapping[str, str]) -> Expr:
 
 
 def _rename_statement(statement: Stmt, names: Mapping[str, str]) -> Stmt:
-    (statement,) = map_stmt_exprs((statement,), lambda e: rename_expr(e, names))
+    """Each name is replaced once, so that two names may change places."""
+
+    def head(own: Stmt) -> Stmt:
+        (renamed,) = map_stmt_exprs((own,), lambda e: rename_expr(e, names))
+        return renamed
+
     match statement:
         case Declare():
-            return replace(statement, name=names.get(statement.name, statement.name))
+            return replace(head(statement), name=names.get(statement.name, statement.name))
         case Assign():
-            target = statement.target
+            found = head(statement)
+            assert isinstance(found, Assign)
+            target = found.target
             if isinstance(target, Name):
                 target = replace(target, identifier=names.get(target.identifier, target.identifier))
             else:
                 target = replace(target, array=names.get(target.array, target.array))
-            return replace(statement, target=target)
+            return replace(found, target=target)
         case If():
-            return replace(
-                statement, then=rename(statement.then, names), otherwise=rename(statement.otherwise, names)
-            )
+            then, otherwise = rename(statement.then, names), rename(statement.otherwise, names)
+            return replace(head(replace(statement, then=(), otherwise=())), then=then, otherwise=otherwise)
         case For() | MetaFor():
             iterator = names.get(statement.iterator, statement.iterator)
-            return replace(statement, iterator=iterator, body=rename(statement.body, names))
-        case While() | DoWhile() | Block():
+            body = rename(statement.body, names)
+            return replace(head(replace(statement, body=())), iterator=iterator, body=body)
+        case While() | DoWhile():
+            return replace(head(replace(statement, body=())), body=rename(statement.body, names))
+        case Block():
             return replace(statement, body=rename(statement.body, names))
         case Break() | Continue():
             return statement

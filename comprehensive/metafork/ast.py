@@ -248,7 +248,8 @@ class Parameter:
 
     Scalars have ``pointer=False`` and ``dims == ()``.  Data is ``pointer=True`` (``const float *a``) or has dims
     (``float a[n][n]``; the first may be None: ``float a[][n]``).  The C function does not have one that is ``added``:
-    it shapes the blocks of a region whose text says nothing of blocks.
+    it shapes the blocks of a region whose text says nothing of blocks.  One ``of_file`` is a variable of the file, that
+    the C function reaches by itself and the launcher is passed.
     """
 
     name: str
@@ -258,6 +259,7 @@ class Parameter:
     dims: tuple[Expr | None, ...] = ()
     span: Span = _span()
     added: bool = False
+    of_file: bool = False
 
     @property
     def is_data(self) -> bool:
@@ -280,6 +282,21 @@ class HostScalar:
 
 
 @dataclass(frozen=True, slots=True)
+class ConstantArray:
+    """A constant array of the file; ``values`` are its elements in order, the last subscript counting fastest."""
+
+    name: str
+    type: ScalarType
+    lengths: tuple[int, ...]
+    values: tuple[Expr, ...]
+    span: Span = _span()
+
+    @property
+    def dims(self) -> tuple[Expr, ...]:
+        return tuple(map(IntLiteral, self.lengths))
+
+
+@dataclass(frozen=True, slots=True)
 class HostArray:
     """An array that host code declares (``int a[2*N];``), used as data by a region."""
 
@@ -290,10 +307,41 @@ class HostArray:
 
 
 @dataclass(frozen=True, slots=True)
+class Address:
+    """Where a pointer of host code points: ``offset`` elements behind the first one of the parameter ``base``.
+
+    An ``offset`` of None is not known; neither is the whole address where ``base`` is None.
+    """
+
+    base: str | None
+    offset: Expr | None = IntLiteral(0)
+
+
+@dataclass(frozen=True, slots=True)
+class HostPointer:
+    """A pointer to data that host code declares: ``float *next = b``, or to rows, ``float (*next)[n] = b``.
+
+    ``dims`` are those of a parameter that is declared so: none, or an open one and those of a row.
+    """
+
+    name: str
+    type: ScalarType
+    const: bool = False
+    dims: tuple[Expr | None, ...] = ()
+    span: Span = _span()
+
+
+Addresses: TypeAlias = tuple[tuple[str, Address], ...]
+"""Where pointers point at one time, by name, those left out that are parameters and still point to their own data."""
+
+
+@dataclass(frozen=True, slots=True)
 class HostLoop:
     """``for (int t = start; t < bound; t += step)`` of host code, every turn of which comes to the region.
 
-    ``regions`` is how many regions a turn runs, one after the other, where it does nothing else; else 0.
+    ``regions`` is how many regions a turn runs, one after the other, where it does nothing else but to exchange
+    pointers behind them; else 0.  ``exchange`` says for each pointer that a turn changes which one pointed before it to
+    where this one points behind it.
     """
 
     iterator: str
@@ -302,6 +350,7 @@ class HostLoop:
     bound: Expr
     step: int
     regions: int = 0
+    exchange: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +363,9 @@ class MetaSchedule:
     conditions of ``if`` and ``while`` around the region: where one is false, the region does not run.  ``loops`` are
     all that governs the region, outermost first, or empty where something else does.  ``is_certain`` says that the
     region runs in every call that comes to these loops and whose loops turn; ``changed`` are names that host code may
-    change.
+    change.  ``pointers`` are those of host code that the region can see; ``addresses`` are all the ways in which they
+    and the parameters may point where the region stands.  ``tables`` are the constant arrays of which it reads elements
+    that are not known.
     """
 
     cache: tuple[str, ...] | None
@@ -328,6 +379,9 @@ class MetaSchedule:
     span: Span = _span()
     is_certain: bool = False
     changed: frozenset[str] = frozenset()
+    pointers: tuple[HostPointer, ...] = ()
+    addresses: tuple[Addresses, ...] = ()
+    tables: tuple[ConstantArray, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,6 +407,10 @@ class Function:
     """From the first character of the return type to the closing brace."""
     body_span: Span = _span()
     """Between the braces, exclusive."""
+    rewritten: tuple[tuple[Span, str], ...] = field(default=(), compare=False, repr=False)
+    """Pieces of host code about pointers to rows, as they read where all data is behind plain pointers."""
+    pointed: frozenset[str] = frozenset()
+    """Parameters of which host code speaks as pointers: it copies, exchanges or compares them."""
 
     @property
     def regions(self) -> tuple[MetaSchedule, ...]:
@@ -360,8 +418,13 @@ class Function:
 
     @property
     def written_parameters(self) -> tuple[Parameter, ...]:
-        """Those of the C function."""
+        """Those of the C function, and the variables of the file that it uses."""
         return tuple(p for p in self.parameters if not p.added)
+
+    @property
+    def own_parameters(self) -> tuple[Parameter, ...]:
+        """Those of the C function alone."""
+        return tuple(p for p in self.parameters if not (p.added or p.of_file))
 
 
 @dataclass(frozen=True, slots=True)

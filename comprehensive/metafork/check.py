@@ -6,7 +6,6 @@ CF03xx from the parallel loops; nothing is changed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from comprehensive.diagnostics import DiagnosticSink, Note, Span
 from comprehensive.metafork.ast import Function, MetaSchedule
 from comprehensive.metafork.file_scope import names_written
 from comprehensive.metafork.names import NamesOutside, check_names, check_parameters
+from comprehensive.metafork.pointers_check import check_pointers, data_of
 from comprehensive.metafork.reserved import (
     generated_names,
     is_own,
@@ -32,6 +32,8 @@ class HostNames:
     language, and which the file defines as macros."""
 
     mentions: Mapping[str, Span]
+    pointed: tuple[tuple[Span, frozenset[str]], ...]
+    """Where it does more with data than to copy, move or compare pointers, with the parameters whose data it is."""
     opaque: frozenset[str]
     macros: frozenset[str]
     missing: tuple[str, ...] = ()
@@ -48,7 +50,8 @@ def check_function(function: Function, host: HostNames, sink: DiagnosticSink) ->
         check_names(function, region, outside, sink)
         check_cache(function, region, host.opaque, sink)
         check_structure(region, sink)
-    _check_host_data(function, host.mentions, sink)
+        check_pointers(function, region, sink)
+    _check_host_data(function, host, sink)
 
 
 def check_generated_names(functions: Sequence[Function], sink: DiagnosticSink) -> None:
@@ -138,34 +141,24 @@ def _in_clause(region: MetaSchedule, name: str) -> Span:
     return Span(region.span.file, region.span.start, region.span.start + len(text.split("{", 1)[0].rstrip()))
 
 
-def _check_host_data(function: Function, mentions: Mapping[str, Span], sink: DiagnosticSink) -> None:
+def _check_host_data(function: Function, host: HostNames, sink: DiagnosticSink) -> None:
+    """Reports each array once, where host code first does something with it that needs its elements."""
     reported: set[str] = set()
     for region in function.regions:
-        data = {p.name for p in function.parameters if p.is_data} | {a.name for a in region.arrays}
-        mentioned = (arrays(region.body) & data & mentions.keys()) - reported
         keyword = Span(region.span.file, region.span.start, region.span.start + len("meta_schedule"))
-        for name in sorted(mentioned, key=lambda name: mentions[name].start):
+        own = {array.name for array in region.arrays} & arrays(region.body)
+        data = data_of(region, {p.name for p in function.parameters if p.is_data})
+        places = [(host.mentions[name], name) for name in own & host.mentions.keys()]
+        places += [(place, place.text) for place, bases in host.pointed if bases & data]
+        for place, name in sorted(places, key=lambda found: found[0].start):
+            if name in reported:
+                continue
             reported.add(name)
             sink.error(
                 "CF0215",
                 f"host code uses the data '{name}' of a region",
-                mentions[name],
+                place,
                 notes=(Note("used by this region", keyword),),
-                help=_TURNS
-                if _is_pointer_copy(mentions[name])
-                else "arrays live on the device while the function runs: do it in a region, or before the call",
+                help="arrays live on the device while the function runs: do it in a region, or before the call; "
+                "pointers to them may be copied, moved and compared",
             )
-
-
-_TURNS = (
-    "names stay with their arrays: instead of exchanging pointers write two regions a turn, there and back, or an "
-    "array of two grids, a[2][n], of which 't % 2' is read"
-)
-_POINTER_COPY = re.compile(r"(?:[\w\s]*\*\s*)?\w+\s*=\s*\w+")
-
-
-def _is_pointer_copy(mention: Span) -> bool:
-    """Whether an array is mentioned in ``float *t = a`` or ``a = b``."""
-    text = mention.file.text
-    start = max(text.rfind(sign, 0, mention.start) for sign in ";{}") + 1
-    return _POINTER_COPY.fullmatch(text[start : max(start, text.find(";", mention.end))].strip()) is not None

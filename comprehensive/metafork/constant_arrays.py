@@ -7,24 +7,24 @@ In: declarations at file level, and the statements of a region.  Out: the statem
         -->  s += 0.25f * a[i + 0]; s += 0.5f * a[i + 1]; s += 0.25f * a[i + 2];
 
 A short loop of constant bounds that runs over a table is written out: its elements become operands of instructions.
-A table that is read at other subscripts becomes a local array of the threads that read it.
+A table that is read at other subscripts stays data, which the generated program has in the memory of the device.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from itertools import product
 from math import prod
 
-from comprehensive.diagnostics import DiagnosticSink, Note, Span
+from comprehensive.diagnostics import DiagnosticSink, Note
 from comprehensive.metafork.ast import (
     Assign,
     Block,
     Break,
     Cast,
+    ConstantArray,
     Continue,
     Declare,
     DoWhile,
@@ -53,24 +53,11 @@ from comprehensive.metafork.walk import arrays, expressions, names, parts, state
 
 MOST_TURNS = 64
 """Turns of a loop over a table that is written out, those of loops in it included."""
-MOST_LOCAL = 64
-"""Elements of a table that threads have in a local array."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """``values`` are the elements in order, the last subscript counting fastest."""
-
-    name: str
-    type: ScalarType
-    lengths: tuple[int, ...]
-    values: tuple[Expr, ...]
-    span: Span
-
-
-def constant_arrays(declarations: Iterable[Item], constants: Constants) -> dict[str, Table]:
+def constant_arrays(declarations: Iterable[Item], constants: Constants) -> dict[str, ConstantArray]:
     """The arrays that are const and whose elements are numbers."""
-    found: dict[str, Table] = {}
+    found: dict[str, ConstantArray] = {}
     for item in declarations:
         words = item.tokens
         first = 0
@@ -89,13 +76,13 @@ def constant_arrays(declarations: Iterable[Item], constants: Constants) -> dict[
 # --- definitions ---------------------------------------------------------------------------------------------
 
 
-def _table(words: Sequence[Token], kind: ScalarType, constants: Constants) -> Table | None:
+def _table(words: Sequence[Token], kind: ScalarType, constants: Constants) -> ConstantArray | None:
     """``w[2][2] = {{1, 2}, {3}}``; None where that is not understood."""
     if len(words) < 5 or words[0].type != "NAME" or words[1].type != "LSQB":
         return None
     equals = next((k for k, token in enumerate(words) if token.type == "ASSIGN"), len(words))
     initial = words[equals + 1 :]
-    lengths = _lengths(words[1:equals], constants)
+    lengths = lengths_of(words[1:equals], constants)
     if lengths is None or len(initial) < 2 or initial[0].type != "LBRACE" or initial[-1].type != "RBRACE":
         return None
     if lengths[0] is None:
@@ -108,10 +95,10 @@ def _table(words: Sequence[Token], kind: ScalarType, constants: Constants) -> Ta
     values = _filled(initial, sizes, kind, constants)
     if values is None or len(sizes) < len(lengths) or min(sizes) < 1:
         return None
-    return Table(words[0].text, kind, sizes, tuple(values), words[0].span)
+    return ConstantArray(words[0].text, kind, sizes, tuple(values), words[0].span)
 
 
-def _lengths(words: Sequence[Token], constants: Constants) -> tuple[int | None, ...] | None:
+def lengths_of(words: Sequence[Token], constants: Constants) -> tuple[int | None, ...] | None:
     """What stands in brackets; None for the first one where nothing does."""
     found: list[int | None] = []
     position = 0
@@ -222,19 +209,20 @@ def _is_exact(text: str) -> bool:
 
 
 def with_tables(
-    body: tuple[Stmt, ...], tables: Mapping[str, Table], sink: DiagnosticSink
-) -> tuple[Stmt, ...]:
-    """The statements of a region with the elements of tables as numbers; CF0209 and CF0234 for what cannot be."""
+    body: tuple[Stmt, ...], tables: Mapping[str, ConstantArray], sink: DiagnosticSink
+) -> tuple[tuple[Stmt, ...], tuple[ConstantArray, ...]]:
+    """The statements of a region with the elements of tables as numbers, and those tables of which elements are read
+    that are not known; CF0209 and CF0234 for what cannot be."""
     used = {name: tables[name] for name in sorted(arrays(body)) if name in tables}
     if not used:
-        return body
+        return body, ()
     resolver = _Resolver(used, sink)
     resolved = resolver.body(body)
-    return _with_local_arrays(resolved, [used[name] for name in resolver.unresolved], sink)
+    return resolved, tuple(used[name] for name in resolver.unresolved)
 
 
 class _Resolver:
-    def __init__(self, tables: Mapping[str, Table], sink: DiagnosticSink) -> None:
+    def __init__(self, tables: Mapping[str, ConstantArray], sink: DiagnosticSink) -> None:
         self._tables = tables
         self._sink = sink
         self.unresolved: dict[str, None] = {}
@@ -334,46 +322,3 @@ def _values(loop: For) -> list[int] | None:
         found.append(start)
         start += step
     return found if len(found) <= MOST_TURNS else None
-
-
-def _with_local_arrays(
-    body: tuple[Stmt, ...], tables: Sequence[Table], sink: DiagnosticSink
-) -> tuple[Stmt, ...]:
-    """The body with tables as local arrays of the innermost parallel loops that read them."""
-    for table in tables:
-        if prod(table.lengths) > MOST_LOCAL:
-            text = f"the constant array '{table.name}' is too long for a local array of {MOST_LOCAL} elements"
-            lengths = "".join(f"[{length}]" for length in table.lengths)
-            help = f"pass it as a parameter 'const {table.type.value} {table.name}{lengths}'"
-            sink.error("CF0234", text, table.span, help=help)
-            return body
-    return tuple(_in_threads(statement, tables) for statement in body)
-
-
-def _in_threads(statement: Stmt, tables: Sequence[Table]) -> Stmt:
-    match statement:
-        case MetaFor() | For() | If() | Block() if any(
-            isinstance(s, MetaFor) for s in statements(parts(statement)[1])
-        ):
-            if isinstance(statement, If):
-                then = tuple(_in_threads(s, tables) for s in statement.then)
-                return replace(
-                    statement, then=then, otherwise=tuple(_in_threads(s, tables) for s in statement.otherwise)
-                )
-            return replace(statement, body=tuple(_in_threads(s, tables) for s in statement.body))
-        case MetaFor(body=body):
-            read = arrays(body)
-            made = [s for table in tables if table.name in read for s in _local_array(table, statement.span)]
-            return replace(statement, body=(*made, *body))
-        case _:
-            return statement
-
-
-def _local_array(table: Table, span: Span) -> list[Stmt]:
-    dims = tuple(IntLiteral(length) for length in table.lengths)
-    found: list[Stmt] = [Declare(table.type, table.name, dims, span=span)]
-    places = product(*map(range, table.lengths))
-    for place, value in zip(places, table.values, strict=True):
-        element = Index(table.name, tuple(map(IntLiteral, place)), span)
-        found.append(Assign(element, "=", value, span))
-    return found

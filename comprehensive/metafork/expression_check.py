@@ -58,7 +58,10 @@ class NamesOutside:
         if name in self.opaque:
             return "its declaration is not one that regions can use; the types are those of parameters"
         if name in self.of_file:
-            return f"'{name}' of the file is not on the device: pass it as a parameter, or make it const"
+            return (
+                f"'{name}' of the file is no scalar, pointer or array of constant extents that this file defines with "
+                "a type of regions: pass it as a parameter"
+            )
         if self.missing:
             files = ", ".join(f"'{name}'" for name in self.missing)
             return f"{otherwise}; where {files} defines it, say where that is with -I DIR"

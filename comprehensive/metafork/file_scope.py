@@ -161,7 +161,7 @@ def _needed(file: SourceFile, functions: Sequence[Function]) -> list[Item]:
     found = list(items(_outside(all_tokens, functions)))
     waiting = list(names_in_macros([token for token in all_tokens if token.type == "DIRECTIVE"]))
     for function in functions:
-        waiting += _names(_host_tokens(function))
+        waiting += _names(_host_tokens(function)) - {p.name for p in function.parameters}
     declaring: dict[str, list[int]] = {}
     for number, item in enumerate(found):
         for name in item.declared:

@@ -14,7 +14,7 @@ whole function, or as a fact from where it stands to the next change of what it 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -28,6 +28,7 @@ from comprehensive.metafork.ast import (
     HostArray,
     HostAssert,
     HostLoop,
+    HostPointer,
     HostScalar,
     Index,
     Name,
@@ -38,7 +39,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.extents import Extents
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.grammar import parse
-from comprehensive.metafork.host_loops import LoopText, host_loop
+from comprehensive.metafork.host_loops import Exchange, LoopText, host_loop
 from comprehensive.metafork.limits import too_deep_in_text, too_deep_in_tree
 from comprehensive.metafork.literals import scalar_type
 from comprehensive.metafork.locate import FoundRegion
@@ -99,6 +100,8 @@ class Surroundings:
     loops: tuple[HostLoop, ...]
     opaque: frozenset[str]
     is_certain: bool
+    pointers: tuple[HostPointer, ...] = ()
+    """Those to data, which are found by :mod:`host_pointers`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +135,15 @@ def host_code(
     parameters: tuple[Parameter, ...],
     changes: Changes,
     inlined: Inlined,
+    exchanges: Mapping[int, Exchange],
 ) -> HostCode:
     """Reads ``tokens``, the body of a function; the positions in ``regions`` are those of this sequence.
 
-    ``changes`` are those of names after their definition.
+    ``changes`` are those of names after their definition; ``exchanges`` what a turn of a loop does to pointers, for
+    loops that do nothing else beside their regions, by position.
     """
-    reader = _Reader(tokens, {r.keyword: r.closing for r in regions}, parameters, changes, inlined)
+    closings = {r.keyword: r.closing for r in regions}
+    reader = _Reader(tokens, closings, parameters, changes, inlined, exchanges)
     position = 0
     while position < len(tokens):
         position = reader.statement(position)
@@ -154,8 +160,10 @@ class _Reader:
         parameters: tuple[Parameter, ...],
         changes: Changes,
         inlined: Inlined,
+        exchanges: Mapping[int, Exchange],
     ) -> None:
         self._tokens = tokens
+        self._exchanges = exchanges
         self._closings = closings
         self._inlined = inlined
         self._types = {p.name: p.type for p in parameters if not p.is_data}
@@ -259,7 +267,8 @@ class _Reader:
         if len(declared) != 1 or second >= body:
             return None
         text = LoopText(declared[0], scope.start, first, second, body, scope.end)
-        return host_loop(self._tokens, self._closings, text, self._expression, self._loses)
+        exchange = self._exchanges.get(scope.start)
+        return host_loop(self._tokens, self._closings, text, self._expression, self._loses, exchange)
 
     def _simple(self, position: int) -> int:
         """A declaration, an assert or opaque text to its ``;`` or to a brace that opens a scope."""

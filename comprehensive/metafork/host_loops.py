@@ -18,6 +18,8 @@ ReadExpression: TypeAlias = Callable[[int, int], Expr | None]
 """The expression between two positions, None where it is none of visible scalars."""
 Loses: TypeAlias = Callable[[AbstractSet[str], int, int], bool]
 """Whether one of the names may get another value between two positions."""
+Exchange: TypeAlias = tuple[tuple[str, str], ...]
+"""As in :class:`HostLoop`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,12 @@ def host_loop(
     text: LoopText,
     expression: ReadExpression,
     loses: Loses,
+    exchange: Exchange | None,
 ) -> HostLoop | None:
     """The loop, None where another header stands there or where what it reads or its turns are not the header's alone.
 
     ``regions`` maps the position of each region's keyword to its last one: a ``break`` in there is not the loop's.
+    ``exchange`` is what a turn does to pointers, where it does nothing else beside its regions.
     """
     equals = [p for p in range(text.start + 2, text.first) if tokens[p].type == "ASSIGN"]
     if len(equals) != 1:
@@ -63,7 +67,8 @@ def host_loop(
         return None
     if _leaves_early(tokens, regions, text):
         return None
-    return HostLoop(text.name, start, relation, bound, step, _regions_alone(tokens, regions, text))
+    count = 0 if exchange is None else _regions_first(tokens, regions, text)
+    return HostLoop(text.name, start, relation, bound, step, count, exchange or () if count else ())
 
 
 def _step(tokens: Sequence[Token], text: LoopText, expression: ReadExpression) -> int | None:
@@ -95,14 +100,18 @@ def _leaves_early(tokens: Sequence[Token], regions: Mapping[int, int], text: Loo
     return False
 
 
-def _regions_alone(tokens: Sequence[Token], regions: Mapping[int, int], text: LoopText) -> int:
-    """How many regions are in the body of the loop; 0 where there is anything else but braces."""
-    position, found = text.body, 0
+def _regions_first(tokens: Sequence[Token], regions: Mapping[int, int], text: LoopText) -> int:
+    """How many regions are in the body of the loop; 0 where anything but braces stands before one of them."""
+    position, found, is_behind = text.body, 0, False
     while position < text.end:
         if position in regions:
+            if is_behind:
+                return 0
             position = regions[position]
             found += 1
-        elif tokens[position].type not in ("LBRACE", "RBRACE"):
-            return 0
+        elif tokens[position].type not in ("LBRACE", "RBRACE", "SEMI"):
+            if found == 0:
+                return 0
+            is_behind = True
         position += 1
     return found

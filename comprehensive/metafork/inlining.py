@@ -25,6 +25,7 @@ from comprehensive.metafork.ast import (
     Call,
     Cast,
     Conditional,
+    ConstantArray,
     Continue,
     Declare,
     DoWhile,
@@ -42,7 +43,6 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
-from comprehensive.metafork.constant_arrays import Table
 from comprehensive.metafork.expression_check import ExpressionChecker, NamesOutside
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.functions import MATH
@@ -68,7 +68,7 @@ class Helpers:
 
     definitions: Mapping[str, Item]
     constants: Constants
-    tables: Mapping[str, Table]
+    tables: Mapping[str, ConstantArray]
     outside: NamesOutside
     fresh: Namer
     size: int = 0
@@ -79,7 +79,7 @@ class Helpers:
     def of(
         items: Iterable[Item],
         constants: Constants,
-        tables: Mapping[str, Table],
+        tables: Mapping[str, ConstantArray],
         outside: NamesOutside,
         taken: Iterable[str],
     ) -> Helpers:

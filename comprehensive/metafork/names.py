@@ -79,6 +79,8 @@ def check_names(
     scope = scope_of_region(function, region, outside.opaque)
     checker = ExpressionChecker(outside, sink)
     used = {name for s in statements(region.body) for part in parts(s)[0] for name in names(part)}
+    for pointer in region.pointers:
+        _check_reserved(pointer.name, pointer.span, sink)
     for scalar in region.scalars:
         _check_reserved(scalar.name, scalar.span, sink)
         _check_symbol(scalar.name, scalar.span, sink)

@@ -10,6 +10,7 @@ Stages: tokens, functions and regions (lexically), parameters, host code, region
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -17,6 +18,7 @@ from typing import NamedTuple
 
 from comprehensive.diagnostics import DiagnosticSink, Note, SourceFile, Span
 from comprehensive.metafork.ast import (
+    ConstantArray,
     Expr,
     Function,
     HostAssert,
@@ -28,14 +30,16 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.check import HostNames, check_function, check_generated_names
-from comprehensive.metafork.constant_arrays import Table, constant_arrays, with_tables
+from comprehensive.metafork.constant_arrays import constant_arrays, with_tables
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.expression_check import NamesOutside
 from comprehensive.metafork.file_scope import calls_of_regions, mutable_variables
+from comprehensive.metafork.file_variables import file_variables
 from comprehensive.metafork.grammar import parse as parse_tokens
 from comprehensive.metafork.host import HostCode, Surroundings, host_code
+from comprehensive.metafork.host_pointers import AtRegion, HostPointers, host_pointers
 from comprehensive.metafork.inlining import Helpers, Inliner
-from comprehensive.metafork.items import items
+from comprehensive.metafork.items import Item, items
 from comprehensive.metafork.limits import (
     too_deep_in_text,
     too_deep_in_tree,
@@ -101,7 +105,8 @@ def parse(
     names = NamesOutside(frozenset(), frozenset(text.macros), text.missing, of_file)
     taken = [token.text for token in (*text.included, *text.tokens) if token.type == "NAME"]
     helpers = Helpers.of(declarations, constants, constant_arrays(declarations, constants), names, taken)
-    reader = _FunctionReader(text, helpers, other_types, notation)
+    variables = file_variables(declarations, constants)
+    reader = _FunctionReader(text, helpers, declarations, variables, other_types, notation)
     functions: list[Function] = []
     for function in found:
         if len(sink.diagnostics) > MAXIMUM_ERRORS:
@@ -128,9 +133,17 @@ class _FunctionReader:
     """Turns what the lexical finder found into trees."""
 
     def __init__(
-        self, text: Preprocessed, helpers: Helpers, other_types: Mapping[str, Token], notation: Notation
+        self,
+        text: Preprocessed,
+        helpers: Helpers,
+        declarations: Sequence[Item],
+        variables: Mapping[str, Parameter],
+        other_types: Mapping[str, Token],
+        notation: Notation,
     ) -> None:
         self._text = text
+        self._declarations = declarations
+        self._variables = variables
         self._helpers = helpers
         self._other_types = other_types
         self._notation = notation
@@ -144,21 +157,26 @@ class _FunctionReader:
         sink = self._origin.sink
         parameters, understood = self._parameters(found)
         body, host, regions = self._body_tokens(found)
+        own = declared_names(self._tokens[found.parameters.start : found.closing])
+        parameters = (*parameters, *self._of_file(body, own))
         _report_jumps(host)
         # Twice: which definitions there are decides which names change, and that which definitions count.
-        definitions = host_code(body, regions, parameters, Changes(), self._host_value).definitions
+        definitions = host_code(body, regions, parameters, Changes(), self._host_value, {}).definitions
         changed = changes(host, definitions, self._macros, self._in_macros)
-        code = host_code(body, regions, parameters, changed, self._host_value)
-        own = declared_names(self._tokens[found.parameters.start : found.closing])
+        pointers = self._pointers(
+            host, regions, parameters, changed.anywhere | _hidden(host, definitions, parameters)
+        )
+        code = host_code(body, regions, parameters, changed, self._host_value, pointers.exchanges)
+        _report_lost_values(parameters, host, changed)
         schedules: list[MetaSchedule] = []
         added: dict[str, Parameter] = {}
         readable = understood
-        for region, around in zip(found.regions, code.surroundings, strict=True):
+        for region, around, at in zip(found.regions, code.surroundings, pointers.regions, strict=True):
             errors = len(sink.diagnostics)
             if errors > MAXIMUM_ERRORS:
                 readable = False
                 break
-            found_here, more = self._regions(region, around, parameters, changed.names, own)
+            found_here, more = self._regions(region, around, at, parameters, changed.names, own)
             schedules += found_here
             added |= {parameter.name: parameter for parameter in more}
             readable &= len(sink.diagnostics) == errors
@@ -167,14 +185,39 @@ class _FunctionReader:
             schedules = [
                 replace(s, loops=tuple(replace(loop, regions=0) for loop in s.loops)) for s in schedules
             ]
-        function = self._assemble(found, (*parameters, *added.values()), code, schedules)
+        function = self._assemble(found, (*parameters, *added.values()), code, schedules, pointers)
         if readable:
             opaque = frozenset(name for around in code.surroundings for name in around.opaque)
-            host_names = _first_mentions(host, definitions)
             macros = self._macros | set(self._text.macros)
-            names = HostNames(host_names, opaque, macros, self._text.missing, self._helpers.outside.of_file)
+            names = HostNames(
+                _first_mentions(host, definitions),
+                tuple((host[position].span, bases) for position, bases in pointers.others.items()),
+                opaque,
+                macros,
+                self._text.missing,
+                self._helpers.outside.of_file,
+            )
             check_function(function, names, sink)
         return function
+
+    def _of_file(self, body: Sequence[Token], own: frozenset[str]) -> list[Parameter]:
+        """The variables of the file that a function uses, whose own names hide others."""
+        spoken = {
+            token.text
+            for before, token in zip((None, *body), body, strict=False)
+            if token.type == "NAME" and (before is None or before.type != "DOT")
+        }
+        return [v for name, v in self._variables.items() if name in spoken and name not in own]
+
+    def _pointers(
+        self,
+        host: Sequence[Token],
+        regions: Sequence[FoundRegion],
+        parameters: Sequence[Parameter],
+        changed: frozenset[str],
+    ) -> HostPointers:
+        closings = {region.keyword: region.closing for region in regions}
+        return host_pointers(host, closings, parameters, changed, self._declarations)
 
     # --- heads -------------------------------------------------------------------------------------------
 
@@ -243,6 +286,7 @@ class _FunctionReader:
         self,
         found: FoundRegion,
         around: Surroundings,
+        at: AtRegion,
         parameters: tuple[Parameter, ...],
         changed: frozenset[str],
         own: frozenset[str],
@@ -254,14 +298,16 @@ class _FunctionReader:
         keyword = self._tokens[found.keyword]
         inside = self._text.inside(found.opening + 1, found.closing)
         errors = len(self._origin.sink.diagnostics)
+        opaque = around.opaque - {pointer.name for pointer in at.pointers}
+        around = replace(around, opaque=opaque, pointers=at.pointers)
         clauses = self._clauses(found)
         body = region_body(inside, self._tokens[found.closing], self._names)
-        tables = self._tables(own)
+        constants = self._tables(own)
         data = [p for p in parameters if p.is_data]
-        types = {each.name: each.type for each in (*data, *around.arrays, *tables.values())}
+        types = {each.name: each.type for each in (*data, *around.arrays, *constants.values())}
         body = without_pointers(body, types, self._helpers.fresh, self._origin.sink)
         body = self._inlined(body, around, parameters)
-        body = with_tables(body, tables, self._origin.sink)
+        body, tables = with_tables(body, constants, self._origin.sink)
         is_understood = len(self._origin.sink.diagnostics) == errors
         unsteady = changed | around.opaque | {item.name for item in (*around.scalars, *around.arrays)}
         tree = self._notation.region(
@@ -281,6 +327,9 @@ class _FunctionReader:
                 keyword.span.to(self._tokens[found.closing].span),
                 around.is_certain,
                 frozenset(changed),
+                at.pointers,
+                at.addresses,
+                tables,
             )
             for part in tree.bodies
         )
@@ -290,16 +339,19 @@ class _FunctionReader:
         """An expression of host code with calls of functions of the file as what they return; no call is an error."""
         return Inliner(self._helpers, scope, DiagnosticSink()).expression(expression)
 
-    def _tables(self, own: frozenset[str]) -> dict[str, Table]:
+    def _tables(self, own: frozenset[str]) -> dict[str, ConstantArray]:
         """The constant arrays of the file that no variable of a function hides."""
         return {name: table for name, table in self._helpers.tables.items() if name not in own}
 
     def _inlined(
-        self, body: tuple[Stmt, ...], around: Surroundings, parameters: Sequence[Parameter]
+        self,
+        body: tuple[Stmt, ...],
+        around: Surroundings,
+        parameters: Sequence[Parameter],
     ) -> tuple[Stmt, ...]:
         """The body with calls of functions of the file as what they do."""
         function = Function("", tuple(parameters), ())
-        region = MetaSchedule(None, (), around.scalars, around.arrays)
+        region = MetaSchedule(None, (), around.scalars, around.arrays, pointers=around.pointers)
         scope = scope_of_region(function, region, around.opaque)
         scope.outer = self._helpers.scope_of_tables()
         return Inliner(self._helpers, scope, self._origin.sink).body(body)
@@ -365,6 +417,7 @@ class _FunctionReader:
         parameters: tuple[Parameter, ...],
         code: HostCode,
         schedules: Sequence[MetaSchedule],
+        pointers: HostPointers,
     ) -> Function:
         first, last = self._tokens[found.opening].end, self._tokens[found.closing].start
         file = self._origin.file
@@ -384,6 +437,8 @@ class _FunctionReader:
             tuple(parts),
             self._tokens[found.head].span.to(self._tokens[found.closing].span),
             Span(file, first, last),
+            pointers.rewritten,
+            pointers.spoken & {p.name for p in parameters if p.is_data},
         )
 
 
@@ -497,6 +552,30 @@ def _report_copies(functions: Sequence[Function], sink: DiagnosticSink) -> None:
             token.span,
             help=f"pass '{token.text}' as a parameter, or make it const",
         )
+
+
+def _report_lost_values(parameters: Sequence[Parameter], host: Sequence[Token], changed: Changes) -> None:
+    """Host code of a launcher changes what it was passed for a variable of the file, and not the variable."""
+    for p in parameters:
+        if not p.of_file or p.dims or p.name not in changed.names:
+            continue
+        places = [position for position, name in changed.at if name == p.name]
+        places += [position for position, token in enumerate(host) if token.text == p.name]
+        for token in [host[position] for position in places[:1]]:
+            token.origin.sink.warning(
+                "CF0320",
+                f"host code changes the variable '{p.name}' of its file; the launcher changes a copy of its own",
+                token.span,
+                help=f"change '{p.name}' in the program that launches, or use a variable of the function",
+            )
+
+
+def _hidden(
+    host: Sequence[Token], definitions: frozenset[int], parameters: Sequence[Parameter]
+) -> frozenset[str]:
+    """The names that stand for more than one variable of a function."""
+    declared = [*(p.name for p in parameters), *(host[position].text for position in sorted(definitions))]
+    return frozenset(name for name, count in Counter(declared).items() if count > 1)
 
 
 def _first_mentions(host: Sequence[Token], definitions: frozenset[int]) -> dict[str, Span]:

@@ -65,7 +65,7 @@ class Scope:
 
 
 def scope_of_region(function: Function, region: MetaSchedule, opaque: frozenset[str]) -> Scope:
-    """The parameters, and over them the host scalars and arrays that the region can see.
+    """The parameters, and over them the host scalars, pointers and arrays that the region can see.
 
     ``opaque`` names are declared by host code in words outside the language: they hide parameters.
     """
@@ -78,6 +78,11 @@ def scope_of_region(function: Function, region: MetaSchedule, opaque: frozenset[
         symbols[p.name] = Symbol(kind, p.type, p.span, rank, p.const)
     for scalar in region.scalars:
         symbols[scalar.name] = Symbol(Kind.HOST, scalar.type, scalar.span)
+    for pointer in region.pointers:
+        rank = max(1, len(pointer.dims))
+        symbols[pointer.name] = Symbol(Kind.DATA, pointer.type, pointer.span, rank, pointer.const)
+    for table in region.tables:
+        symbols[table.name] = Symbol(Kind.DATA, table.type, table.span, len(table.lengths), const=True)
     for array in region.arrays:
         symbols[array.name] = Symbol(Kind.DATA, array.type, array.span, len(array.dims))
     return Scope(None, symbols)

@@ -10,6 +10,7 @@ In: a nest and a sink.  Out: diagnostics in it.
 - CF0413 warning: no call meets a condition of host code around the region, which never runs.
 - CF0411 warning: whether loops are parallel was not decided, with the term that stands in the way.
 - CF0412 warning: an array named in ``cache(...)`` cannot be cached, with the reason.
+- CF0415 warning: pointers of host code into the same data may meet (`apart.py`).
 - CF0414 warning: a reference to an array named in ``cache(...)`` stays in global memory, with the reason.
 """
 

@@ -112,4 +112,6 @@ class Pragmas:
 
 def _arrays(text: RegionText) -> frozenset[str]:
     """The data that a region may update."""
-    return frozenset((*(a.name for a in text.around.arrays), *(p.name for p in text.parameters if p.is_data)))
+    around = text.around
+    data = (*around.arrays, *around.pointers, *(p for p in text.parameters if p.is_data))
+    return frozenset(each.name for each in data)

@@ -46,7 +46,7 @@ def elision(program: Program, *, every_access: bool) -> Elision:
         edits += [
             (Span(p.span.file, p.span.start, p.span.start), "volatile ")
             for function in program.functions
-            for p in function.parameters
+            for p in function.own_parameters
             if p.is_data and p.span.text
         ]
     text = program.file.text

@@ -34,7 +34,7 @@ from comprehensive.codegen.interface import Argument
 from comprehensive.data import template_directory
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary, Outcome
 from comprehensive.runtime.guarded_worker import LENGTH
-from comprehensive.runtime.serial import SerialLibrary
+from comprehensive.runtime.serial import SerialLibrary, entry
 from comprehensive.runtime.structures import machine_values, params
 from comprehensive.runtime.values import Array, Value, as_array, as_scalar
 from comprehensive.toolchain.host import Compiler
@@ -258,7 +258,8 @@ def _serial_job(library: SerialLibrary, function: str, arguments: Mapping[str, V
         Argument(p.name, p.type, pointer=p.is_data, const=p.const)
         for p in library.functions[function].written_parameters
     )
-    return _passed(passed, arguments) | {"library": str(library.path), "symbol": function}
+    symbol = entry(library.functions[function])
+    return _passed(passed, arguments) | {"library": str(library.path), "symbol": symbol}
 
 
 def _passed(arguments: tuple[Argument, ...], values: Mapping[str, Value]) -> dict[str, Any]:

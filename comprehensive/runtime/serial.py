@@ -28,6 +28,8 @@ from comprehensive.toolchain.unit import compile_unit, write_binary
 
 TIMEOUT_S = 120.0
 PARALLEL_FOR = '_Pragma("omp parallel for") for'
+ENTRY = "cf_serial_"
+"""Before the name of a function whose variables of the file are set first."""
 PARALLEL_UPDATE = '_Pragma("omp atomic")'
 
 # Assertions are the caller's to respect: a failing one would end this process.
@@ -59,12 +61,13 @@ class SerialLibrary:
     functions: Mapping[str, Function]
 
     def call(self, function: str, arguments: Mapping[str, Value]) -> None:
-        """Runs a function on all arguments that it has in C, program parameters among them; arrays change in place."""
+        """Runs a function on all arguments that it has in C, program parameters and what it uses of variables of its
+        file among them; arrays change in place."""
         passed = [
             _passed(Argument(p.name, p.type, pointer=p.is_data, const=p.const), arguments[p.name])
             for p in self.functions[function].written_parameters
         ]
-        called = self.shared[function]
+        called = self.shared[entry(self.functions[function])]
         called.restype = None
         called(*passed)
 
@@ -81,7 +84,8 @@ def serial_unit(program: Program, name: str, *, every_access: bool = False, para
     """
     text = elision(program, every_access=every_access)
     # `assert` is part of the language; the file need not have said where C has it from.
-    return f'#include <assert.h>\n{text.before}#line 1 "{name}"\n{serial_text(text.text, parallel=parallel)}'
+    serial = serial_text(text.text, parallel=parallel)
+    return f'#include <assert.h>\n{text.before}#line 1 "{name}"\n{serial}\n{entries(program)}'
 
 
 def serial_text(text: str, *, parallel: bool = False) -> str:
@@ -104,6 +108,34 @@ def serial_text(text: str, *, parallel: bool = False) -> str:
         return _elided(match)
 
     return _KEYWORDS.sub(elided, text)
+
+
+def entry(function: Function) -> str:
+    """The name by which a function is called that is passed the variables of its file."""
+    return f"{ENTRY}{function.name}" if any(p.of_file for p in function.parameters) else function.name
+
+
+def entries(program: Program) -> str:
+    """Functions that set the variables of the file, run the one that uses them, and give arrays back."""
+    texts: list[str] = []
+    for function in program.functions:
+        if entry(function) == function.name:
+            continue
+        declared = [
+            f"{'void *' if p.is_data else f'{p.type.value} '}cf_{p.name}" for p in function.written_parameters
+        ]
+        variables = [p for p in function.written_parameters if p.of_file]
+        before = [
+            f"__builtin_memcpy({p.name}, cf_{p.name}, sizeof {p.name});"
+            if p.dims
+            else f"{p.name} = cf_{p.name};"
+            for p in variables
+        ]
+        after = [f"__builtin_memcpy(cf_{p.name}, {p.name}, sizeof {p.name});" for p in variables if p.dims]
+        passed = ", ".join(f"cf_{p.name}" for p in function.own_parameters)
+        body = " ".join((*before, f"{function.name}({passed});", *after))
+        texts.append(f"void {entry(function)}({', '.join(declared)}) {{ {body} }}\n")
+    return "".join(texts)
 
 
 def build(program: Program, work: Path, *, compiler: Compiler) -> SerialLibrary:

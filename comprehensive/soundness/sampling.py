@@ -27,7 +27,7 @@ from comprehensive.loops.interpreter import (
     scalar_values,
 )
 from comprehensive.loops.ir import Nest, Role
-from comprehensive.metafork.ast import Function
+from comprehensive.metafork.ast import ConstantArray, Function
 from comprehensive.soundness.columns import NotEvaluableError
 from comprehensive.soundness.index_data import (
     SHARE_OUTSIDE,
@@ -38,6 +38,7 @@ from comprehensive.soundness.index_data import (
     index_uses,
     scattered,
 )
+from comprehensive.soundness.pointed import behind_parameters, data_of
 from comprehensive.soundness.reach import TooManyIterationsError, reach
 
 SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 20, 23)
@@ -242,13 +243,16 @@ def _shapes(
                 needed = {a.name: guess for a in nest.arrays if a.dims is None or a.dims[0] is None}
             for name, elements in needed.items():
                 shapes[name] = (max(elements, *shapes.get(name, (0,))),)
-    for parameter in function.parameters:
-        if parameter.dims:
-            extents = tuple(int(c_value(d, arguments)) for d in parameter.dims if d is not None)
-            rows = shapes.get(parameter.name, (0,)) if parameter.dims[0] is None else ()
-            shapes[parameter.name] = (*rows, *extents)
-        elif parameter.is_data:
-            shapes.setdefault(parameter.name, (0,))
+    rows = {name: shape[0] for name, shape in shapes.items()}
+    try:
+        rows = behind_parameters(function, rows, arguments)
+    except NotEvaluableError:
+        if guess is None:
+            raise
+    for data in data_of(function):
+        extents = tuple(int(c_value(d, arguments)) for d in data.dims if d is not None)
+        is_open = not data.dims or data.dims[0] is None
+        shapes[data.name] = (*((rows.get(data.name, 0),) if is_open else ()), *extents)
     return shapes
 
 
@@ -288,11 +292,13 @@ def random_data(
     outside = seed % SHARE_OUTSIDE == SHARE_OUTSIDE - 1
     indices = drawn_indices(uses, sample.shapes, rng, duplicates=duplicates, outside=outside)
     data: dict[str, Any] = {}
-    for parameter in function.parameters:
-        if not parameter.is_data:
-            continue
+    for parameter in data_of(function):
         shape = sample.shapes[parameter.name]
         dtype = parameter.type.numpy_name
+        if isinstance(parameter, ConstantArray):
+            elements = [c_value(value, {}) for value in parameter.values]
+            data[parameter.name] = np.array(elements, dtype=dtype).reshape(shape)
+            continue
         if parameter.name in indices:
             data[parameter.name] = indices[parameter.name].astype(dtype)
             continue

@@ -19,7 +19,7 @@ from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import IntLiteral, Ring, add
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Sweep
-from comprehensive.loops.rewrite import map_expr, statements_in, subexpressions
+from comprehensive.loops.rewrite import expressions_in, map_expr, rename, statements_in, subexpressions
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -66,14 +66,34 @@ def cycle_of(regions: Sequence[Points], loop: HostLoop) -> Cycle:
         raise NoSweepsError(f"'{loop.iterator}' does not go up by 1")
     match [region.alternatives for region in regions]:
         case ((first,), (second,)) if first.condition is None and second.condition is None:
+            _demand_no_exchange(loop)
             return Cycle((first.body, second.body), (Start(0, None, False), Start(1, None, True)))
         case ((first, second),) if first.condition is not None and second.condition is None:
             if not _alternates(first.condition, loop):
                 raise NoSweepsError(f"no condition says whether '{loop.iterator}' is even")
+            _demand_no_exchange(loop)
             starts = (Start(0, first.condition, False), Start(0, None, True))
             return Cycle((first.body, second.body), starts)
+        case ((only,),) if only.condition is None and loop.exchange:
+            return Cycle((only.body, _exchanged(only.body, dict(loop.exchange))), (Start(0, None, False),))
         case _:
             raise NoSweepsError("no two sweeps take turns")
+
+
+def _demand_no_exchange(loop: HostLoop) -> None:
+    if loop.exchange:
+        raise NoSweepsError("sweeps that take turns exchange pointers besides")
+
+
+def _exchanged(body: tuple[Stmt, ...], before: Mapping[str, str]) -> tuple[Stmt, ...]:
+    """What the next turn does, in the names of this one; ``before`` says where each name pointed to then.
+
+    Raises NoSweepsError unless two turns bring all names back.
+    """
+    used = {e.array for whole in expressions_in(body) for e in subexpressions(whole) if isinstance(e, Index)}
+    if any(before.get(before.get(name, name), before.get(name, name)) != name for name in used):
+        raise NoSweepsError("pointers come back after more than two turns of the loop")
+    return rename(body, {name: before.get(name, name) for name in used})
 
 
 def _alternates(condition: Expr, loop: HostLoop) -> bool:

@@ -34,6 +34,7 @@ from comprehensive.metafork.ast import ScalarType
 from comprehensive.soundness.columns import NotEvaluableError
 from comprehensive.soundness.emulated import ROUNDING
 from comprehensive.soundness.index_data import data_range, index_uses, limit_of, scattered
+from comprehensive.soundness.pointed import behind_parameters
 from comprehensive.soundness.reach import TooManyIterationsError, reach
 from comprehensive.soundness.sampling import all_scalars, subscript_names
 from comprehensive.tuning.candidates import admitted
@@ -153,6 +154,7 @@ def _shapes(plan: FunctionPlan, values: Mapping[str, int | float]) -> dict[str, 
             found = reach(region.nest, scalars, corners=True)
         for name, elements in found.items():
             needed[name] = max(elements, needed.get(name, 0))
+    needed = behind_parameters(plan.function, needed, values)
     shapes: dict[str, tuple[int, ...]] = {}
     for parameter in plan.function.parameters:
         if parameter.is_data:

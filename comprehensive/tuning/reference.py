@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from comprehensive.runtime.serial import ENTRY
 from comprehensive.tuning.data import c_scalar, drawn, written
 
 
@@ -44,7 +45,10 @@ def computed(problem: dict[str, Any], library: str) -> dict[str, Any]:
         for a in arguments
         if not a.get("added")  # the C function does not have it
     ]
-    function = ctypes.CDLL(library)[problem["function"]]
+    loaded = ctypes.CDLL(library)
+    own: str = problem["function"]
+    # One that is passed the variables of its file as well, where it uses some.
+    function = loaded[f"{ENTRY}{own}" if hasattr(loaded, f"{ENTRY}{own}") else own]
     function.restype = None
     function(*passed)
     return {name: arrays[name] for name in written(arguments)}

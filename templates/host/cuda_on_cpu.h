@@ -618,6 +618,12 @@ inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, 
   return cudaSuccess;
 }
 
+template <typename Symbol> inline cudaError_t cudaGetSymbolAddress(void **found, const Symbol &symbol)
+{
+  *found = const_cast<void *>(static_cast<const void *>(&symbol));
+  return cudaSuccess;
+}
+
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *found, int number)
 {
   if (number != 0) return cudaErrorInvalidDevice;

@@ -29,7 +29,7 @@ W = "static const float w[3] = {0.25, 0.1, 0.25f};\n"
         (
             "const int t[2] = {1};\n",
             "c[0] = t[n & 1];",
-            "int t[2]; t[0] = 1; t[1] = 0; c[0] = t[n & 1];",
+            "c[0] = t[n & 1];",
         ),
         (
             "enum { K = 2 };\nconst int t[][K] = {{1, 2}, {K * 3}};\n",
@@ -45,10 +45,14 @@ def test_an_element_is_a_number_where_its_subscripts_are(tables: str, statements
     assert inlined(tables, statements) == left
 
 
-def test_an_array_of_the_file_that_is_not_constant_is_to_be_a_parameter() -> None:
-    _, sink = parse_text("static float w[3];\n" + in_threads("c[0] = w[0];"))
+@pytest.mark.parametrize(
+    "text", ["extern float w[3];", "static volatile float w[3];", "struct { float x; } w[3];"]
+)
+def test_an_array_of_the_file_that_is_not_understood_is_to_be_a_parameter(text: str) -> None:
+    _, sink = parse_text(f"{text}\n" + in_threads("c[0] = w[0];"))
     (diagnostic,) = sink.diagnostics
-    assert diagnostic.help == "'w' of the file is not on the device: pass it as a parameter, or make it const"
+    assert diagnostic.code == "CF0203"
+    assert "pass it as a parameter" in (diagnostic.help or "")
 
 
 def test_a_macro_of_several_statements_is_a_block() -> None:
@@ -68,8 +72,7 @@ def test_a_variable_of_the_function_hides_an_array_of_the_file() -> None:
     [
         ("CF0209", W + in_threads("§w[0] = 1;")),
         ("CF0234", W + in_threads("c[0] = §w[3];")),
-        ("CF0234", "const int §t[65] = {1};\n" + in_threads("c[0] = t[n];")),
-        ("CF0203", "static float w[3];\n" + in_threads("c[0] = §w[0];")),
+        ("CF0203", "extern float w[3];\n" + in_threads("c[0] = §w[0];")),
         ("CF0203", "const float w[2] = {[1] = 2};\n" + in_threads("c[0] = §w[0];")),
         ("CF0203", "const float w[1] = {1, 2};\n" + in_threads("c[0] = §w[0];")),
     ],
@@ -119,3 +122,11 @@ def test_elements_have_the_values_that_they_have_in_c(tmp_path: Path) -> None:
     source.write_text("\n".join([*lines, f"int main(void) {{ return !({checks}); }}", ""]))
     subprocess.run([*compiler.command, "-w", str(source), "-o", str(built)], check=True)
     assert subprocess.run([str(built)]).returncode == 0
+
+
+def test_an_array_that_is_read_at_unknown_subscripts_stays_data() -> None:
+    text = "const int t[65] = {1};\nconst float w[2] = {1};\n" + in_threads("c[0] = t[n] + w[1];")
+    program, sink = parse_text(text)
+    assert not sink.diagnostics
+    (table,) = program.functions[0].regions[0].tables
+    assert (table.name, table.lengths, len(table.values)) == ("t", (65,), 65)

@@ -1,0 +1,162 @@
+"""What pointers of host code are worth: variables, where they point, and expressions over them as small trees.
+
+::
+
+    float *p = even ? a : buf + n;    -->   p at (a, 0) where even holds, at (buf, n) where it does not
+
+A :class:`State` says where all variables point at one time; trees do not depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from comprehensive.metafork.ast import Address, Binary, Expr, HostPointer, IntLiteral, ScalarType
+from comprehensive.metafork.walk import names
+
+UNKNOWN = Address(None, None)
+_MOST_VALUES = 16
+"""Addresses that one expression may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A parameter with data, or a pointer of host code; ``key`` is its own among variables of one name.
+
+    It points to elements of ``type`` or, where ``rows`` are given, to rows of these extents; ``levels`` is 2 for a
+    pointer to a pointer.
+    """
+
+    key: str
+    name: str
+    type: ScalarType
+    rows: tuple[Expr | None, ...] = ()
+    row_texts: tuple[str, ...] = ()
+    """The same extents as they are written."""
+    levels: int = 1
+    declared: HostPointer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Where a pointer to a pointer points to: the variable with this key."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a condition has turned out to be; ``read`` are the names in it."""
+
+    holds: bool
+    read: frozenset[str]
+
+
+Value: TypeAlias = Address | Reference | Decision
+State: TypeAlias = tuple[tuple[str, Value], ...]
+"""The values of all variables and of conditions, by key, in the order of the keys; that of a condition is its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The value of a variable or, ``through`` it, of the one that it points to."""
+
+    variable: Variable
+    through: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    pointer: Tree
+    offset: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """``text`` has a sign of C before it that no name has."""
+
+    text: str
+    read: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Where one condition has been decided, it is decided likewise until what it reads changes."""
+
+    condition: Condition
+    then: Tree
+    otherwise: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    value: Value
+
+
+Tree: TypeAlias = Read | Moved | Choice | Constant
+
+
+def at(state: State, key: str) -> Value:
+    """Where a variable points."""
+    return next((value for name, value in state if name == key), UNKNOWN)
+
+
+def values(tree: Tree, state: State) -> frozenset[tuple[Value, State]]:
+    """Where the value of an expression may point, each with the state in which it does."""
+    match tree:
+        case Constant(value):
+            return frozenset(((value, state),))
+        case Read(variable, through):
+            value = at(state, variable.key)
+            if through:
+                value = at(state, value.key) if isinstance(value, Reference) else UNKNOWN
+            return frozenset(((value, state),))
+        case Choice(condition, then, otherwise):
+            found: frozenset[tuple[Value, State]] = frozenset()
+            for holds, chosen in ((True, then), (False, otherwise)):
+                decided = at(state, condition.text)
+                if decided == UNKNOWN or decided == Decision(holds, condition.read):
+                    with_it = substituted(state, {condition.text: Decision(holds, condition.read)})
+                    found |= values(chosen, with_it)
+            return found if len(found) <= _MOST_VALUES else frozenset(((UNKNOWN, state),))
+        case Moved(pointer, offset):
+            return frozenset((_moved(value, offset), after) for value, after in values(pointer, state))
+
+
+def _moved(value: Value, offset: Expr | None) -> Value:
+    match value:
+        case Address(base, before) if before is not None and offset is not None:
+            return Address(base, plus(before, offset))
+        case Address(base):
+            return Address(base, None)
+        case _:
+            return UNKNOWN
+
+
+def plus(left: Expr, right: Expr) -> Expr:
+    """The sum of two expressions, no sum where one of them is 0."""
+    if left == IntLiteral(0):
+        return right
+    return left if right == IntLiteral(0) else Binary("+", left, right)
+
+
+def forgetting(state: State, changed: AbstractSet[str]) -> State:
+    """The state after some scalars may have got other values: conditions and offsets that read them are not known."""
+    found: list[tuple[str, Value]] = []
+    for key, value in state:
+        match value:
+            case Decision(_, read) if read & changed:
+                continue
+            case Address(base, offset) if offset is not None and changed & set(names(offset)):
+                found.append((key, Address(base, None)))
+            case _:
+                found.append((key, value))
+    return tuple(found)
+
+
+def substituted(state: State, changes: Mapping[str, Value]) -> State:
+    """The state with other values of some variables."""
+    return tuple(sorted({**dict(state), **changes}.items(), key=lambda item: item[0]))
