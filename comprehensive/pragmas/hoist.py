@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from comprehensive.loops.normalize.assigned_first import mentions
+from comprehensive.loops.normalize.local_scalars import assigns
 from comprehensive.loops.traverse import declared_names, rename
 from comprehensive.metafork.ast import Block, Break, Continue, Declare, For, If, Stmt
 from comprehensive.metafork.walk import statements
-from comprehensive.pragmas.assigned_first import mentions
-from comprehensive.pragmas.locals import assigns
 
 
 def hoistable(body: tuple[Stmt, ...]) -> tuple[For, ...]:

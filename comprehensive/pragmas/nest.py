@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from comprehensive.diagnostics import DiagnosticSink
+from comprehensive.loops.normalize.canonical import obstacle
 from comprehensive.metafork.ast import For, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.notation import RegionText
 from comprehensive.pragmas.box import in_box
-from comprehensive.pragmas.canonical import obstacle
 from comprehensive.pragmas.constructs import Construct, construct
 from comprehensive.pragmas.cutting import Loops
 from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, Dimension, dimension, serial_inside

@@ -16,6 +16,7 @@ from dataclasses import replace
 from comprehensive.diagnostics import CompileError, DiagnosticSink
 from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest
+from comprehensive.loops.normalize.canonical import obstacle
 from comprehensive.metafork.ast import (
     For,
     Function,
@@ -29,7 +30,6 @@ from comprehensive.metafork.structure import check_structure
 from comprehensive.poly.legality import verdicts
 from comprehensive.poly.model import Conflict, Parallel, Undecided
 from comprehensive.poly.user_loops import user_loop
-from comprehensive.pragmas.canonical import obstacle
 from comprehensive.pragmas.cutting import Loops, cut
 from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, dimension
 from comprehensive.pragmas.hoist import hoistable, hoisted
