@@ -122,7 +122,8 @@ def compile_file(path: Path, options: Options) -> Compilation:
     words = METAFORK if options.pragma is None else words_of(program)
     for nest in nests:  # the annotation is checked, not trusted
         verify(nest)
-        check(nest, sink, reassociate=options.reassociate, words=words)
+        if not nest.is_checked:
+            check(nest, sink, reassociate=options.reassociate, words=words)
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     nests = tuple(map(normalize, nests))  # however it is written -> normal form
     trees = tuple(grow(nest, options) for nest in nests)  # loop nest -> decision tree (Algorithms 1 and 2)
@@ -147,7 +148,6 @@ def program_of(source: SourceFile, sink: DiagnosticSink, options: Options) -> Pr
         source,
         sink,
         options.pragma,
-        reassociate=options.reassociate,
         configuration=options.configuration,
     )
 
@@ -167,7 +167,7 @@ def grow_tile(tiled: Applied[Variant] | NotApplicable, options: Options) -> Tree
     obstacle = tile_obstacle(variant.nest, variant.tile)
     if obstacle is not None:
         return NotApplicable(obstacle)
-    if options.reassociate:
+    if options.reassociate or variant.nest.in_any_order:
         variant = with_shared_loops(variant)
     # Its sizes are chosen by what they cost, and its leaf is all that there is: no performance is demanded of it.
     return _grown(variant, problem_of(variant.nest, replace(options, counters=()), ()))

@@ -190,6 +190,8 @@ class SourceView:
     """Whether a kernel copies to shared memory in stages."""
     has_shuffles: bool
     """Whether threads of a kernel take values from their neighbours."""
+    has_memory: bool
+    """Whether regions have memory between them that the launcher brings."""
     functions: tuple[FunctionSource, ...]
     machines: tuple[MachineView, ...]
 
@@ -219,6 +221,7 @@ def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
         has_vectors=any(kernel.together for kernel in tiles),
         has_feeds=any(kernel.has_feeds for kernel in tiles),
         has_shuffles=any(leaf.kernel.shuffled for region in regions for leaf in region.leaves),
+        has_memory=any(function.memory for function in written),
         functions=tuple(_function(function) for function in plan.functions),
         machines=tuple(MachineView(c_string(machine.name), machine.speeds) for machine in plan.machines),
     )
@@ -336,8 +339,9 @@ def _body(plan: FunctionPlan, host: Interface) -> str:
                 first, last = (
                     not (isinstance(p, MetaSchedule) and p.span == part.span) for p in (before, after)
                 )
-                pieces.append("{ " if first else "  ")
-                pieces.append(f"if (!cf_continues(cf_state, {_call(next(pending), host)})) return;")
+                region = next(pending)
+                pieces.append("{ " + _prepared(region, part, host) if first else "  ")
+                pieces.append(f"if (!cf_continues(cf_state, {_call(region, host)})) return;")
                 pieces.append(" }" if last else "")
     return "".join(pieces) + "\n" + GENERATED_LINE
 
@@ -409,12 +413,42 @@ def _region(region: RegionPlan, host: Interface, seen: RegionView) -> RegionSour
 def _available(region: RegionPlan, host: Interface) -> tuple[Argument, ...]:
     """The data and scalars that host code passes to the launcher of a region."""
     pointers = {a.name: a for a in host.everything if a.pointer}
+    pointers |= {a.name: a for a in _memory(region.nest, host)}
     nests = (region.nest, *(tile.nest for tile in region.tilings))
     scalars = {s.name: s for each in nests for s in each.scalars if s.role is not Role.TILE}
     return tuple(
         [pointers[name] for name in dict.fromkeys(a.pointer for each in nests for a in each.arrays)]
         + [Argument(s.name, s.type) for s in scalars.values()]
     )
+
+
+def _memory(nest: Nest, host: Interface) -> tuple[Argument, ...]:
+    """The data of a region that nobody passes: memory that the launcher has for it."""
+    passed = {a.name for a in host.everything}
+    return tuple(Argument(a.name, a.type, pointer=True) for a in nest.arrays if a.pointer not in passed)
+
+
+def _prepared(region: RegionPlan, part: MetaSchedule, host: Interface) -> str:
+    """What the launcher computes and allocates for regions with one of them between them."""
+    types = {s.name: s.type for s in region.nest.scalars}
+    types |= {a.name: a.type for a in host.everything if not a.pointer}
+    pieces: list[str] = []
+    for scalar in part.scalars:
+        if scalar.added and scalar.value is not None:
+            types[scalar.name] = scalar.type
+            value = wide(with_prototypes(scalar.value, types), types)
+            pieces.append(
+                f"{scalar.type.value} {scalar.name}; if (!cf_computes(cf_state, {value}, {scalar.name}, "
+                f"{c_string(print_expr(scalar.value))})) return;\n  "
+            )
+    for memory in _memory(region.nest, host):
+        (elements,) = region.nest.array(memory.name).dims or (None,)
+        assert elements is not None
+        pieces.append(
+            f"cf_memory<{memory.type.value}> cf_of_{memory.name}(cf_state, {wide(elements, types)}); "
+            f"if (cf_state.status != CF_OK) return; {memory.declaration} = cf_of_{memory.name}.data;\n  "
+        )
+    return "".join(pieces)
 
 
 def _call(region: RegionPlan, host: Interface) -> str:

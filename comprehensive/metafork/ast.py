@@ -246,7 +246,8 @@ class Parameter:
 
     Scalars have ``pointer=False`` and ``dims == ()``.  Data is ``pointer=True`` (``const float *a``) or has dims
     (``float a[n][n]``; the first may be None: ``float a[][n]``).  The C function does not have one that is ``added``:
-    it shapes the blocks of a region whose text says nothing of blocks.
+    a scalar shapes the blocks of a region whose text says nothing of blocks, data is memory that the launcher has for
+    regions with one between them.
     """
 
     name: str
@@ -268,13 +269,15 @@ class HostScalar:
 
     ``value`` is its defining expression in terms of parameters and earlier host scalars, where that is the only
     definition that reaches the region; None for a time-loop variable, for a variable assigned more than once and
-    for what is not in the language: the region then takes the value as it is at the launch.
+    for what is not in the language: the region then takes the value as it is at the launch.  Host code does not have
+    one that is ``added``: it is computed right before the region.
     """
 
     name: str
     type: ScalarType
     value: Expr | None
     span: Span = _span()
+    added: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +315,8 @@ class MetaSchedule:
     conditions of ``if`` and ``while`` around the region: where one is false, the region does not run.  ``loops`` are
     all that governs the region, outermost first, or empty where something else does.  ``is_certain`` says that the
     region runs in every call that comes to these loops and whose loops turn; ``changed`` are names that host code may
-    change.
+    change.  ``in_any_order``: the program lets what it puts together be put together in any order.
+    ``is_checked``: that its loops are parallel has been looked at in the form that the program has.
     """
 
     cache: tuple[str, ...] | None
@@ -326,6 +330,8 @@ class MetaSchedule:
     span: Span = _span()
     is_certain: bool = False
     changed: frozenset[str] = frozenset()
+    in_any_order: bool = False
+    is_checked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +366,11 @@ class Function:
     def written_parameters(self) -> tuple[Parameter, ...]:
         """Those of the C function."""
         return tuple(p for p in self.parameters if not p.added)
+
+    @property
+    def memory(self) -> tuple[Parameter, ...]:
+        """Arrays that the launcher has for regions with one between them; nobody passes them."""
+        return tuple(p for p in self.parameters if p.added and p.is_data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -269,13 +269,15 @@ class _FunctionReader:
                 part,
                 tree.scalars,
                 around.arrays,
-                around.preconditions,
+                (*around.preconditions, *tree.preconditions),
                 around.facts,
                 around.guards,
                 around.loops,
                 keyword.span.to(self._tokens[found.closing].span),
                 around.is_certain,
                 frozenset(changed),
+                tree.in_any_order,
+                tree.is_checked,
             )
             for part in tree.bodies
         )

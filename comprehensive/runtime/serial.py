@@ -131,7 +131,7 @@ def _with_every_access(program: Program) -> str:
     places = [
         p.span.start
         for function in program.functions
-        for p in function.parameters
+        for p in function.written_parameters
         if p.is_data and p.span.text
     ]
     for place in sorted(places, reverse=True):

@@ -252,7 +252,11 @@ def test_a_sum_in_a_scalar_stays_on_the_device() -> None:
         "  t = 3;\n#pragma omp parallel for reduction(+: t)\n  for (i = 0; i < n; i++)\n    t += a[i];\n"
         "  *b = 2 * t;\n"
     )
-    (nest,) = nests(in_function(body), reassociate=True)
-    assert "float t_1 = t;" in nest
-    assert "t_1 += a[i];" in nest
-    assert "b[0] = 2 * t_1;" in nest
+    parts, whole = nests(in_function(body))
+    assert "float t_1_part = 0;" in parts
+    assert "t_1_part += a[i];" in parts
+    assert "parts_of_float[i_part] = t_1_part;" in parts
+    assert "float t_1 = t;" in whole
+    assert "t_1_whole += parts_of_float[i_fold];" in whole
+    assert "t_1 += t_1_whole;" in whole
+    assert "b[0] = 2 * t_1;" in whole
