@@ -39,6 +39,7 @@ from comprehensive.loops.rewrite import all_names
 from comprehensive.loops.verify import verify
 from comprehensive.metafork.ast import Program
 from comprehensive.metafork.fresh import fresh
+from comprehensive.metafork.notation import MetaFork
 from comprehensive.metafork.parse import parse
 from comprehensive.metafork.preprocessor.configuration import Configuration
 from comprehensive.metafork.read import read_source
@@ -52,6 +53,7 @@ from comprehensive.optimize.tree import Leaf, Performance, Tree
 from comprehensive.poly.report import METAFORK, check
 from comprehensive.pragmas.read import Models, parse_pragmas
 from comprehensive.pragmas.words import words_of
+from comprehensive.reductions.notation import InAnyOrder
 from comprehensive.registry import counters_of, strategies_for
 from comprehensive.strategies.caching import initial_caching
 from comprehensive.strategies.reassociate import reassociate
@@ -143,7 +145,8 @@ def compile_file(path: Path, options: Options) -> Compilation:
 def program_of(source: SourceFile, sink: DiagnosticSink, options: Options) -> Program:
     """The program of a file in the notation that the options name."""
     if options.pragma is None:
-        return parse(source, sink, options.configuration)
+        notation = InAnyOrder() if options.reassociate else MetaFork()
+        return parse(source, sink, options.configuration, notation)
     return parse_pragmas(
         source,
         sink,

@@ -78,6 +78,8 @@ class Split:
     scalars: tuple[HostScalar, ...]
     memory: tuple[Parameter, ...]
     preconditions: tuple[Expr, ...]
+    folded: Expr
+    """How many parts there are; 0 for a loop without iterations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,7 @@ def split(
             for value in values
         ),
         tuple(_small_enough(level) for level in levels if _may_overflow(level)),
+        counts.folded,
     )
 
 

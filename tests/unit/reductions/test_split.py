@@ -55,13 +55,16 @@ void f(int n, int m, const float *x, const int *k, const float a[n][m], float *y
 
 
 class Built:
-    def __init__(self, text: str, folder: Path) -> None:
+    def __init__(self, text: str, folder: Path, *, reassociate: bool = False) -> None:
         c, cxx = find_c_compiler(), find_cxx_compiler()
         if c is None or cxx is None:
             pytest.skip("no C or no C++ compiler on this machine")
-        source = folder / "f.c"
+        source = folder / ("f.mf" if reassociate else "f.c")
         source.write_text(text, encoding="utf-8")
-        self.compilation: Compilation = compile_file(source, Options(registers="estimate", pragma="auto"))
+        options = Options(
+            registers="estimate", pragma=None if reassociate else "auto", reassociate=reassociate
+        )
+        self.compilation: Compilation = compile_file(source, options)
         self.built = build(
             self.compilation, outputs(self.compilation), folder / "work", c=c, cxx=cxx, sanitize=True
         )
@@ -149,3 +152,47 @@ def test_a_loop_of_the_host_may_be_around(tmp_path: Path) -> None:
     made.serial({"n": 50, "T": 7, "x": x, "r": expected})
     made.launch({"n": 50, "T": 7, "x": x, "r": found})
     np.testing.assert_array_equal(found, expected)
+
+
+POINT = """void f(int n, const float *x, const int a[n][3], float *r, int *h, int B)
+{
+  meta_schedule block(B) {
+    meta_for (int i = 2; i < 3; i++) {
+      int k;
+      r[0] = 2;
+      for (k = 1; k < n; k++) {
+        r[i] += x[k - 1] * i;
+        h[i] |= k;
+      }
+      r[1] = 5;
+    }
+  }
+  meta_schedule {
+    meta_for (int i = 3; i <= 3; i += 1)
+      meta_for (int j = 0; j < 1; j++) {
+        for (int p = 0; p < n; p++)
+          for (int q = 0; q < 3; q++)
+            h[i] = a[p][q] < h[i] ? a[p][q] : h[i];
+        h[0] = 7;
+      }
+  }
+}
+"""
+
+
+def test_points_that_are_alone_are_shared_where_any_order_will_do(tmp_path: Path) -> None:
+    """Also elements that a loop updates; one that a loop without iterations never touches need not be there."""
+    made = Built(POINT, tmp_path, reassociate=True)
+    assert len(made.compilation.nests) == 4
+    for n in (0, 1, 2, 30, 1001):
+        draw = np.random.default_rng(n)
+        x, a = draw.integers(-9, 9, n).astype("f4"), draw.integers(-99, 99, (n, 3)).astype("i4")
+        elements = 4 if n else 2  # without iterations nothing touches r[2], h[2] and h[3]
+        results: list[Any] = []
+        for run in (made.serial, made.launch):
+            r, h = np.full(elements, 3, "f4"), np.full(elements, 64, "i4")
+            chosen: dict[str, Any] = {"B": 1} if run == made.serial else {}
+            run({"n": n, "x": x, "a": a, "r": r, "h": h, **chosen})
+            results.append((r, h))
+        for found, expected in zip(*results, strict=True):
+            np.testing.assert_array_equal(found, expected)
