@@ -343,7 +343,10 @@ class Reassociated:
             if found.name in self.held:
                 target = flat(self.held[found.name], self.frame.strides)
             parts = self._of_thread(found, Name("threadIdx.x"))
-            sums.append(replace(found.operator.update(target, parts), span=self.loop.span))
+            update: Stmt = replace(found.operator.update(target, parts), span=self.loop.span)
+            if found.operator.is_logical:  # which makes 1 of 5, but not in a loop without steps
+                update = If(Binary("<", ZERO, self._limit), (update,))
+            sums.append(update)
         return (*self._flat(self.before), *sums, *self._flat(self.after))
 
     # --- where things are

@@ -25,6 +25,7 @@ from comprehensive.metafork.ast import (
     DoWhile,
     Expr,
     For,
+    HostScalar,
     If,
     Index,
     IntLiteral,
@@ -107,13 +108,14 @@ def _parted(text: RegionText, run: Sequence[MetaFor], name: Namer) -> _Parted | 
             guarded = If(runs, second[len(before) : end], span=loop.span)
             second = (*second[: len(before)], guarded, *second[end:])
         else:
-            bound = run[0].bound
-            assert isinstance(bound, IntLiteral)
-            none = replace(bound, value=bound.value - 1)
-            run = (replace(run[0], bound=Conditional(runs, bound, none)), *run[1:])
-    points = (Declare(each.type, each.iterator, initial=each.start, span=each.span) for each in run)
+            value = Conditional(runs, IntLiteral(1), IntLiteral(0))
+            points = HostScalar(name(f"{loop.iterator}_points"), ScalarType.INT, value, loop.span, added=True)
+            bound = Binary("+", run[0].start, Name(points.name))
+            run = (replace(run[0], relation="<", bound=bound), *run[1:])
+            found = replace(found, scalars=(*found.scalars, points))
+    alone = (Declare(each.type, each.iterator, initial=each.start, span=each.span) for each in run)
     read = {n for s in statements(first) for expression in parts(s)[0] for n in names(expression)}
-    found = replace(found, first_body=(*(s for s in points if s.name in read), *first))
+    found = replace(found, first_body=(*(s for s in alone if s.name in read), *first))
     for loop_around in reversed(run):
         second = (replace(loop_around, body=second),)
     return _Parted(found, second)

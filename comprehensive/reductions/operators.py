@@ -44,6 +44,11 @@ class Operator:
     symbol: str
     neutral: int | None
 
+    @property
+    def is_logical(self) -> bool:
+        """Whether results are 0 or 1, whatever the values are."""
+        return self.symbol in ("&&", "||")
+
     def serves(self, type: ScalarType) -> bool:
         """Whether there is the operator for values of a type."""
         return type.is_integer or self.symbol in ("+", "*", "max", "min", "&&", "||")
@@ -59,7 +64,8 @@ class Operator:
                 relation = ">" if self.symbol == "max" else "<"
                 return Assign(target, "=", Conditional(Binary(relation, value, target), value, target))
             case "&&" | "||":
-                return Assign(target, "=", Binary(self.symbol, target, value))
+                # The value first, so that it is read in any case.
+                return Assign(target, "=", Binary(self.symbol, value, target))
             case _:
                 return Assign(target, f"{self.symbol}=", value)
 

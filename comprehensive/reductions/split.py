@@ -268,9 +268,7 @@ def _levels(
         level = _level(inner, known, name)
         if level is None or (isinstance(level.extent, IntLiteral) and level.extent.value < SHORT):
             continue
-        if names_read(level.extent) <= host or all(
-            value.of.operator.symbol not in ("&&", "||") for value in values
-        ):
+        if names_read(level.extent) <= host or all(not value.of.operator.is_logical for value in values):
             best = level
     return (outer,) if best is None else (outer, best)
 

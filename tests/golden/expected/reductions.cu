@@ -612,8 +612,10 @@ int reductions_2_run(cf_call &cf_state, float *r, float *parts_of_float, float *
     return reductions_2_tile_run<8, 1, 32, 8, 4>(cf_state, cf_chosen.leaf, cf_together, r, parts_of_float, parts_of_float_1, norm, most, i_folded);
   case 3:
     return reductions_2_tile_run<1, 1, 1024, 1, 2>(cf_state, cf_chosen.leaf, cf_together, r, parts_of_float, parts_of_float_1, norm, most, i_folded);
+  case 4:
+    return reductions_2_tile_run<1, 1, 1024, 4, 1>(cf_state, cf_chosen.leaf, cf_together, r, parts_of_float, parts_of_float_1, norm, most, i_folded);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 3)
+    if (cf_state.tile > 0 && cf_state.tile <= 4)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
   }
   const int cf_status = reductions_2_select(cf_state.machine, n, m, &cf_params, &cf_chosen);
@@ -790,8 +792,10 @@ int reductions_4_run(cf_call &cf_state, int *total, unsigned *parts_of_unsigned,
     return reductions_4_tile_run<8, 1, 32, 8, 4>(cf_state, cf_chosen.leaf, cf_together, total, parts_of_unsigned, sum, i_folded);
   case 3:
     return reductions_4_tile_run<1, 1, 1024, 1, 2>(cf_state, cf_chosen.leaf, cf_together, total, parts_of_unsigned, sum, i_folded);
+  case 4:
+    return reductions_4_tile_run<1, 1, 1024, 4, 1>(cf_state, cf_chosen.leaf, cf_together, total, parts_of_unsigned, sum, i_folded);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 3)
+    if (cf_state.tile > 0 && cf_state.tile <= 4)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
   }
   const int cf_status = reductions_4_select(cf_state.machine, n, &cf_params, &cf_chosen);
@@ -848,8 +852,8 @@ int reductions_call(bool cf_launches, const cf_machine *machine, int n, int m, c
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   if (!(m >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
-  if (!(!params || cf_chosen.tile <= 3))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen.tile, 3);
+  if (!(!params || cf_chosen.tile <= 4))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 4", cf_chosen.tile, 4);
   cf_state.tile = cf_chosen.tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed(cf_launches, cf_state.stream);

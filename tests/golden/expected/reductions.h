@@ -229,6 +229,7 @@ static inline const char *reductions_2_explain(int leaf)
   case 2: return "U0 + 40 <= R_B, 2*T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 4, M = 4";
   case 3: return "U0 + 40 <= R_B, 2*T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 8, M = 4";
   case 4: return "U0 + 40 <= R_B, 2*T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 1024, S = 1, M = 2";
+  case 5: return "U0 + 40 <= R_B, 2*T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 1024, S = 4, M = 1";
   default: return "there is no such leaf";
   }
 }
@@ -337,12 +338,14 @@ static inline cf_count reductions_2_left_out(const cf_machine *machine, int i_fo
 static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *machine, int i_folded, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 7414, 0, 3168, 32, 0, 128, 128, 139 }, { 448, 0, 256, 16384, 1, 0, 0, 4 }, { 7391, 0, 3164, 32, 0, 128, 128, 139 }, { 224, 0, 128, 16384, 1, 0, 0, 4 }, 8, 41, 512, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
-    { { 7414, 0, 3168, 32, 0, 128, 128, 139 }, { 1024, 0, 1024, 16384, 1, 0, 0, 4 }, { 7391, 0, 3164, 32, 0, 128, 128, 139 }, { 512, 0, 512, 16384, 1, 0, 0, 4 }, 8, 41, 512, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 1 together */
-    { { 3688, 0, 1536, 32, 0, 32, 32, 43 }, { 896, 0, 512, 8192, 1, 0, 0, 8 }, { 3642, 0, 1528, 32, 0, 32, 32, 43 }, { 672, 0, 384, 8192, 1, 0, 0, 8 }, 8, 41, 512, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 4 together */
-    { { 3688, 0, 1536, 32, 0, 32, 32, 43 }, { 2048, 0, 2048, 8192, 1, 0, 0, 8 }, { 3642, 0, 1528, 32, 0, 32, 32, 43 }, { 1536, 0, 1536, 8192, 1, 0, 0, 8 }, 8, 41, 512, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 1 together */
-    { { 215933, 0, 92546, 32, 0, 1024, 1024, 1035 }, { 448, 0, 256, 32768, 1, 0, 0, 1 }, { 215933, 0, 92546, 32, 0, 1024, 1024, 1035 }, { 448, 0, 256, 32768, 1, 0, 0, 1 }, 32, 32, 2048, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
-    { { 215933, 0, 92546, 32, 0, 1024, 1024, 1035 }, { 1024, 0, 1024, 32768, 1, 0, 0, 1 }, { 215933, 0, 92546, 32, 0, 1024, 1024, 1035 }, { 1024, 0, 1024, 32768, 1, 0, 0, 1 }, 32, 32, 2048, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
+    { { 722, 0, 300, 32, 0, 8, 8, 19 }, { 448, 0, 256, 16384, 1, 0, 0, 4 }, { 699, 0, 296, 32, 0, 8, 8, 19 }, { 224, 0, 128, 16384, 1, 0, 0, 4 }, 8, 41, 512, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
+    { { 722, 0, 300, 32, 0, 8, 8, 19 }, { 1024, 0, 1024, 16384, 1, 0, 0, 4 }, { 699, 0, 296, 32, 0, 8, 8, 19 }, { 512, 0, 512, 16384, 1, 0, 0, 4 }, 8, 41, 512, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 1 together */
+    { { 776, 0, 288, 32, 0, 6, 6, 17 }, { 896, 0, 512, 8192, 1, 0, 0, 8 }, { 730, 0, 280, 32, 0, 6, 6, 17 }, { 672, 0, 384, 8192, 1, 0, 0, 8 }, 8, 41, 512, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 4 together */
+    { { 776, 0, 288, 32, 0, 6, 6, 17 }, { 2048, 0, 2048, 8192, 1, 0, 0, 8 }, { 730, 0, 280, 32, 0, 6, 6, 17 }, { 1536, 0, 1536, 8192, 1, 0, 0, 8 }, 8, 41, 512, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 1 together */
+    { { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 448, 0, 256, 32768, 1, 0, 0, 1 }, { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 448, 0, 256, 32768, 1, 0, 0, 1 }, 32, 32, 2048, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
+    { { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 1024, 0, 1024, 32768, 1, 0, 0, 1 }, { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 1024, 0, 1024, 32768, 1, 0, 0, 1 }, 32, 32, 2048, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
+    { { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 1792, 0, 1024, 131072, 1, 0, 0, 4 }, { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 1792, 0, 1024, 131072, 1, 0, 0, 4 }, 32, 41, 2048, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 4 together */
+    { { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 4096, 0, 4096, 131072, 1, 0, 0, 4 }, { 2825, 0, 1214, 32, 0, 11, 11, 22 }, { 4096, 0, 4096, 131072, 1, 0, 0, 4 }, 32, 41, 2048, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 1 together */
   };
   const long long cf_limit0 = 1; /* 1 */
   const long long cf_limit1 = i_folded; /* i_folded */
@@ -374,6 +377,14 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
     cf_launch.bytes = cf_plus(4, cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit1))));
     cf_launch.is_cut = 0;
     break;
+  case 4: /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1 */
+    if (!(2048 <= cf_amount(machine->shared_words_per_block) && 1024 <= cf_amount(machine->threads_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 16384);
+    cf_launch.bytes = cf_plus(4, cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit1))));
+    cf_launch.is_cut = 0;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -388,8 +399,8 @@ static inline cf_tiling reductions_2_tile(const cf_machine *machine, int i_folde
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 4; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 4 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, reductions_2_tile_cost(cf_number, machine, i_folded, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
@@ -571,6 +582,7 @@ static inline const char *reductions_4_explain(int leaf)
   case 2: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 4, M = 4";
   case 3: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 8, M = 4";
   case 4: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 1024, S = 1, M = 2";
+  case 5: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 1024, S = 4, M = 1";
   default: return "there is no such leaf";
   }
 }
@@ -676,12 +688,14 @@ static inline cf_count reductions_4_left_out(const cf_machine *machine, int i_fo
 static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *machine, int i_folded, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 3698, 0, 1584, 32, 0, 128, 128, 129 }, { 224, 0, 128, 8192, 1, 0, 0, 4 }, { 3691, 0, 1582, 32, 0, 128, 128, 129 }, { 112, 0, 64, 8192, 1, 0, 0, 4 }, 8, 41, 256, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
-    { { 3698, 0, 1584, 32, 0, 128, 128, 129 }, { 512, 0, 512, 8192, 1, 0, 0, 4 }, { 3691, 0, 1582, 32, 0, 128, 128, 129 }, { 256, 0, 256, 8192, 1, 0, 0, 4 }, 8, 41, 256, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 1 together */
-    { { 1808, 0, 768, 32, 0, 32, 32, 33 }, { 448, 0, 256, 4096, 1, 0, 0, 8 }, { 1794, 0, 764, 32, 0, 32, 32, 33 }, { 336, 0, 192, 4096, 1, 0, 0, 8 }, 8, 41, 256, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 4 together */
-    { { 1808, 0, 768, 32, 0, 32, 32, 33 }, { 1024, 0, 1024, 4096, 1, 0, 0, 8 }, { 1794, 0, 764, 32, 0, 32, 32, 33 }, { 768, 0, 768, 4096, 1, 0, 0, 8 }, 8, 41, 256, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 1 together */
-    { { 107962, 0, 46273, 32, 0, 1024, 1024, 1025 }, { 224, 0, 128, 16384, 1, 0, 0, 1 }, { 107962, 0, 46273, 32, 0, 1024, 1024, 1025 }, { 224, 0, 128, 16384, 1, 0, 0, 1 }, 32, 32, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
-    { { 107962, 0, 46273, 32, 0, 1024, 1024, 1025 }, { 512, 0, 512, 16384, 1, 0, 0, 1 }, { 107962, 0, 46273, 32, 0, 1024, 1024, 1025 }, { 512, 0, 512, 16384, 1, 0, 0, 1 }, 32, 32, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
+    { { 352, 0, 150, 32, 0, 8, 8, 9 }, { 224, 0, 128, 8192, 1, 0, 0, 4 }, { 345, 0, 148, 32, 0, 8, 8, 9 }, { 112, 0, 64, 8192, 1, 0, 0, 4 }, 8, 41, 256, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
+    { { 352, 0, 150, 32, 0, 8, 8, 9 }, { 512, 0, 512, 8192, 1, 0, 0, 4 }, { 345, 0, 148, 32, 0, 8, 8, 9 }, { 256, 0, 256, 8192, 1, 0, 0, 4 }, 8, 41, 256, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 1 together */
+    { { 352, 0, 144, 32, 0, 6, 6, 7 }, { 448, 0, 256, 4096, 1, 0, 0, 8 }, { 338, 0, 140, 32, 0, 6, 6, 7 }, { 336, 0, 192, 4096, 1, 0, 0, 8 }, 8, 41, 256, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 4 together */
+    { { 352, 0, 144, 32, 0, 6, 6, 7 }, { 1024, 0, 1024, 4096, 1, 0, 0, 8 }, { 338, 0, 140, 32, 0, 6, 6, 7 }, { 768, 0, 768, 4096, 1, 0, 0, 8 }, 8, 41, 256, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 1 together */
+    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 224, 0, 128, 16384, 1, 0, 0, 1 }, { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 224, 0, 128, 16384, 1, 0, 0, 1 }, 32, 32, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
+    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 512, 0, 512, 16384, 1, 0, 0, 1 }, { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 512, 0, 512, 16384, 1, 0, 0, 1 }, 32, 32, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
+    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 896, 0, 512, 65536, 1, 0, 0, 4 }, { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 896, 0, 512, 65536, 1, 0, 0, 4 }, 32, 41, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 4 together */
+    { { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 2048, 0, 2048, 65536, 1, 0, 0, 4 }, { 1408, 0, 607, 32, 0, 11, 11, 12 }, { 2048, 0, 2048, 65536, 1, 0, 0, 4 }, 32, 41, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 1 together */
   };
   const long long cf_limit0 = 1; /* 1 */
   const long long cf_limit1 = i_folded; /* i_folded */
@@ -713,6 +727,14 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
     cf_launch.bytes = cf_plus(4, cf_times(4, cf_number_of(cf_limit1)));
     cf_launch.is_cut = 0;
     break;
+  case 4: /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1 */
+    if (!(1024 <= cf_amount(machine->threads_per_block) && 1024 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 16384);
+    cf_launch.bytes = cf_plus(4, cf_times(4, cf_number_of(cf_limit1)));
+    cf_launch.is_cut = 0;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -727,8 +749,8 @@ static inline cf_tiling reductions_4_tile(const cf_machine *machine, int i_folde
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 4; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 4 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, reductions_4_tile_cost(cf_number, machine, i_folded, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;
