@@ -12,7 +12,8 @@ In: a loop with ``reduction(+: s)`` and the assignments behind it that take the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from comprehensive.metafork.ast import Declare, For, IntLiteral, MetaFor, Parameter, ScalarType, Stmt
@@ -47,7 +48,7 @@ class Shared:
 
 
 def shared(
-    loops: Loops, own: Sequence[Directive], called: dict[str, str], host: frozenset[str], name: Namer
+    loops: Loops, own: Sequence[Directive], called: Mapping[str, str], host: frozenset[str], name: Namer
 ) -> Shared | None:
     """A loop that the whole device shares; None where one thread runs it, with a warning (CF1116).
 
@@ -66,7 +67,7 @@ def shared(
         return None
     parts = split(loops.inner[:at], loop, loops.inner[at + 1 :], types, host, name)
     if isinstance(parts, Obstacle):
-        _warn(text, own, parts)
+        _warn(text, own, parts, called)
         return None
     claim = None
     if not isinstance(found, Obstacle) and arrays_assigned(loop.body):
@@ -102,7 +103,7 @@ def _dimension(loop: MetaFor) -> Dimension:
 
 
 def _are_as_said(
-    text: RegionText, own: Sequence[Directive], found: Sequence[Accumulator], called: dict[str, str]
+    text: RegionText, own: Sequence[Directive], found: Sequence[Accumulator], called: Mapping[str, str]
 ) -> bool:
     """Whether the loop does what the clauses say; CF1118 where it does something else."""
     done = {called.get(each.name, each.name): each.operator for each in found}
@@ -122,12 +123,13 @@ def _are_as_said(
     return fine
 
 
-def _warn(text: RegionText, own: Sequence[Directive], obstacle: Obstacle) -> None:
+def _warn(text: RegionText, own: Sequence[Directive], obstacle: Obstacle, called: Mapping[str, str]) -> None:
+    reason = re.sub(r"'(\w+)'", lambda found: f"'{called.get(found[1], found[1])}'", obstacle.reason)
     said = [r for each in own for r in reductions(each)]
     listed = " and ".join(f"'{variable}'" for each in said for variable, _ in each.items)
     text.sink.warning(
         "CF1116",
-        f"one thread computes {listed}: {obstacle.reason}",
+        f"one thread computes {listed}: {reason}",
         obstacle.span,
         help="update it in one way in every iteration, as in 's += ...' or 'if (x > m) m = x', and read it behind the "
         "loop only",
