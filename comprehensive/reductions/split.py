@@ -24,16 +24,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
-from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.access import assigned_names, leaves_loop, names_read
 from comprehensive.loops.normalize.canonical import obstacle
 from comprehensive.loops.normalize.counting import counted_from_zero
 from comprehensive.loops.traverse import declared_names, rename
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
-    Block,
     Break,
-    Conditional,
     Declare,
     Expr,
     For,
@@ -51,19 +49,11 @@ from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.scalar_types import promote, wrapping
 from comprehensive.metafork.walk import arrays, parts, statements
 from comprehensive.reductions.accumulators import Accumulator, Obstacle, accumulators
+from comprehensive.reductions.counts import MOST_PARTS, Counts, Level, counts_of, may_overflow, small_enough
 
-MOST_PARTS = 1 << 17
-"""Of a loop: so many threads keep enough accesses in flight, and their parts are soon put together."""
-ROWS = 512
-"""Parts of the outer of two shared loops before the inner one gets more than so many would leave it."""
-INNER = 32
-"""Parts of an inner loop whose number of iterations the launcher does not know."""
-LEAST_STEPS = 4
-"""Iterations of a part, where there are as many."""
 SHORT = 32
 """An inner loop with fewer iterations, as the text says, is not shared."""
 _ZERO, _ONE = IntLiteral(0), IntLiteral(1)
-_INT_MAX = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +70,6 @@ class Split:
     preconditions: tuple[Expr, ...]
     folded: Expr
     """How many parts there are; 0 for a loop without iterations."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Level:
-    """A loop that parts share: ``extent`` iterations, of which number ``number`` has the iterator at ``value``."""
-
-    loop: For
-    extent: Expr
-    value: Expr | None
-    counter: ScalarType
-    number: str
-    part: str
-    turn: str
 
 
 def split(
@@ -121,7 +98,7 @@ def split(
     levels = _levels(own, values, types, host, name)
     if isinstance(levels, Obstacle):
         return levels
-    counts = _counts(levels, host, name)
+    counts = counts_of(levels, host, name)
     first = tuple(_loop(level.part, parts_of) for level, parts_of in zip(levels, counts.parts, strict=True))
     place: Expr = Name(levels[0].part)
     if len(levels) > 1:
@@ -148,7 +125,7 @@ def split(
             Parameter(value.memory, value.type, dims=(IntLiteral(MOST_PARTS),), added=True)
             for value in values
         ),
-        tuple(_small_enough(level) for level in levels if _may_overflow(level)),
+        tuple(small_enough(level) for level in levels if may_overflow(level)),
         counts.folded,
     )
 
@@ -254,16 +231,16 @@ def _levels(
     types: Mapping[str, ScalarType],
     host: frozenset[str],
     name: Namer,
-) -> tuple[_Level, ...] | Obstacle:
+) -> tuple[Level, ...] | Obstacle:
     problem = obstacle(loop, host)
     if problem is not None:
         return Obstacle(f"the loop over '{loop.iterator}' {problem}", loop.span)
-    if _breaks(loop.body):
+    if leaves_loop(loop.body, (Break,)):
         return Obstacle(f"a jump leaves the loop over '{loop.iterator}'", loop.span)
     outer = _level(loop, types, name)
     if outer is None:
         return Obstacle(f"the loop over '{loop.iterator}' runs away from its bound", loop.span)
-    best: _Level | None = None
+    best: Level | None = None
     for inner, known in _chain(loop, types, {value.part for value in values}):
         level = _level(inner, known, name)
         if level is None or (isinstance(level.extent, IntLiteral) and level.extent.value < SHORT):
@@ -290,7 +267,7 @@ def _chain(
         if (
             inner.type is None
             or obstacle(inner, types) is not None
-            or _breaks(inner.body)
+            or leaves_loop(inner.body, (Break,))
             or not assigned_names(inner.body) <= own | found
             or not arrays_assigned(inner.body) <= own
         ):
@@ -299,24 +276,7 @@ def _chain(
         loop = inner
 
 
-def _breaks(body: tuple[Stmt, ...]) -> bool:
-    """Whether a jump ends the loop with this body."""
-    for statement in body:
-        match statement:
-            case Break():
-                return True
-            case If(_, then, otherwise):
-                if _breaks((*then, *otherwise)):
-                    return True
-            case Block(inner):
-                if _breaks(inner):
-                    return True
-            case _:
-                pass
-    return False
-
-
-def _level(loop: For, types: Mapping[str, ScalarType], name: Namer) -> _Level | None:
+def _level(loop: For, types: Mapping[str, ScalarType], name: Namer) -> Level | None:
     assert loop.type is not None
     counter = ScalarType.LONG if promote(loop.type).is_wide else ScalarType.INT
     number = name(f"{loop.iterator}_number")
@@ -324,83 +284,13 @@ def _level(loop: For, types: Mapping[str, ScalarType], name: Namer) -> _Level | 
     if counted is None:
         return None
     part, turn = (name(f"{loop.iterator}_{what}") for what in ("part", "turn"))
-    return _Level(loop, counted.extent, counted.value, counter, number, part, turn)
-
-
-# --- how many parts there are
-
-
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """The parts and the steps of each level, as expressions over ``scalars``; ``folded`` parts are put together."""
-
-    parts: tuple[Expr, ...]
-    steps: tuple[Expr, ...]
-    folded: Expr
-    scalars: tuple[HostScalar, ...]
-
-
-def _counts(levels: Sequence[_Level], host: frozenset[str], name: Namer) -> _Counts:
-    scalars: list[HostScalar] = []
-
-    def defined(wish: str, value: Expr, type: ScalarType = ScalarType.INT) -> Expr:
-        scalars.append(HostScalar(name(wish), type, value, levels[0].loop.span, added=True))
-        return Name(scalars[-1].name)
-
-    def steps(level: _Level, of: Expr) -> Expr:
-        return Binary("/", Binary("-", Binary("+", level.extent, of), _ONE), of)
-
-    outer, *inner = levels
-    most = MOST_PARTS
-    of_inner: list[Expr] = []
-    steps_of_inner: list[Expr] = []
-    limit: Expr = IntLiteral(most)
-    known = [outer.extent]
-    for level in inner:
-        own = level.loop.iterator
-        if names_read(level.extent) <= host:
-            known.append(level.extent)
-            rows = defined(f"{own}_rows", _between(outer.extent, IntLiteral(ROWS)))
-            of = defined(f"{own}_parts", _between(level.extent, Binary("/", IntLiteral(most), rows)))
-            steps_of_inner.append(defined(f"{own}_steps", steps(level, of), level.counter))
-            limit = Binary("/", IntLiteral(most), of)
-        else:
-            of = IntLiteral(INNER)
-            steps_of_inner.append(steps(level, of))
-            limit = IntLiteral(most // INNER)
-        of_inner.append(of)
-    own = outer.loop.iterator
-    of_outer = defined(f"{own}_parts", _between(outer.extent, limit))
-    steps_of_outer = defined(f"{own}_steps", steps(outer, of_outer), outer.counter)
-    every: Expr = of_outer
-    for of in of_inner:
-        every = Binary("*", every, of)
-    for extent in reversed(known):
-        every = Conditional(Binary("<", extent, _ONE), _ZERO, every)
-    folded = defined(f"{own}_folded", every)
-    return _Counts((of_outer, *of_inner), (steps_of_outer, *steps_of_inner), folded, tuple(scalars))
-
-
-def _between(extent: Expr, limit: Expr) -> Expr:
-    """As many parts as give each some steps; 1 at least and the limit at most."""
-    wanted = Binary("/", Binary("+", extent, IntLiteral(LEAST_STEPS - 1)), IntLiteral(LEAST_STEPS))
-    most = Conditional(Binary("<", wanted, limit), wanted, limit)
-    return Conditional(Binary("<", wanted, _ONE), _ONE, most)
-
-
-def _may_overflow(level: _Level) -> bool:
-    """Whether the number of an iteration behind the last one may be too large for ``int``."""
-    return level.counter is ScalarType.INT and not isinstance(level.extent, IntLiteral)
-
-
-def _small_enough(level: _Level) -> Expr:
-    return Binary("<=", level.extent, IntLiteral(_INT_MAX - MOST_PARTS))
+    return Level(loop, counted.extent, counted.value, counter, number, part, turn)
 
 
 # --- the loops of a part
 
 
-def _shared(loop: For, levels: Sequence[_Level], counts: _Counts) -> Stmt:
+def _shared(loop: For, levels: Sequence[Level], counts: Counts) -> Stmt:
     """The loop with every level in turns; what is in no level stays as it is."""
     found = next((k for k, level in enumerate(levels) if level.loop is loop), None)
     if found is None and not any(any(s is level.loop for s in statements(loop.body)) for level in levels):
