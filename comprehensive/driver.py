@@ -39,6 +39,7 @@ from comprehensive.loops.rewrite import all_names
 from comprehensive.loops.verify import verify
 from comprehensive.metafork.ast import Program
 from comprehensive.metafork.fresh import fresh
+from comprehensive.metafork.notation import MetaFork
 from comprehensive.metafork.parse import parse
 from comprehensive.metafork.preprocessor.configuration import Configuration
 from comprehensive.metafork.read import read_source
@@ -53,6 +54,7 @@ from comprehensive.poly.apart import check_apart
 from comprehensive.poly.report import METAFORK, check
 from comprehensive.pragmas.read import Models, parse_pragmas
 from comprehensive.pragmas.words import words_of
+from comprehensive.reductions.notation import InAnyOrder
 from comprehensive.registry import counters_of, strategies_for
 from comprehensive.strategies.caching import initial_caching
 from comprehensive.strategies.reassociate import reassociate
@@ -126,7 +128,8 @@ def compile_file(path: Path, options: Options) -> Compilation:
         nests, regions, strict=True
     ):  # the annotation is checked, not trusted
         verify(nest)
-        check(nest, sink, reassociate=options.reassociate, words=words)
+        if not nest.is_checked:
+            check(nest, sink, reassociate=options.reassociate, words=words)
         check_apart(region, nest, {p.name for p in function.parameters if p.is_data}, sink)
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     nests = tuple(map(normalize, nests))  # however it is written -> normal form
@@ -147,12 +150,12 @@ def compile_file(path: Path, options: Options) -> Compilation:
 def program_of(source: SourceFile, sink: DiagnosticSink, options: Options) -> Program:
     """The program of a file in the notation that the options name."""
     if options.pragma is None:
-        return parse(source, sink, options.configuration)
+        notation = InAnyOrder() if options.reassociate else MetaFork()
+        return parse(source, sink, options.configuration, notation)
     return parse_pragmas(
         source,
         sink,
         options.pragma,
-        reassociate=options.reassociate,
         configuration=options.configuration,
     )
 
@@ -172,7 +175,7 @@ def grow_tile(tiled: Applied[Variant] | NotApplicable, options: Options) -> Tree
     obstacle = tile_obstacle(variant.nest, variant.tile)
     if obstacle is not None:
         return NotApplicable(obstacle)
-    if options.reassociate:
+    if options.reassociate or variant.nest.in_any_order:
         variant = with_shared_loops(variant)
     # Its sizes are chosen by what they cost, and its leaf is all that there is: no performance is demanded of it.
     return _grown(variant, problem_of(variant.nest, replace(options, counters=()), ()))

@@ -204,6 +204,8 @@ def _legality(nest: Nest, cases: Sequence[_Case]) -> Condition:
 
     What is not decided is tried: results that the order of iterations changes are a race.
     """
+    if nest.is_checked:
+        return _condition("legality", "the loops are parallel in the form that the program has", (), ())
     found = parallel_loops(nest)
     doubts = dict.fromkeys(verdict.reason for _, verdict in found if isinstance(verdict, Undecided))
     races = tuple(str(verdict.witness) for _, verdict in found if isinstance(verdict, Conflict))

@@ -24,6 +24,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("algebra",),
     ("metafork",),
     ("loops",),
+    ("reductions",),
     ("poly",),
     ("pragmas",),
     ("machine", "toolchain"),

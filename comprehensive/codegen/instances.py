@@ -52,6 +52,7 @@ _REASSOCIATED = (
     Instance((2, 1, 128, 4, 4)),
     Instance((8, 1, 32, 8, 4)),
     Instance((1, 1, 1024, 1, 2)),
+    Instance((1, 1, 1024, 4, 1)),
 )
 # By coordinates, and for two of them by how many elements a point reads: what points share decides.
 _LINE = (Instance((256, 4, 8)), Instance((128, 1, 16)))

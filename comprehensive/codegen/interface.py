@@ -71,7 +71,7 @@ class Interface:
 
 
 def interface(plan: FunctionPlan) -> Interface:
-    """The interface of a function.
+    """The interface of a function, without what the launcher brings itself.
 
     A scalar is a program parameter of the function if it is one of a region and gives no dimension of data in any.
     Data is const where the user says so, or where the regions read it, none writes it, and no pointer of host code goes
@@ -109,6 +109,7 @@ def interface(plan: FunctionPlan) -> Interface:
             const=parameter.is_data and (parameter.const or parameter.name in read_only),
         )
         for parameter in function.parameters
+        if parameter not in function.memory
     )
     has_tiles = any(region.tilings for region in plan.regions)
     return Interface(function.name, everything, program, fresh("tile", frozenset(own)) if has_tiles else None)

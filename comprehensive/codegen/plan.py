@@ -119,7 +119,12 @@ class RegionPlan:
     @property
     def reassociated(self) -> bool:
         """Whether sums are added up in another order than that of the source, in a tile or everywhere."""
-        return self.adds_in_any_order or (self.tile is not None and self.tile.reassociated)
+        return self.rounds_everywhere or (self.tile is not None and self.tile.reassociated)
+
+    @property
+    def rounds_everywhere(self) -> bool:
+        """Whether leaves, too, add up sums in another order than that of the source."""
+        return self.adds_in_any_order or self.nest.in_any_order
 
     @property
     def tilings(self) -> tuple[TilePlan, ...]:

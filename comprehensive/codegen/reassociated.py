@@ -63,27 +63,22 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.fresh import Namer
+from comprehensive.reductions.operators import Operator, update_of
 
 MOST_LANES = 1024
 """Threads that share a loop; a power of two."""
-OPERATORS: Mapping[str, str] = {"+=": "+", "-=": "+", "*=": "*"}
-"""How parts that were made by an assignment are put together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A sum in a loop: a scalar of the point, or an element of an array.
+    """What a loop adds up, or puts together in another way: a scalar of the point, or an element of an array.
 
     Its parts are put together by ``operator``.
     """
 
     name: str
     type: ScalarType
-    operator: str
-
-    @property
-    def neutral(self) -> int:
-        return 1 if self.operator == "*" else 0
+    operator: Operator
 
 
 def sums_of(nest: Nest, tile: RegisterTile, loop: For) -> tuple[Sum, ...] | str:
@@ -110,21 +105,26 @@ def sums_of(nest: Nest, tile: RegisterTile, loop: For) -> tuple[Sum, ...] | str:
                 read |= _read(initial)
             case Assign(target=Name(identifier=name), value=value) if name in inside:
                 read |= _read(value)
-            case Assign(target=target, operator=operator, value=value) if operator in OPERATORS:
+            case _:
+                update = update_of(statement)
+                if update is None:
+                    return "a step does more than to put a value into a sum, or the like"
+                target, operator = update.target, update.operator
                 name = target.array if isinstance(target, Index) else target.identifier
                 type = nest.array(name).type if name in held else types[name]
-                if type.is_integer and not type_of(value, types).is_integer:
+                if operator.rounds(type, (type_of(value, types) for value in update.read)):
                     return f"each step rounds '{name}' to an integer"
                 # Parts of a sum are not stored: they need not be rounded as it is.
                 part = ScalarType.FLOAT if type.is_storage else type
-                found = Sum(name, part, OPERATORS[operator])
+                found = Sum(name, part, operator)
                 if sums.setdefault(name, found) != found:
-                    return f"'{name}' is both added to and multiplied"
-                read |= _read(value)
-            case _:
-                return "a step does more than to add or to multiply"
+                    return f"'{name}' is updated in two ways, '{sums[name].operator.symbol}' and '{operator.symbol}'"
+                for value in update.read:
+                    read |= _read(value)
     if both := sorted(read & sums.keys()):
         return f"a step reads '{both[0]}', which the one before has changed"
+    if begun := sorted(s.name for s in sums.values() if s.operator.neutral is None and s.name in stored):
+        return f"'{begun[0]}' is stored before the loop, and every thread would have to know what"
     return tuple(sums.values())
 
 
@@ -224,7 +224,7 @@ class Reassociated:
                 (
                     constant(c.name, Binary("+", frame.name("o0"), frame.name("t0"))),
                     *(Declare(s.type, self._part(s).identifier) for s in self.sums),
-                    *self._neutral(),
+                    *self._neutral(0),
                 )
             ),
             ThreadIf(
@@ -242,11 +242,16 @@ class Reassociated:
     def _tiles(self) -> tuple[KernelStmt, ...]:
         return self.frame.shared_tiles((self._parts(s), s.type, self._words(s)) for s in self.sums)
 
-    def _neutral(self) -> tuple[Stmt, ...]:
-        return tuple(Assign(self._part(s), "=", IntLiteral(s.neutral)) for s in self.sums)
+    def _neutral(self, otherwise: int | None) -> tuple[Stmt, ...]:
+        """Parts with nothing in them; of an operator without such a value they get another one, or none."""
+        values = ((s, otherwise if s.operator.neutral is None else s.operator.neutral) for s in self.sums)
+        return tuple(Assign(self._part(s), "=", IntLiteral(v)) for s, v in values if v is not None)
 
     def _known(self) -> tuple[Stmt, ...]:
-        """Scalars of the point that the loop reads: what comes before it without stores, then neutral sums again."""
+        """Scalars of the point that the loop reads: what comes before it without stores, then neutral sums again.
+
+        Sums without a neutral value begin with what they hold before the loop.
+        """
         sums = {found.name for found in self.sums}
         result: list[Stmt] = []
         for statement in self._flat(self.before):
@@ -258,7 +263,13 @@ class Reassociated:
                         result.append(Assign(Name(name), "=", initial, statement.span))
                 case _:
                     result.append(statement)
-        return (*result, *self._neutral()) if {_name(s) for s in result} - sums else ()
+        begun = [s for s in self.sums if s.operator.neutral is None]
+        result += [
+            Assign(self._part(s), "=", flat(self.held[s.name], self.frame.strides))
+            for s in begun
+            if s.name in self.held
+        ]
+        return (*result, *self._neutral(None)) if begun or {_name(s) for s in result} - sums else ()
 
     def _together(self, each: Expr) -> tuple[KernelStmt, ...]:
         """Return several steps of the loop at once; all vectors are read before the first one is used."""
@@ -322,7 +333,7 @@ class Reassociated:
         stores = tuple(Assign(self._of_thread(s, thread), "=", self._part(s)) for s in self.sums)
         other = Binary("+", thread, reach)
         added = tuple(
-            Assign(self._of_thread(s, thread), f"{s.operator}=", self._of_thread(s, other)) for s in self.sums
+            s.operator.update(self._of_thread(s, thread), self._of_thread(s, other)) for s in self.sums
         )
         pair = Binary("%", self.frame.name("lane"), Binary("*", IntLiteral(2), reach))
         level = For(ScalarType.INT, reach.identifier, ONE, "<", self._lanes, reach, ())
@@ -336,11 +347,14 @@ class Reassociated:
         """The point as it is written, with the sum of the parts in the place of the loop."""
         sums: list[Stmt] = []
         for found in self.sums:
-            target: Expr = Name(found.name)
+            target: Name | Index = Name(found.name)
             if found.name in self.held:
                 target = flat(self.held[found.name], self.frame.strides)
             parts = self._of_thread(found, Name("threadIdx.x"))
-            sums.append(Assign(target, f"{found.operator}=", parts, self.loop.span))
+            update: Stmt = replace(found.operator.update(target, parts), span=self.loop.span)
+            if found.operator.is_logical:  # which makes 1 of 5, but not in a loop without steps
+                update = If(Binary("<", ZERO, self._limit), (update,))
+            sums.append(update)
         return (*self._flat(self.before), *sums, *self._flat(self.after))
 
     # --- where things are

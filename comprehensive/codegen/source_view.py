@@ -26,7 +26,7 @@ from comprehensive.codegen.source_lines import GENERATED_LINE, HOST_CODE, source
 from comprehensive.diagnostics import Span
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.types import exact_product, with_prototypes
-from comprehensive.metafork.ast import Expr, HostAssert, IntLiteral, MetaSchedule, ScalarType
+from comprehensive.metafork.ast import Expr, HostAssert, IntLiteral, MetaSchedule, Parameter, ScalarType
 from comprehensive.metafork.file_scope import Kind, Piece, file_scope
 from comprehensive.metafork.printer import assert_words, print_expr
 
@@ -215,6 +215,8 @@ class SourceView:
     """Whether a kernel copies to shared memory in stages."""
     has_shuffles: bool
     """Whether threads of a kernel take values from their neighbours."""
+    has_memory: bool
+    """Whether regions have memory between them that the launcher brings."""
     functions: tuple[FunctionSource, ...]
     machines: tuple[MachineView, ...]
 
@@ -250,6 +252,7 @@ def source_view(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
         has_vectors=any(kernel.together for kernel in tiles),
         has_feeds=any(kernel.has_feeds for kernel in tiles),
         has_shuffles=any(leaf.kernel.shuffled for region in regions for leaf in region.leaves),
+        has_memory=any(function.memory for function in written),
         functions=tuple(_function(function) for function in plan.functions),
         machines=tuple(MachineView(c_string(machine.name), machine.speeds) for machine in plan.machines),
     )
@@ -368,8 +371,9 @@ def _body(plan: FunctionPlan, host: Interface) -> str:
                 first, last = (
                     not (isinstance(p, MetaSchedule) and p.span == part.span) for p in (before, after)
                 )
-                pieces.append("{ " if first else "  ")
-                pieces.append(f"if (!cf_continues(cf_state, {_call(next(pending), host)})) return;")
+                region = next(pending)
+                pieces.append("{ " + _prepared(region, part, host, plan.function.memory) if first else "  ")
+                pieces.append(f"if (!cf_continues(cf_state, {_call(region, host)})) return;")
                 pieces.append(" }" if last else "")
     return "".join(pieces) + "\n" + GENERATED_LINE
 
@@ -468,6 +472,35 @@ def _available(region: RegionPlan, host: Interface) -> tuple[Argument, ...]:
         [pointers[name] for name in dict.fromkeys(a.pointer for each in nests for a in each.arrays)]
         + [Argument(s.name, s.type) for s in scalars.values()]
     )
+
+
+def _memory(nest: Nest, memory: Sequence[Parameter]) -> tuple[Argument, ...]:
+    """Return the data of a region that nobody passes: memory that the launcher has for it."""
+    names = {p.name for p in memory}
+    return tuple(Argument(a.name, a.type, pointer=True) for a in nest.arrays if a.pointer in names)
+
+
+def _prepared(region: RegionPlan, part: MetaSchedule, host: Interface, memory: Sequence[Parameter]) -> str:
+    """What the launcher computes and allocates for regions with one of them between them."""
+    types = {s.name: s.type for s in region.nest.scalars}
+    types |= {a.name: a.type for a in host.everything if not a.pointer}
+    pieces: list[str] = []
+    for scalar in part.scalars:
+        if scalar.added and scalar.value is not None:
+            types[scalar.name] = scalar.type
+            value = wide(with_prototypes(scalar.value, types), types)
+            pieces.append(
+                f"{scalar.type.value} {scalar.name}; if (!cf_computes(cf_state, {value}, {scalar.name}, "
+                f"{c_string(print_expr(scalar.value))})) return;\n  "
+            )
+    for each in _memory(region.nest, memory):
+        (elements,) = region.nest.array(each.name).dims or (None,)
+        assert elements is not None
+        pieces.append(
+            f"cf_memory<{each.type.value}> cf_of_{each.name}(cf_state, {wide(elements, types)}); "
+            f"if (cf_state.status != CF_OK) return; {each.declaration} = cf_of_{each.name}.data;\n  "
+        )
+    return "".join(pieces)
 
 
 def _call(region: RegionPlan, host: Interface) -> str:

@@ -225,17 +225,20 @@ def assigned_names(body: tuple[Stmt, ...]) -> frozenset[str]:
     return frozenset(names)
 
 
-def _leaves_loop(body: tuple[Stmt, ...]) -> bool:
-    """Whether a ``break`` or ``continue`` of the loop with this body occurs in it."""
+def leaves_loop(
+    body: tuple[Stmt, ...], jumps: tuple[type[Break] | type[Continue], ...] = (Break, Continue)
+) -> bool:
+    """Whether one of these jumps of the loop with this body occurs in it."""
     for statement in body:
         match statement:
             case Break() | Continue():
-                return True
+                if isinstance(statement, jumps):
+                    return True
             case If():
-                if _leaves_loop(statement.then) or _leaves_loop(statement.otherwise):
+                if leaves_loop((*statement.then, *statement.otherwise), jumps):
                     return True
             case Block():
-                if _leaves_loop(statement.body):
+                if leaves_loop(statement.body, jumps):
                     return True
             case _:
                 pass
@@ -315,14 +318,14 @@ class _Walker:
                     negated = _guard(context, Unary("!", statement.condition), scalars)
                     otherwise = self.body(statement.otherwise, negated, scalars)
                     result.append(replace(statement, condition=condition, then=then, otherwise=otherwise))
-                    if _leaves_loop((statement,)):
+                    if leaves_loop((statement,)):
                         context = replace(context, uncertain=True)
                 case For():
                     start = self.expr(statement.start, context, scalars)
                     bound = self.expr(statement.bound, context, scalars)
                     step = self.expr(statement.step, context, scalars)
                     inner = _enter(context, statement, scalars, is_block=False)
-                    inner = replace(inner, uncertain=inner.uncertain or _leaves_loop(statement.body))
+                    inner = replace(inner, uncertain=inner.uncertain or leaves_loop(statement.body))
                     inner_body = self.body(statement.body, inner, _hide(scalars, statement.iterator))
                     result.append(replace(statement, start=start, bound=bound, step=step, body=inner_body))
                 case While() | DoWhile():

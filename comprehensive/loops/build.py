@@ -123,6 +123,8 @@ class _RegionBuilder:
             span=region.span,
             state=state,
             repetition=self._repetition(),
+            in_any_order=region.in_any_order,
+            is_checked=region.is_checked,
         )
 
     def _repetition(self) -> Repetition | None:

@@ -193,6 +193,10 @@ class Nest:
     state: HostState = HostState()
     repetition: Repetition | None = None
     """The innermost loop around the region, where it does nothing but regions."""
+    in_any_order: bool = False
+    """Whether the program lets sums be added up in any order, and what else is put together."""
+    is_checked: bool = False
+    """Whether it has been looked at, in another form, that its loops are parallel."""
 
     def scalar(self, name: str) -> Scalar:
         return next(s for s in self.scalars if s.name == name)

@@ -248,8 +248,9 @@ class Parameter:
 
     Scalars have ``pointer=False`` and ``dims == ()``.  Data is ``pointer=True`` (``const float *a``) or has dims
     (``float a[n][n]``; the first may be None: ``float a[][n]``).  The C function does not have one that is ``added``:
-    it shapes the blocks of a region whose text says nothing of blocks.  One ``of_file`` is a variable of the file, that
-    the C function reaches by itself and the launcher is passed.
+    a scalar shapes the blocks of a region whose text says nothing of blocks, data is memory that the launcher has for
+    regions with one between them.  One ``of_file`` is a variable of the file, that the C function reaches by itself and
+    the launcher is passed.
     """
 
     name: str
@@ -272,13 +273,15 @@ class HostScalar:
 
     ``value`` is its defining expression in terms of parameters and earlier host scalars, where that is the only
     definition that reaches the region; None for a time-loop variable, for a variable assigned more than once and
-    for what is not in the language: the region then takes the value as it is at the launch.
+    for what is not in the language: the region then takes the value as it is at the launch.  Host code does not have
+    one that is ``added``: it is computed right before the region.
     """
 
     name: str
     type: ScalarType
     value: Expr | None
     span: Span = _span()
+    added: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,7 +368,8 @@ class MetaSchedule:
     region runs in every call that comes to these loops and whose loops turn; ``changed`` are names that host code may
     change.  ``pointers`` are those of host code that the region can see; ``addresses`` are all the ways in which they
     and the parameters may point where the region stands.  ``tables`` are the constant arrays of which it reads elements
-    that are not known.
+    that are not known.  ``in_any_order``: the program lets what it puts together be put together in any order.
+    ``is_checked``: that its loops are parallel has been looked at in the form that the program has.
     """
 
     cache: tuple[str, ...] | None
@@ -382,6 +386,8 @@ class MetaSchedule:
     pointers: tuple[HostPointer, ...] = ()
     addresses: tuple[Addresses, ...] = ()
     tables: tuple[ConstantArray, ...] = ()
+    in_any_order: bool = False
+    is_checked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,6 +431,11 @@ class Function:
     def own_parameters(self) -> tuple[Parameter, ...]:
         """Those of the C function alone."""
         return tuple(p for p in self.parameters if not (p.added or p.of_file))
+
+    @property
+    def memory(self) -> tuple[Parameter, ...]:
+        """Arrays that the launcher has for regions with one between them; nobody passes them."""
+        return tuple(p for p in self.parameters if p.added and p.is_data)
 
 
 @dataclass(frozen=True, slots=True)

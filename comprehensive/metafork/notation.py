@@ -15,7 +15,16 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from comprehensive.diagnostics import DiagnosticSink, SourceFile
-from comprehensive.metafork.ast import HostScalar, IntLiteral, MetaFor, Name, Parameter, ScalarType, Stmt
+from comprehensive.metafork.ast import (
+    Expr,
+    HostScalar,
+    IntLiteral,
+    MetaFor,
+    Name,
+    Parameter,
+    ScalarType,
+    Stmt,
+)
 from comprehensive.metafork.blocking import blocked
 from comprehensive.metafork.distribute import distributed
 from comprehensive.metafork.host import Surroundings
@@ -53,12 +62,16 @@ class RegionText(NamedTuple):
 
 
 class RegionTree(NamedTuple):
-    """The nests of parallel loops that a region is, one after the other; the scalars of host code that it sees, and the
-    parameters that its function gets for it."""
+    """The nests of parallel loops that a region is, one after the other; the scalars of host code that it sees, the
+    parameters that its function gets for it, what has to hold, whether sums may be added up in any order, and whether
+    its loops are known to be as parallel as they are said to be."""
 
     bodies: tuple[tuple[Stmt, ...], ...]
     scalars: tuple[HostScalar, ...]
     added: tuple[Parameter, ...] = ()
+    preconditions: tuple[Expr, ...] = ()
+    in_any_order: bool = False
+    is_checked: bool = False
 
 
 class Notation(Protocol):

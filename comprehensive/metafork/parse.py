@@ -320,7 +320,7 @@ class _FunctionReader:
                 part,
                 tree.scalars,
                 around.arrays,
-                around.preconditions,
+                (*around.preconditions, *tree.preconditions),
                 around.facts,
                 around.guards,
                 around.loops,
@@ -330,6 +330,8 @@ class _FunctionReader:
                 at.pointers,
                 at.addresses,
                 tables,
+                tree.in_any_order,
+                tree.is_checked,
             )
             for part in tree.bodies
         )

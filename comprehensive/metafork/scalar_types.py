@@ -164,6 +164,12 @@ def promote(type: ScalarType) -> ScalarType:
     return ScalarType.INT if type.is_narrow else type
 
 
+def wrapping(type: ScalarType) -> ScalarType:
+    """The type in which an integer of this type is computed without overflow: the unsigned one as wide as its own."""
+    promoted = promote(type)
+    return _UNSIGNED.get(promoted, promoted)
+
+
 def common_type(left: ScalarType, right: ScalarType) -> ScalarType:
     """The type in which an operation on two types is carried out (the usual arithmetic conversions)."""
     lower, higher = sorted((promote(left), promote(right)), key=lambda type: type.rank)

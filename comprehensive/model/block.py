@@ -43,6 +43,7 @@ from comprehensive.codegen.kernel import (
     Vectors,
     VectorStore,
 )
+from comprehensive.loops.access import names_read
 from comprehensive.loops.traverse import statements_in, subexpressions
 from comprehensive.machine.work import Work
 from comprehensive.metafork.ast import (
@@ -323,7 +324,9 @@ class Walk:
         self._active = before
 
     def _turns(self, header: For) -> int | None:
-        """How often a loop is done, where that is the same for all threads and it counts up."""
+        """How often a loop is done, where that is the same for all threads and it counts up in equal steps."""
+        if header.iterator in names_read(header.step):
+            return None
         start, bound, step = (self._value(e, 0) for e in (header.start, header.bound, header.step))
         if header.relation != "<" or not all(isinstance(v, int) for v in (start, bound, step)) or step < 1:
             return None

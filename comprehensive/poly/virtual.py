@@ -76,9 +76,22 @@ def _rows_are_kept(nest: Nest, chain: list[Polynomial], references: Sequence[Ref
     """Whether every coordinate but the first is proved to stay in ``[0, row length)``, or nothing is written."""
     if not any(r.access.mode.writes for r in references):
         return True
+    # Rows that all begin some elements later are rows as well: a[1 + i*N + j].
+    begins = dict.fromkeys((ZERO, *map(_begin, references)))
+    return any(_are_kept_behind(nest, chain, references, begin) for begin in begins)
+
+
+def _begin(reference: Reference) -> Polynomial:
+    """The subscript where all iterators are 0."""
+    return (reference.subscripts or (ZERO,))[0].substitute({a.counter: 0 for a in reference.axes})
+
+
+def _are_kept_behind(
+    nest: Nest, chain: list[Polynomial], references: Sequence[Reference], begin: Polynomial
+) -> bool:
     lengths = [larger.divide_exactly(smaller) for larger, smaller in pairwise(chain)]
     for reference in references:
-        split = _split(chain, (reference.subscripts or (ZERO,))[0])
+        split = _split(chain, (reference.subscripts or (ZERO,))[0] - begin)
         facts = facts_at(nest, reference, tuple(s for length in lengths if length for s in length.symbols))
         for coordinate, length in zip(split[1:], lengths, strict=True):
             assert length is not None

@@ -29,8 +29,7 @@ from comprehensive.metafork.ast import (
 from comprehensive.metafork.blocking import blocked
 from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.notation import RegionText
-from comprehensive.pragmas.box import in_box
-from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, Dimension
+from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, Dimension, grid_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +43,18 @@ class Loops:
 
 def cut(loops: Loops) -> tuple[tuple[Stmt, ...], tuple[Parameter, ...]] | None:
     """The body of the region and the parameters of its blocks; None where the loops do not make a grid."""
-    text, boxed = loops.text, in_box(loops.dimensions, loops.inner)
-    if boxed is None or not 1 <= len(loops.dimensions) <= MAXIMUM_LOOPS:
+    text, run, inner = loops.text, loops.dimensions, loops.inner
+    grid = grid_of(run)
+    if grid is None or not 1 <= len(run) <= MAXIMUM_LOOPS:
         return None
-    run, inner = boxed
     extents = [Name(fresh(f"B{number}", text.taken)) for number in range(len(run))]
     added = tuple(Parameter(extent.identifier, ScalarType.INT, added=True) for extent in extents)
     for each in reversed(run):
         if each.value is not None:
             kind = each.loop.type or ScalarType.INT
             inner = (Declare(kind, each.iterator, initial=each.value, span=each.loop.span), *inner)
-    for each in reversed(run):
-        inner = (replace(each.counted, body=inner),)
+    for loop in reversed(grid):
+        inner = (replace(loop, body=inner),)
     taken = text.taken | {each.counted.iterator for each in run} | {extent.identifier for extent in extents}
     quiet = DiagnosticSink()
     body = blocked(inner, extents, (*text.parameters, *added), taken, frozenset(), GENERATED, quiet)

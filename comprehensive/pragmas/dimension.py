@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.loops.normalize.counting import counted_from_zero
+from comprehensive.loops.traverse import map_expr
 from comprehensive.metafork.ast import Expr, For, IntLiteral, MetaFor, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.rectangle import rectangular
 from comprehensive.metafork.walk import names
 
 MAXIMUM_LOOPS = 3
@@ -64,6 +66,26 @@ def dimension(loop: For, types: Mapping[str, ScalarType], name: Namer) -> Dimens
         step=_ONE,
     )
     return Dimension(loop, counted, found.value or Name(iterator))
+
+
+def grid_of(run: Sequence[Dimension]) -> tuple[MetaFor, ...] | None:
+    """The loops as they count, with ranges over each other's counters; None where the ranges are no rectangle and have
+    none around them that is seen."""
+    values: dict[str, Expr] = {}
+
+    def counted(expression: Expr) -> Expr:
+        return map_expr(expression, lambda e: values.get(e.identifier, e) if isinstance(e, Name) else e)
+
+    loops: list[MetaFor] = []
+    for each in run:
+        loops.append(
+            replace(each.counted, start=counted(each.counted.start), bound=counted(each.counted.bound))
+        )
+        if each.value is not None:
+            values[each.iterator] = counted(each.value)
+    iterators = {loop.iterator for loop in loops}
+    ranges = (part for loop in rectangular(loops).loops for part in (loop.start, loop.bound))
+    return None if any(iterators & set(names(part)) for part in ranges) else tuple(loops)
 
 
 def serial_inside(outer: Sequence[Dimension], inner: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from comprehensive.loops.access import leaves_loop
+from comprehensive.loops.normalize.assigned_first import mentions
+from comprehensive.loops.normalize.local_scalars import assigns
 from comprehensive.loops.traverse import declared_names, rename
-from comprehensive.metafork.ast import Block, Break, Continue, Declare, For, If, Stmt
+from comprehensive.metafork.ast import Block, Declare, For, If, Stmt
 from comprehensive.metafork.walk import statements
-from comprehensive.pragmas.assigned_first import mentions
-from comprehensive.pragmas.locals import assigns
 
 
 def hoistable(body: tuple[Stmt, ...]) -> tuple[For, ...]:
@@ -84,23 +85,10 @@ def _header(loop: For) -> tuple[object, ...]:
 
 def _body(loop: For, iterator: str) -> tuple[Stmt, ...] | None:
     """What an iteration does, under another name of the iterator; None where a jump ends it or the name is taken."""
-    if any(map(_jumps, loop.body)):
+    if leaves_loop(loop.body):
         return None
     if loop.iterator == iterator:
         return loop.body
     if iterator in declared_names(loop.body) or mentions(loop.body, iterator):
         return None
     return rename(loop.body, {loop.iterator: iterator})
-
-
-def _jumps(statement: Stmt) -> bool:
-    """Whether a jump leaves an iteration of the loop that the statement stands in."""
-    match statement:
-        case Break() | Continue():
-            return True
-        case If(_, then, otherwise):
-            return any(map(_jumps, (*then, *otherwise)))
-        case Block(body):
-            return any(map(_jumps, body))
-        case _:
-            return False

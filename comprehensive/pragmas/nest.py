@@ -11,14 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from comprehensive.diagnostics import DiagnosticSink
+from comprehensive.loops.normalize.canonical import obstacle
 from comprehensive.metafork.ast import For, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.notation import RegionText
-from comprehensive.pragmas.box import in_box
-from comprehensive.pragmas.canonical import obstacle
 from comprehensive.pragmas.constructs import Construct, construct
 from comprehensive.pragmas.cutting import Loops
-from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, Dimension, dimension, serial_inside
+from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, Dimension, dimension, grid_of, serial_inside
 from comprehensive.pragmas.directives import Directive
 
 
@@ -103,7 +102,7 @@ def rectangular(loops: Loops) -> Loops:
     are the outermost ones where there are too many."""
     run = loops.dimensions
     count = 1
-    while count < len(run) and in_box(run[: count + 1], ()) is not None:
+    while count < len(run) and grid_of(run[: count + 1]) is not None:
         count += 1
     first = max(0, count - MAXIMUM_LOOPS)
     serial = {each.iterator for each in run[:first]}

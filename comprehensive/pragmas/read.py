@@ -20,11 +20,12 @@ from comprehensive.metafork.ast import Function, HostAssert, MetaSchedule, Progr
 from comprehensive.metafork.parse import parse
 from comprehensive.metafork.preprocessor.configuration import Configuration
 from comprehensive.poly.model import Conflict, Undecided
-from comprehensive.poly.report import Words, witness_notes
+from comprehensive.poly.report import Words, check, witness_notes
 from comprehensive.pragmas.constructs import Construct, construct
+from comprehensive.pragmas.cutting import cut
 from comprehensive.pragmas.directives import MODELS, Directive
 from comprehensive.pragmas.translate import Pragmas
-from comprehensive.pragmas.widen import doubt_of, widened
+from comprehensive.pragmas.widen import built, doubt_of, widened
 from comprehensive.pragmas.words import words_of
 
 Models = Literal["omp", "acc", "auto"]
@@ -41,17 +42,14 @@ def parse_pragmas(
     sink: DiagnosticSink,
     models: Models,
     *,
-    reassociate: bool = False,
     configuration: Configuration | None = None,
 ) -> Program:
     """The checked program of a file with directives, whose macros are those of a configuration; nothing is raised for
-    wrong input.
-
-    With ``reassociate`` sums may be added up in any order, as reductions ask for.
-    """
-    notation, program = _settled(source, sink, _models(source, models), reassociate, configuration)
+    wrong input."""
+    notation, program = _settled(source, sink, _models(source, models), configuration)
     if sink.has_errors or notation.text is None:
         return program
+    _check_claims(program, notation, sink)
     text = notation.text
     serial = {
         place
@@ -59,6 +57,17 @@ def parse_pragmas(
         if any(construct(each) is Construct.SERIAL for each in found)
     }
     return _without(widened(program, notation.found, frozenset(serial)), text.gone)
+
+
+def _check_claims(program: Program, notation: Pragmas, sink: DiagnosticSink) -> None:
+    """Reports iterations of loops with reductions that depend on each other in another way, too."""
+    for function in program.functions:
+        for region in {r.span.start: r for r in function.regions}.values():
+            parted = notation.parted.get(region.span.start)
+            made = None if parted is None or parted.claim is None else cut(parted.claim)
+            nest = None if made is None else built(program, function, replace(region, body=made[0]), made[1])
+            if nest is not None:
+                check(nest, sink, words=words_of(program))
 
 
 def _models(source: SourceFile, models: Models) -> frozenset[str]:
@@ -77,14 +86,13 @@ def _settled(
     source: SourceFile,
     sink: DiagnosticSink,
     models: AbstractSet[str],
-    reassociate: bool,
     configuration: Configuration | None,
 ) -> tuple[Pragmas, Program]:
     """The file as read once it is known which loops that a directive leaves to the compiler are parallel."""
     refuted: dict[int, tuple[Note, ...]] = {}
     while True:
         attempt = DiagnosticSink()
-        notation = Pragmas(models, frozenset(refuted), reassociate)
+        notation = Pragmas(models, frozenset(refuted))
         program = parse(source, attempt, configuration, notation)
         doubtful = _unlike(program, notation, attempt) if attempt.has_errors else _doubtful(program, notation)
         if doubtful:
@@ -129,7 +137,9 @@ def _doubtful(program: Program, notation: Pragmas) -> dict[int, tuple[Note, ...]
             (nest,) = build(alone, DiagnosticSink())
         except CompileError:
             continue
-        dimensions = notation.found[region.span.start].dimensions
+        place = region.span.start
+        parted = notation.parted.get(place)
+        dimensions = (notation.found[place] if parted is None else parted.first).dimensions
         doubts = [doubt for each in dimensions if (doubt := doubt_of(nest, each.iterator)) is not None]
         if doubts:
             found[first] = _reasons(nest, doubts[0], words_of(alone))

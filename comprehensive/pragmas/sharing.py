@@ -14,6 +14,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from comprehensive.diagnostics import DiagnosticSink, Note, Span
+from comprehensive.loops.normalize.assigned_first import flow
+from comprehensive.loops.normalize.local_scalars import declared_late, with_local
 from comprehensive.loops.scopes import free_names
 from comprehensive.loops.traverse import declared_names, rename
 from comprehensive.metafork.ast import (
@@ -31,10 +33,8 @@ from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.notation import RegionText
 from comprehensive.metafork.printer import print_expr
 from comprehensive.metafork.walk import expressions, names, parts, statements
-from comprehensive.pragmas.assigned_first import flow
 from comprehensive.pragmas.clauses import private_names, reductions
 from comprehensive.pragmas.directives import Directive
-from comprehensive.pragmas.locals import declared_late, with_local
 from comprehensive.pragmas.mark import Rest, Team
 from comprehensive.pragmas.nest import collapsed
 

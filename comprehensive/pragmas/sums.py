@@ -1,28 +1,31 @@
-"""A sum of all iterations in a scalar: one point of the grid runs the loop, and its threads share it.
+"""A reduction to scalars: its loop is shared by the whole device, in two regions, or run by one thread.
 
-In: a loop with ``reduction(+: s)`` and the assignments behind it that take the sum.  Out: a region of one point, the
-loop of which `--reassociate` deals out to the threads of a block::
+In: a loop with ``reduction(+: s)`` and the assignments behind it that take the sum.  Out: the loops of two regions, as
+:mod:`comprehensive.reductions.split` has them, or a region of one point where the loop cannot be shared::
 
     float s = 0;
-    #pragma omp parallel for reduction(+: s)        meta_for (int once = 0; once < 1; once++) {
+    #pragma omp parallel for reduction(+: s)        parts of the sum, then  meta_for (int once = 0; once < 1; once++) {
     for (i = 0; i < n; i++) s += a[i];        -->     float s_1 = s;
-    *result = s;                                      for (int i = 0; i < n; i++) s_1 += a[i];
+    *result = s;                                      for (...) s_1 += parts[...];
                                                       result[0] = s_1; }
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from comprehensive.metafork.ast import DoWhile, For, IntLiteral, ScalarType, Stmt, While
+from comprehensive.metafork.ast import Declare, For, IntLiteral, MetaFor, Parameter, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
-from comprehensive.metafork.notation import RegionText
-from comprehensive.metafork.walk import statements
+from comprehensive.metafork.notation import RegionText, RegionTree
 from comprehensive.pragmas.clauses import reductions
+from comprehensive.pragmas.cutting import Loops, cut
+from comprehensive.pragmas.dimension import Dimension, dimension
 from comprehensive.pragmas.directives import Directive
-
-_DEALT_OUT = frozenset("+-*")
-"""Operators of reductions whose loop the threads of a block share."""
+from comprehensive.reductions.accumulators import Accumulator, Obstacle, accumulators
+from comprehensive.reductions.operators import operator_called
+from comprehensive.reductions.split import Split, arrays_assigned, split
 
 
 def once(loop: For, stores: Sequence[Stmt], name: Namer) -> For:
@@ -31,30 +34,103 @@ def once(loop: For, stores: Sequence[Stmt], name: Namer) -> For:
     return For(ScalarType.INT, name("once"), zero, "<", one, one, (loop, *stores), loop.span)
 
 
-def check_order(text: RegionText, loop: For, own: Sequence[Directive], reassociate: bool) -> bool:
-    """Whether several threads may put together what a loop reduces to; CF1115 if that was not asked for.
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The two regions that a loop with a reduction becomes.
 
-    What they cannot put together, one thread computes (CF1116, a warning).
+    ``first`` are the uncut loops of the one with the parts.  Where iterations store elements, ``claim`` is the loop
+    with accumulators of their own for all iterations: they must not depend on each other.
     """
-    nested = any(isinstance(s, For | While | DoWhile) for s in statements(loop.body))
-    for found in (r for each in own for r in reductions(each)):
-        names = " and ".join(f"'{name}'" for name, _ in found.items)
-        is_sum = found.operator in _DEALT_OUT
-        if is_sum and not reassociate:
-            text.sink.error(
-                "CF1115",
-                f"the directive lets iterations add up {names} in any order, and the tool keeps that of the C code",
-                found.clause.span,
-                help="give --reassociate: sums of integers stay exact, and those of float and double differ in last "
-                "bits",
-            )
-            return False
-        if nested or not is_sum:
-            reason = "loops in each other are" if is_sum else f"'{found.operator}' is"
-            text.sink.warning(
-                "CF1116",
-                f"one thread computes {names}: {reason} not dealt out to threads",
-                found.clause.span,
-                help="let every row of the data have a result in an array, and reduce these in a second loop",
-            )
-    return True
+
+    tree: RegionTree
+    first: Loops
+    claim: Loops | None
+
+
+def shared(
+    loops: Loops, own: Sequence[Directive], called: Mapping[str, str], host: frozenset[str], name: Namer
+) -> Shared | None:
+    """A loop that the whole device shares; None where one thread runs it, with a warning (CF1116).
+
+    ``loops`` are the one iteration around the loop and what stands in it; ``called`` are the variables of the program
+    by the names that accumulators have now.
+    """
+    text = loops.text
+    at = next(k for k, s in enumerate(loops.inner) if isinstance(s, For))
+    loop = loops.inner[at]
+    assert isinstance(loop, For)
+    types = {**text.types, **{p.name: p.type for p in text.parameters if p.is_data}}
+    types |= {a.name: a.type for a in text.around.arrays}
+    types |= {s.name: s.type for s in loops.inner[:at] if isinstance(s, Declare)}
+    found = accumulators(loop.body, types)
+    if not isinstance(found, Obstacle) and not _are_as_said(text, own, found, called):
+        return None
+    parts = split(loops.inner[:at], loop, loops.inner[at + 1 :], types, host, name)
+    if isinstance(parts, Obstacle):
+        _warn(text, own, parts, called)
+        return None
+    claim = None
+    if not isinstance(found, Obstacle) and arrays_assigned(loop.body):
+        kept = tuple(Declare(each.type, each.name, initial=IntLiteral(0)) for each in found)
+        claim = Loops(text, (dimension(loop, types, name),), (*kept, *loop.body))
+    return _regions(loops, parts, claim)
+
+
+def _regions(loops: Loops, parts: Split, claim: Loops | None) -> Shared | None:
+    first = Loops(loops.text, tuple(map(_dimension, parts.first)), parts.first_body)
+    both = [cut(each) for each in (first, Loops(loops.text, loops.dimensions, parts.second_body))]
+    bodies: list[tuple[Stmt, ...]] = []
+    added: dict[str, Parameter] = {}
+    for made in both:
+        if made is None:
+            return None
+        bodies.append(made[0])
+        added |= {parameter.name: parameter for parameter in made[1]}
+    tree = RegionTree(
+        tuple(bodies),
+        parts.scalars,
+        (*added.values(), *parts.memory),
+        parts.preconditions,
+        in_any_order=True,
+        is_checked=claim is not None,
+    )
+    return Shared(tree, first, claim)
+
+
+def _dimension(loop: MetaFor) -> Dimension:
+    serial = For(loop.type, loop.iterator, loop.start, loop.relation, loop.bound, loop.step, (), loop.span)
+    return Dimension(serial, loop, None)
+
+
+def _are_as_said(
+    text: RegionText, own: Sequence[Directive], found: Sequence[Accumulator], called: Mapping[str, str]
+) -> bool:
+    """Whether the loop does what the clauses say; CF1118 where it does something else."""
+    done = {called.get(each.name, each.name): each.operator for each in found}
+    fine = True
+    for said in (r for each in own for r in reductions(each)):
+        operator = operator_called(said.operator)
+        for variable, section in said.items:
+            does = done.get(variable, operator)
+            if not section and operator is not None and does is not None and does != operator:
+                fine = False
+                text.sink.error(
+                    "CF1118",
+                    f"the clause puts '{variable}' together with '{said.operator}', and the loop with '{does.symbol}'",
+                    said.clause.span,
+                    help=f"write reduction({does.symbol}: {variable})",
+                )
+    return fine
+
+
+def _warn(text: RegionText, own: Sequence[Directive], obstacle: Obstacle, called: Mapping[str, str]) -> None:
+    reason = re.sub(r"'(\w+)'", lambda found: f"'{called.get(found[1], found[1])}'", obstacle.reason)
+    said = [r for each in own for r in reductions(each)]
+    listed = " and ".join(f"'{variable}'" for each in said for variable, _ in each.items)
+    text.sink.warning(
+        "CF1116",
+        f"one thread computes {listed}: {reason}",
+        obstacle.span,
+        help="update it in one way in every iteration, as in 's += ...' or 'if (x > m) m = x', and read it behind the "
+        "loop only",
+    )

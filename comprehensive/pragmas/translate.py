@@ -10,7 +10,7 @@ of a loop is taken at its word here, and checked as every region is::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -24,7 +24,7 @@ from comprehensive.pragmas.directives import NAMES, Directive
 from comprehensive.pragmas.mark import Marked, marked
 from comprehensive.pragmas.nest import directed, rectangular
 from comprehensive.pragmas.sharing import privatised, with_locals
-from comprehensive.pragmas.sums import check_order, once
+from comprehensive.pragmas.sums import Shared, once, shared
 from comprehensive.pragmas.updates import with_updates
 
 
@@ -35,9 +35,10 @@ class Pragmas:
 
     models: AbstractSet[str]
     refuted: AbstractSet[int]
-    reassociate: bool
     text: Marked | None = None
     found: dict[int, Loops] = field(default_factory=lambda: {})
+    parted: dict[int, Shared] = field(default_factory=lambda: {})
+    """The regions that have become two, in the same way."""
 
     def marked(self, tokens: Sequence[Token]) -> list[Token]:
         sink = tokens[0].origin.sink if tokens else DiagnosticSink()
@@ -63,51 +64,69 @@ class Pragmas:
         first = self.text.regions.get(text.keyword.start)
         if first is None:
             return MetaFork().region(text)
-        loops, scalars = None, text.around.scalars
         match text.body:
             case (For() as loop, *stores) if text.is_understood:
-                directives = self.text.loops.get(first, ())
-                loops, scalars = self._loops(text, loop, stores, directives)
+                tree = self._tree(text, loop, stores, self.text.loops.get(first, ()))
             case _:
-                pass
-        found = None if loops is None else cut(loops)
-        if loops is None or found is None:
-            return RegionTree((text.body,), text.around.scalars)
+                tree = None
+        return RegionTree((text.body,), text.around.scalars) if tree is None else tree
+
+    def _tree(
+        self, text: RegionText, loop: For, stores: Sequence[Stmt], own: tuple[Directive, ...]
+    ) -> RegionTree | None:
+        """The region of a loop and of the ``stores`` that take its sums; None after errors."""
+        name = Namer(text.taken)
+        read = self._loops(text, loop, stores, own, name)
+        if read is None:
+            return None
+        loops, scalars, sums = read
+        if stores:
+            known = frozenset(
+                (*(s.name for s in scalars), *(p.name for p in text.parameters if not p.is_data))
+            )
+            both = shared(loops, own, {new: old for old, new in sums.items()}, known, name)
+            if both is not None:
+                self.parted[text.keyword.start] = both
+                return both.tree._replace(scalars=(*scalars, *both.tree.scalars))
+        found = cut(loops)
+        if found is None:
+            return None
         self.found[text.keyword.start] = loops
-        return RegionTree((found[0],), scalars, found[1])
+        return RegionTree((found[0],), scalars, found[1], in_any_order=bool(stores))
 
     def _loops(
-        self, text: RegionText, loop: For, stores: Sequence[Stmt], own: tuple[Directive, ...]
-    ) -> tuple[Loops | None, tuple[HostScalar, ...]]:
-        """The parallel loops of a region, None after errors, and the scalars that host code gives them.
-
-        ``stores`` take sums of the loop.
+        self,
+        text: RegionText,
+        loop: For,
+        stores: Sequence[Stmt],
+        own: tuple[Directive, ...],
+        name: Namer,
+    ) -> tuple[Loops, tuple[HostScalar, ...], Mapping[str, str]] | None:
+        """The parallel loops of a region, the scalars that host code gives them, and the names that its sums have in
+        it; None after errors.
         """
         assert self.text is not None
-        name = Namer(text.taken)
         nested = {p: found for p, found in self.text.loops.items() if p != loop.span.start}
-        if stores and not check_order(text, loop, own, self.reassociate):
-            return None, ()
         around = once(loop, stores, name) if stores else loop
         teams = [team for team in self.text.teams if team.holds(loop.span.start)]
         behind = self.text.behind[loop.span.start]
-        shared = privatised(text, loop, around, own, nested, teams, behind, name)
-        if shared is None:
-            return None, ()
-        types = {**text.types, **shared.types}
-        read = directed(text, shared.loop, () if stores else own, nested, types, name)
+        private = privatised(text, loop, around, own, nested, teams, behind, name)
+        if private is None:
+            return None
+        types = {**text.types, **private.types}
+        read = directed(text, private.loop, () if stores else own, nested, types, name)
         if read is None:
-            return None, ()
+            return None
         run, inner = read
-        given = {*(each.iterator for each in run), *shared.sums.values()}
-        local = with_locals(text, inner, {n: t for n, t in shared.types.items() if n not in given})
+        given = {*(each.iterator for each in run), *private.sums.values()}
+        local = with_locals(text, inner, {n: t for n, t in private.types.items() if n not in given})
         updated = None if local is None else with_updates(local, own, _arrays(text), text.sink)
         if updated is None:
-            return None, ()
+            return None
         begun = (
-            Declare(types[new], new, initial=Name(old), span=loop.span) for old, new in shared.sums.items()
+            Declare(types[new], new, initial=Name(old), span=loop.span) for old, new in private.sums.items()
         )
-        return rectangular(Loops(text, run, (*begun, *updated))), shared.scalars
+        return rectangular(Loops(text, run, (*begun, *updated))), private.scalars, private.sums
 
 
 def _arrays(text: RegionText) -> frozenset[str]:

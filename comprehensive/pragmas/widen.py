@@ -16,6 +16,7 @@ from dataclasses import replace
 from comprehensive.diagnostics import CompileError, DiagnosticSink
 from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest
+from comprehensive.loops.normalize.canonical import obstacle
 from comprehensive.metafork.ast import (
     For,
     Function,
@@ -29,7 +30,6 @@ from comprehensive.metafork.structure import check_structure
 from comprehensive.poly.legality import verdicts
 from comprehensive.poly.model import Conflict, Parallel, Undecided
 from comprehensive.poly.user_loops import user_loop
-from comprehensive.pragmas.canonical import obstacle
 from comprehensive.pragmas.cutting import Loops, cut
 from comprehensive.pragmas.dimension import MAXIMUM_LOOPS, dimension
 from comprehensive.pragmas.hoist import hoistable, hoisted
@@ -40,7 +40,8 @@ def widened(program: Program, found: Mapping[int, Loops], serial: frozenset[int]
     are said to be serial."""
     functions: list[Function] = []
     for function in program.functions:
-        added: dict[str, Parameter] = {}
+        parted = [p for p in function.regions if p.span.start not in found]
+        added = {p.name: p for p in function.parameters if p.added and parted}
         parts: list[MetaSchedule | object] = []
         for part in function.parts:
             loops = found.get(part.span.start) if isinstance(part, MetaSchedule) else None
@@ -74,7 +75,7 @@ def _widest(
         made = None if wider is None else cut(wider)
         if wider is not None and made is not None:
             changed = replace(region, body=made[0])
-            nest = _built(program, function, changed, made[1])
+            nest = built(program, function, changed, made[1])
             if nest is not None and doubt_of(nest, candidates[tried].iterator) is None:
                 loops, best = wider, (changed, made[1])
                 continue
@@ -82,7 +83,7 @@ def _widest(
     return best
 
 
-def _built(
+def built(
     program: Program, function: Function, region: MetaSchedule, added: tuple[Parameter, ...]
 ) -> Nest | None:
     """The nest of one region; None where it is no grid of blocks."""

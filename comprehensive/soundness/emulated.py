@@ -8,7 +8,7 @@ needs them and lie between pages that nothing may touch: a kernel that leaves on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,8 @@ from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Nest
+from comprehensive.loops.traverse import statements_in
+from comprehensive.loops.types import environment_of, with_declarations
 from comprehensive.machine.device import load_device
 from comprehensive.metafork.ast import ScalarType
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary
@@ -55,6 +57,19 @@ MAX_LOST = 3
 
 ROUNDING = {"bfloat16": 5e-2, "float16": 1e-2, "float32": 1e-4, "float64": 1e-12}
 """How far results may differ where sums are added up in another order, as a share of the largest element."""
+
+
+def rounding(nests: Iterable[Nest]) -> Mapping[str, float]:
+    """The same where a region may add up in single precision what it stores in double precision."""
+    single = any(
+        type is ScalarType.FLOAT
+        for nest in nests
+        for number, band in enumerate(nest.bands)
+        for type in with_declarations(environment_of(nest, number), statements_in(band.body)).values()
+    )
+    return {**ROUNDING, "float64": ROUNDING["float32"]} if single else ROUNDING
+
+
 MAX_BLOCK_THREADS = 1024
 
 STATUS_OK = 0
@@ -227,13 +242,13 @@ def _run_function(
                 continue
             if not tile and not serves_all(compilation.trees[first : first + len(nests)], every, machine):
                 continue  # another region refuses such a machine
-            exact = not _is_rounded(plan, tile)
+            tolerances = rounding(nests) if _is_rounded(plan, tile) else None
             ran, failure = False, None
             # An order may be that of the serial C by chance: where the order is in question, both are run.
             for backwards in (False, True) if duplicates else (reference.backwards,):
                 if failure is None:
                     did, failure = function.compare(
-                        reference, machine, tile, backwards=backwards, exact=exact
+                        reference, machine, tile, backwards=backwards, tolerances=tolerances
                     )
                     ran = ran or did
             # A loop may be over before there is work for a time tile: what did the work then is no case of it.
@@ -261,7 +276,7 @@ def _run_function(
 
 def _is_rounded(plan: FunctionPlan, tile: int) -> bool:
     """Whether results of a leaf (``tile`` 0) or of a tile may differ by rounding."""
-    in_any_order = any(region.adds_in_any_order for region in plan.regions)
+    in_any_order = any(region.rounds_everywhere for region in plan.regions)
     return in_any_order or (tile > 0 and plan.reassociated)
 
 
@@ -333,7 +348,7 @@ class _Runs:
         tile: int,
         *,
         backwards: bool,
-        exact: bool,
+        tolerances: Mapping[str, float] | None,
     ) -> tuple[bool, str | None]:
         """Whether the tile ran where a time tile was asked for, and what is wrong."""
         host = interface(self.plan)
@@ -379,7 +394,7 @@ class _Runs:
         ]
         ran = not asked or any(region.tile_of(outcome.leaf) == tile for region in asked)
         bits = {p.name for p in self.plan.function.parameters if p.type is ScalarType.BFLOAT16}
-        return ran, first_difference(reference.expected, actual, None if exact else ROUNDING, bits)
+        return ran, first_difference(reference.expected, actual, tolerances, bits)
 
 
 def _shown(sample: Sample, machine: Mapping[str, int]) -> str:

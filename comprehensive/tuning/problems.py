@@ -19,7 +19,7 @@ import math
 import os
 import random
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Role
 from comprehensive.metafork.ast import ScalarType
 from comprehensive.soundness.columns import NotEvaluableError
-from comprehensive.soundness.emulated import ROUNDING
+from comprehensive.soundness.emulated import ROUNDING, rounding
 from comprehensive.soundness.index_data import data_range, index_uses, limit_of, scattered
 from comprehensive.soundness.pointed import behind_parameters
 from comprehensive.soundness.reach import TooManyIterationsError, reach
@@ -55,6 +55,8 @@ class Problem:
     sizes: Mapping[str, int]
     baseline: Mapping[str, int]
     arguments: tuple[Mapping[str, Any], ...]
+    tolerances: Mapping[str, float] = field(default_factory=lambda: ROUNDING)
+    """How far results may differ, by their types."""
 
     @property
     def bytes(self) -> int:
@@ -68,7 +70,7 @@ class Problem:
         document = {
             "function": self.function,
             "seed": SEED,
-            "tolerances": dict(ROUNDING),
+            "tolerances": dict(self.tolerances),
             "arguments": [dict(a) for a in self.arguments],
         }
         name = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:24]
@@ -131,7 +133,13 @@ def problem(
             f"how large the buffers of {name} must be depends on data: {error}",
             "give arrays their dimensions, as in float a[n][n]",
         ) from None
-    found = Problem(name, dict(sizes), dict(baseline), tuple(_arguments(plan, values, shapes)))
+    found = Problem(
+        name,
+        dict(sizes),
+        dict(baseline),
+        tuple(_arguments(plan, values, shapes)),
+        rounding(region.nest for region in plan.regions),
+    )
     room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if 3 * found.bytes > room:  # as drawn, as expected, as computed
         raise value_error(

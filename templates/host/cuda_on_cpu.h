@@ -731,6 +731,51 @@ inline cudaError_t cudaFree(void *memory)
   return cudaSuccess;
 }
 
+/* Pools: memory begins with bytes that are no number, and is gone as soon as it is given back. */
+struct CUmemPoolHandle_st {
+};
+typedef CUmemPoolHandle_st *cudaMemPool_t;
+enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1 };
+enum cudaMemLocationType { cudaMemLocationTypeDevice = 1 };
+enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
+struct cudaMemPoolProps {
+  cudaMemAllocationType allocType;
+  struct {
+    cudaMemLocationType type;
+    int id;
+  } location;
+};
+
+inline cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *)
+{
+  *pool = new CUmemPoolHandle_st();
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int)
+{
+  static CUmemPoolHandle_st usual;
+  *pool = &usual;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *) { return cudaSuccess; }
+
+inline cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
+{
+  delete pool;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMallocFromPoolAsync(void **memory, size_t bytes, cudaMemPool_t, cudaStream_t)
+{
+  const cudaError_t error = cudaMalloc(memory, bytes);
+  if (*memory) memset(*memory, 0xff, bytes);
+  return error;
+}
+
+inline cudaError_t cudaFreeAsync(void *memory, cudaStream_t) { return cudaFree(memory); }
+
 inline cudaError_t cudaMemcpy(void *target, const void *source, size_t bytes, cudaMemcpyKind)
 {
   if (bytes != 0) memcpy(target, source, bytes);

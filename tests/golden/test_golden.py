@@ -26,6 +26,7 @@ OF_OPTIONS = {
     "shuffles": replace(OPTIONS, counters=("intensity",)),
     "openmp": replace(OPTIONS, pragma="omp"),
     "openacc": replace(OPTIONS, pragma="acc"),
+    "reductions": replace(OPTIONS, pragma="omp"),
 }
 DEMANDED = {"P_intensity": Fraction(1, 2)}
 SUFFIXES = (".h", ".cu", ".tree.txt")

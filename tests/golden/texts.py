@@ -35,6 +35,7 @@ LIBRARY = {
     "stage.cu": "cuda/stage.cu.j2",
     "lanes.cu": "cuda/lanes.cu.j2",
     "launch.cu": "cuda/launch.cu.j2",
+    "memory.cu": "cuda/memory.cu.j2",
 }
 
 

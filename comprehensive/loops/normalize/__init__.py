@@ -4,7 +4,7 @@ In: a nest as :func:`comprehensive.loops.build.build` has made it.  Out: a nest 
 How a programmer has written a nest must not decide how fast it runs; so each file here removes one difference of
 spelling, and the stages behind it have one case instead of many:
 
-``own_iterators``     iterators declared in front of their loops are declared by the loops
+``local_scalars``     scalars are declared where they get their values, iterators by their loops
 ``first_iterations``  iterations taken out of a loop by hand are put back
 ``serial_loops``      serial loops count from 0 upward in steps of 1, as parallel loops do (``counting``, which
                       ``build`` uses)
@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.normalize.first_iterations import with_first_iterations
-from comprehensive.loops.normalize.own_iterators import with_own_iterators
+from comprehensive.loops.normalize.local_scalars import with_late_declarations
 from comprehensive.loops.normalize.serial_loops import with_counted_loops
 
 
 def normalize(nest: Nest) -> Nest:
     """The normal form of a nest; a nest that is in normal form is returned as it is."""
-    return with_counted_loops(with_first_iterations(with_own_iterators(nest)))
+    return with_counted_loops(with_first_iterations(with_late_declarations(nest)))

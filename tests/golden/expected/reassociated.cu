@@ -315,8 +315,10 @@ int reassociated_run(cf_call &cf_state, const float *a, const float *x, float *y
     return reassociated_tile_run<8, 1, 32, 8, 4>(cf_state, cf_chosen.leaf, cf_together, a, x, y, m, n);
   case 3:
     return reassociated_tile_run<1, 1, 1024, 1, 2>(cf_state, cf_chosen.leaf, cf_together, a, x, y, m, n);
+  case 4:
+    return reassociated_tile_run<1, 1, 1024, 4, 1>(cf_state, cf_chosen.leaf, cf_together, a, x, y, m, n);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 3)
+    if (cf_state.tile > 0 && cf_state.tile <= 4)
       return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
   }
   const int cf_status = reassociated_select(cf_state.machine, m, n, &cf_params, &cf_chosen);
@@ -373,8 +375,8 @@ int reassociated_call(bool cf_launches, const cf_machine *machine, int m, int n,
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen.tile <= 3))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen.tile, 3);
+  if (!(!params || cf_chosen.tile <= 4))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 4", cf_chosen.tile, 4);
   cf_state.tile = cf_chosen.tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed(cf_launches, cf_state.stream);

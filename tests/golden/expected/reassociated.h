@@ -84,6 +84,7 @@ static inline const char *reassociated_explain(int leaf)
   case 3: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 2, U0 = 1, D = 128, S = 4, M = 4";
   case 4: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 8, U0 = 1, D = 32, S = 8, M = 4";
   case 5: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 1024, S = 1, M = 2";
+  case 6: return "U0 + 40 <= R_B, T0*D <= Z_B, T0*D <= T_B; register tile: T0 = 1, U0 = 1, D = 1024, S = 4, M = 1";
   default: return "there is no such leaf";
   }
 }
@@ -197,12 +198,14 @@ static inline cf_count reassociated_left_out(const cf_machine *machine, int m, i
 static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *machine, int m, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 3696, 0, 1584, 32, 0, 128, 128, 128 }, { 320, 0, 256, 24576, 1, 0, 0, 4 }, { 3690, 0, 1582, 32, 0, 128, 128, 128 }, { 160, 0, 128, 16384, 1, 0, 0, 4 }, 8, 41, 256, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
-    { { 3696, 0, 1584, 32, 0, 128, 128, 128 }, { 896, 0, 1024, 24576, 1, 0, 0, 4 }, { 3690, 0, 1582, 32, 0, 128, 128, 128 }, { 448, 0, 512, 16384, 1, 0, 0, 4 }, 8, 41, 256, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 1 together */
-    { { 1800, 0, 768, 32, 0, 32, 32, 32 }, { 640, 0, 512, 36864, 1, 0, 0, 8 }, { 1788, 0, 764, 32, 0, 32, 32, 32 }, { 480, 0, 384, 28672, 1, 0, 0, 8 }, 8, 41, 256, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 4 together */
-    { { 1800, 0, 768, 32, 0, 32, 32, 32 }, { 1792, 0, 2048, 36864, 1, 0, 0, 8 }, { 1788, 0, 764, 32, 0, 32, 32, 32 }, { 1344, 0, 1536, 28672, 1, 0, 0, 8 }, 8, 41, 256, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 1 together */
-    { { 107961, 0, 46273, 32, 0, 1024, 1024, 1024 }, { 320, 0, 256, 32768, 1, 0, 0, 1 }, { 107961, 0, 46273, 32, 0, 1024, 1024, 1024 }, { 320, 0, 256, 32768, 1, 0, 0, 1 }, 32, 32, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
-    { { 107961, 0, 46273, 32, 0, 1024, 1024, 1024 }, { 896, 0, 1024, 32768, 1, 0, 0, 1 }, { 107961, 0, 46273, 32, 0, 1024, 1024, 1024 }, { 896, 0, 1024, 32768, 1, 0, 0, 1 }, 32, 32, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
+    { { 350, 0, 150, 32, 0, 8, 8, 8 }, { 320, 0, 256, 24576, 1, 0, 0, 4 }, { 344, 0, 148, 32, 0, 8, 8, 8 }, { 160, 0, 128, 16384, 1, 0, 0, 4 }, 8, 41, 256, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 4 together */
+    { { 350, 0, 150, 32, 0, 8, 8, 8 }, { 896, 0, 1024, 24576, 1, 0, 0, 4 }, { 344, 0, 148, 32, 0, 8, 8, 8 }, { 448, 0, 512, 16384, 1, 0, 0, 4 }, 8, 41, 256, 0 }, /* T0 = 2, U0 = 1, D = 128, S = 4, M = 4, 1 together */
+    { { 344, 0, 144, 32, 0, 6, 6, 6 }, { 640, 0, 512, 36864, 1, 0, 0, 8 }, { 332, 0, 140, 32, 0, 6, 6, 6 }, { 480, 0, 384, 28672, 1, 0, 0, 8 }, 8, 41, 256, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 4 together */
+    { { 344, 0, 144, 32, 0, 6, 6, 6 }, { 1792, 0, 2048, 36864, 1, 0, 0, 8 }, { 332, 0, 140, 32, 0, 6, 6, 6 }, { 1344, 0, 1536, 28672, 1, 0, 0, 8 }, 8, 41, 256, 0 }, /* T0 = 8, U0 = 1, D = 32, S = 8, M = 4, 1 together */
+    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 320, 0, 256, 32768, 1, 0, 0, 1 }, { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 320, 0, 256, 32768, 1, 0, 0, 1 }, 32, 32, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 4 together */
+    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 896, 0, 1024, 32768, 1, 0, 0, 1 }, { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 896, 0, 1024, 32768, 1, 0, 0, 1 }, 32, 32, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 1, M = 2, 1 together */
+    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 1280, 0, 1024, 131072, 1, 0, 0, 4 }, { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 1280, 0, 1024, 131072, 1, 0, 0, 4 }, 32, 41, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 4 together */
+    { { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 3584, 0, 4096, 131072, 1, 0, 0, 4 }, { 1407, 0, 607, 32, 0, 11, 11, 11 }, { 3584, 0, 4096, 131072, 1, 0, 0, 4 }, 32, 41, 1024, 0 }, /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1, 1 together */
   };
   const long long cf_limit0 = m; /* m */
   const long long cf_limit1 = n; /* n */
@@ -234,6 +237,14 @@ static inline cf_count reassociated_tile_cost(int cf_number, const cf_machine *m
     cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
     cf_launch.is_cut = 0;
     break;
+  case 4: /* T0 = 1, U0 = 1, D = 1024, S = 4, M = 1 */
+    if (!(1024 <= cf_amount(machine->threads_per_block) && 1024 <= cf_amount(machine->shared_words_per_block) && 41 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED)) return CF_SATURATED;
+    cf_work_of += cf_together == 4 ? 6 : 7;
+    cf_launch.blocks = cf_tiles(cf_limit0, 0, 1);
+    cf_launch.steps = cf_tiles(cf_limit1, 0, 16384);
+    cf_launch.bytes = cf_plus(cf_times(4, cf_times(cf_number_of(cf_limit0), cf_number_of(cf_limit1))), cf_plus(cf_times(4, cf_number_of(cf_limit1)), cf_times(4, cf_number_of(cf_limit0))));
+    cf_launch.is_cut = 0;
+    break;
   default:
     return CF_SATURATED;
   }
@@ -248,8 +259,8 @@ static inline cf_tiling reassociated_tile(const cf_machine *machine, int m, int 
   const cf_tiling cf_none = { 0, 1, CF_SATURATED };
   cf_tiling cf_best = cf_none;
   int cf_number;
-  for (cf_number = 1; cf_wanted != 0 && cf_number <= 3; cf_number++)
-    if (cf_wanted < 0 || cf_wanted > 3 || cf_wanted == cf_number)
+  for (cf_number = 1; cf_wanted != 0 && cf_number <= 4; cf_number++)
+    if (cf_wanted < 0 || cf_wanted > 4 || cf_wanted == cf_number)
       cf_consider(&cf_best, cf_number, 1, reassociated_tile_cost(cf_number, machine, m, n, cf_together, 1));
   if (cf_wanted <= 0) cf_consider(&cf_best, 0, 1, cf_leaf);
   (void)cf_left;

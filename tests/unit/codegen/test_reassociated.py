@@ -66,6 +66,15 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
         ),
         {"a": (("m", "n"), "f4"), "b": (("m", "n"), "i4"), "y": (("m",), "f4"), "z": (("m",), "i4")},
     ),
+    "the greatest, and what is true of all": (
+        LINE.format(
+            parameters="float a[m][n], int b[m][n], float y[m], int z[m]",
+            body="float t = y[i]; int k = 6; int w = 1; for (int l = 0; l < n; l++) { if (a[i][l] > t) t = a[i][l]; "
+            "k &= b[i][l]; w = w && b[i][l] < 100; z[i] = b[i][l] < z[i] ? b[i][l] : z[i]; } "
+            "y[i] = t; z[i] += 10 * k + w;",
+        ),
+        {"a": (("m", "n"), "f4"), "b": (("m", "n"), "i4"), "y": (("m",), "f4"), "z": (("m",), "i4")},
+    ),
     "a product of integers": (
         LINE.format(
             parameters="unsigned char a[m][n], unsigned y[m]",
@@ -143,11 +152,11 @@ def test_the_order_is_another_one_and_always_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("float s = 0; for (int l = 0; l < n; l++) s = 0.5f * s + a[i][l]; y[i] = s;", "more than to add"),
-        ("float s = 0; for (int l = 0; l < n; l++) s += a[i][l] * s; y[i] = s;", "reads 's'"),
+        ("float s = 0; for (int l = 0; l < n; l++) s = 0.5f * s + a[i][l]; y[i] = s;", "more than to put"),
+        ("float s = 0; for (int l = 0; l < n; l++) s += a[i][l] * s; y[i] = s;", "more than to put"),
         (
             "float s = 1; for (int l = 0; l < n; l++) { s += a[i][l]; s *= 2; } y[i] = s;",
-            "added to and multiplied",
+            "in two ways, '+' and '*'",
         ),
         ("int s = 0; for (int l = 0; l < n; l++) s += a[i][l]; y[i] = s;", "rounds 's' to an integer"),
         (

@@ -10,16 +10,14 @@ from comprehensive.metafork.parse import parse
 from comprehensive.pragmas.read import Models, parse_pragmas
 
 
-def read(
-    text: str, models: Models = "omp", *, reassociate: bool = False
-) -> tuple[Program, tuple[Diagnostic, ...]]:
+def read(text: str, models: Models = "omp") -> tuple[Program, tuple[Diagnostic, ...]]:
     sink = DiagnosticSink()
-    return parse_pragmas(SourceFile("f.c", text), sink, models, reassociate=reassociate), sink.diagnostics
+    return parse_pragmas(SourceFile("f.c", text), sink, models), sink.diagnostics
 
 
-def nests(text: str, models: Models = "omp", *, reassociate: bool = False) -> list[str]:
+def nests(text: str, models: Models = "omp") -> list[str]:
     """The regions of a right file."""
-    program, said = read(text, models, reassociate=reassociate)
+    program, said = read(text, models)
     assert [d.message for d in said] == []
     return [print_nest(nest) for nest in build(program, DiagnosticSink())]
 
@@ -31,8 +29,8 @@ def nests_of_metafork(text: str) -> list[str]:
     return [print_nest(nest) for nest in build(program, DiagnosticSink())]
 
 
-def codes(text: str, models: Models = "omp", *, reassociate: bool = False) -> list[str]:
-    return [d.code for d in read(text, models, reassociate=reassociate)[1]]
+def codes(text: str, models: Models = "omp") -> list[str]:
+    return [d.code for d in read(text, models)[1]]
 
 
 def in_function(body: str, parameters: str = "int n, float *a, float *b, int *c, float m[n][n]") -> str:

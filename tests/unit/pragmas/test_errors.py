@@ -53,7 +53,11 @@ BODIES = {
         "CF1113",
     ),
     "unequal in steps of 2": (f"{FOR}\n  for (i = 0; i != n; i += 2) a[i] = 0;\n", "CF1113"),
-    "a sum in order": (f"{FOR} reduction(+: t)\n  for (i = 0; i < n; i++) t += a[i];\n  *b = t;\n", "CF1115"),
+    "another operator": (f"{FOR} reduction(max: t)\n  for (i = 0; i < n; i++) t += a[i];\n  *b = t;\n", "CF1118"),
+    "a race beside a sum": (
+        f"{FOR} reduction(+: t)\n  for (i = 1; i < n; i++) {{ a[i] = a[i - 1]; t += a[i]; }}\n  *b = t;\n",
+        "CF0401",
+    ),
     "read behind the loop": (f"{FOR}\n{LOOP}  if (i == n) t = 1;\n", "CF1117"),
     "a jump": (f"{FOR}\n  for (i = 0; i < n; i++) {{ if (a[i] < 0) break; a[i] = 0; }}\n", "CF0313"),
     "a bound from data": (f"{FOR}\n  for (i = 0; i < c[0]; i++) a[i] = 0;\n", "CF1113"),
@@ -107,15 +111,12 @@ def test_kernels_without_a_parallel_loop_says_why() -> None:
 
 
 def test_one_thread_computes_what_threads_cannot_put_together() -> None:
-    body = f"{FOR} reduction(max: t)\n  for (i = 0; i < n; i++) if (a[i] > t) t = a[i];\n  *b = t;\n"
-    program, (said,) = read(in_function(body))
-    assert said.code == "CF1116"
-    assert "'t'" in said.message
-    assert len(program.functions[0].regions) == 1
-    nested = "  for (i = 0; i < n; i++) for (int k = 0; k < n; k++) t += m[i][k];\n"
-    text = in_function(f"{FOR} reduction(+: t)\n{nested}  *b = t;\n")
-    assert codes(text, reassociate=True) == ["CF1116"]
-    assert codes(text) == ["CF1115"]
+    for step in ("t = 0.5f * t + a[i];", "{ t += a[i]; b[i] = t; }", "{ t += a[i]; t *= 2; }"):
+        body = f"{FOR} reduction(+: t)\n  for (i = 0; i < n; i++) {step}\n  *b = t;\n"
+        program, (said,) = read(in_function(body))
+        assert said.code == "CF1116"
+        assert "'t'" in said.message
+        assert len(program.functions[0].regions) == 1
 
 
 def test_sums_of_floats_in_any_order_need_permission(tmp_path: Path) -> None:

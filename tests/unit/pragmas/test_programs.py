@@ -97,7 +97,7 @@ PROGRAMS = {
 def compiled(name: str, folder: Path) -> tuple[Path, Options]:
     path = folder / f"{name}.c"
     path.write_text(PROGRAMS[name], encoding="utf-8")
-    return path, Options(registers="estimate", pragma="auto", reassociate=name == "dot")
+    return path, Options(registers="estimate", pragma="auto")
 
 
 QUICK = ("heat", "dot", "histogram")

@@ -106,10 +106,10 @@ def test_loops_count_in_every_way(header: str, extent: str, value: str) -> None:
 @pytest.mark.parametrize(
     ("header", "box", "inside"),
     [
-        ("j = 0; j <= i; j++", "j <= n - 1", "j <= i"),
-        ("j = 0; j < i + 1; j++", "j < n - 1 + 1", "j < i + 1"),
-        ("j = i; j < n; j++", "j < n", "j >= i"),
-        ("j = n - i; j < n + 2 * i; j++", "j < n + 2 * (n - 1)", "j >= n - i"),
+        ("j = 0; j <= i; j++", "j < n", "j <= i"),
+        ("j = 0; j < i + 1; j++", "j < n", "j < i + 1"),
+        ("j = i; j < n; j++", "j < n", "i <= j"),
+        ("j = n - i; j < n + 2 * i; j++", "j < n + 2 * (n - 1)", "n - i <= j"),
     ],
 )
 @pytest.mark.parametrize("clause", ["", " collapse(2)"])
@@ -117,7 +117,7 @@ def test_triangles_run_in_the_box_around_them(header: str, box: str, inside: str
     text = f"{FOR}{clause}\n  for (i = 0; i < n; i++)\n    for (int {header}) m[i][j] = 1;\n"
     (nest,) = nests(in_function(text))
     assert f"i < n && {box}" in nest
-    assert f"if ({inside})" in nest
+    assert f" && {inside}" in nest
 
 
 def test_a_range_that_depends_on_a_product_of_iterators_stays_serial() -> None:
@@ -252,7 +252,11 @@ def test_a_sum_in_a_scalar_stays_on_the_device() -> None:
         "  t = 3;\n#pragma omp parallel for reduction(+: t)\n  for (i = 0; i < n; i++)\n    t += a[i];\n"
         "  *b = 2 * t;\n"
     )
-    (nest,) = nests(in_function(body), reassociate=True)
-    assert "float t_1 = t;" in nest
-    assert "t_1 += a[i];" in nest
-    assert "b[0] = 2 * t_1;" in nest
+    parts, whole = nests(in_function(body))
+    assert "float t_1_part = 0;" in parts
+    assert "t_1_part += a[i];" in parts
+    assert "parts_of_float[i_part] = t_1_part;" in parts
+    assert "float t_1 = t;" in whole
+    assert "t_1_whole += parts_of_float[i_fold];" in whole
+    assert "t_1 += t_1_whole;" in whole
+    assert "b[0] = 2 * t_1;" in whole

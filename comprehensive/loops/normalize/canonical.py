@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Container
 
+from comprehensive.loops.normalize.local_scalars import assigns
 from comprehensive.metafork.ast import For, Index, Name, Unary
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.walk import expressions
-from comprehensive.pragmas.locals import assigns
 
 
 def obstacle(loop: For, known: Container[str]) -> str | None:

@@ -1,17 +1,20 @@
-"""Variables of which every iteration has its own, declared where they are needed.
+"""Scalars declared where they are needed: those of an iteration, and those that a C89 program declares in front.
 
 In: the statements of an iteration, a name, its type.  Out: the same with the variable as a local one, in the innermost
-place that holds all that is said of it::
+place that holds all that is said of it; iterators are declared by their loops::
 
     for (j = 0; j < n; j++) { t = a[j]; b[j] = t; }   -->   for (int j = 0; j < n; j++) { float t = a[j]; b[j] = t; }
 
-The variable must not be read before it is assigned (see :mod:`comprehensive.pragmas.assigned_first`).
+The variable must not be read before it is assigned (see :mod:`comprehensive.loops.normalize.assigned_first`).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from comprehensive.loops.ir import Nest, Threads
+from comprehensive.loops.normalize.assigned_first import flow, mentions
+from comprehensive.loops.traverse import map_bands
 from comprehensive.metafork.ast import (
     Assign,
     Block,
@@ -27,7 +30,6 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.walk import names, statements
-from comprehensive.pragmas.assigned_first import flow, mentions
 
 
 def with_local(body: tuple[Stmt, ...], name: str, type: ScalarType) -> tuple[Stmt, ...]:
@@ -48,14 +50,26 @@ def with_local(body: tuple[Stmt, ...], name: str, type: ScalarType) -> tuple[Stm
     return (*body[:first], *declared, *body[first + 1 :])
 
 
+def with_late_declarations(nest: Nest) -> Nest:
+    """The nest with every scalar declared where it gets its value."""
+
+    def one(band: Threads) -> Threads:
+        body = declared_late(band.body)
+        return band if body == band.body else replace(band, body=body)
+
+    return map_bands(nest, one)
+
+
 def declared_late(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """The statements with every scalar that is declared without a value declared where it gets one."""
+    """The statements with every scalar that is declared without a value which is read declared where it gets one."""
     result: list[Stmt] = []
     rest = body
     while rest:
         statement, rest = rest[0], rest[1:]
         match statement:
-            case Declare(type, name, dims=(), initial=None):
+            case Declare(type, name, dims=(), initial=initial) if initial is None or (
+                any(assigns(s, name) for s in rest) and flow(rest, name).read is None
+            ):
                 rest = with_local(rest, name, type)
                 if rest and isinstance(rest[0], Declare) and (rest[0].name, rest[0].initial) == (name, None):
                     result.append(rest[0])
