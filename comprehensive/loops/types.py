@@ -82,11 +82,11 @@ def with_prototypes(expr: Expr, environment: Mapping[str, ScalarType]) -> Expr:
 
 
 def exact_product(left: Expr, right: Expr, environment: Mapping[str, ScalarType]) -> Binary:
-    """``left * right`` in ``long`` where C would compute it in ``unsigned`` and wrap around."""
-    product = Binary("*", left, right)
-    if type_of(product, environment) is not ScalarType.UNSIGNED:
-        return product
-    return Binary("*", Cast(ScalarType.LONG, left), right)
+    """``left * right`` in ``long`` where C would compute it in an unsigned type and wrap around."""
+    if not type_of(Binary("*", left, right), environment).wraps:
+        return Binary("*", left, right)
+    wide = type_of(right, environment).is_wide
+    return Binary("*", Cast(ScalarType.LONG, left), Cast(ScalarType.LONG, right) if wide else right)
 
 
 def environment_of(nest: Nest, band: int | None = None) -> dict[str, ScalarType]:

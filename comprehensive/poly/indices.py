@@ -8,7 +8,7 @@ named by its C text, unless a host scalar already holds it.  Example: with ``int
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import product
 from typing import assert_never
@@ -129,6 +129,7 @@ NEVER = Guard(())
 _MOST_PIECES = 16
 _WRAPPING = frozenset(type for type in INTEGER_TYPES if type.wraps)
 _WIDE = frozenset(type for type in INTEGER_TYPES if type.is_wide)
+_SIGNED = frozenset(type for type in INTEGER_TYPES if not type.wraps)
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
@@ -382,23 +383,42 @@ class _Reader:
         return ALWAYS if any(all(_holds(c) for c in piece) for piece in pieces) else NEVER
 
     def _is_unsigned(self, expr: Expr) -> bool:
+        """Whether an operation may be carried out in an unsigned type: a conversion to a signed one hides others."""
+        names, types = self._scope.unsigned, _WRAPPING
         if self._is_place:
-            return self._speaks_of(expr, self._scope.unsigned - self._scope.wide, _WRAPPING - _WIDE)
-        return self._speaks_of(expr, self._scope.unsigned, _WRAPPING)
+            names, types = names - self._scope.wide, types - _WIDE
+        return any(_is_of(e, names, types) for e in _unconverted(expr))
 
     def _speaks_of(self, expr: Expr, names: Set[str], types: Set[ScalarType]) -> bool:
         """Whether one of the names, or a literal or a conversion of these types, is a part of the expression."""
-        return any(
-            (isinstance(e, Name) and e.identifier in names)
-            or (isinstance(e, IntLiteral | Cast) and e.type in types)
-            for e in subexpressions(expr)
-        )
+        return any(_is_of(e, names, types) for e in subexpressions(expr))
 
     def _may_be_negative(self, polynomial: Polynomial) -> bool:
         known = {name: 0 for name in self._iterators} | dict(self._scope.lower)
         return any(t.coefficient < 0 for t in polynomial.terms()) or any(
             known.get(name, -1) < 0 for name in polynomial.symbols
         )
+
+
+def _is_of(expr: Expr, names: Set[str], types: Set[ScalarType]) -> bool:
+    if isinstance(expr, Name):
+        return expr.identifier in names
+    return isinstance(expr, IntLiteral | Cast) and expr.type in types
+
+
+def _unconverted(expr: Expr) -> Iterator[Expr]:
+    """The parts of an expression that are not converted to a signed type before they are operands."""
+    yield expr
+    match expr:
+        case Cast() if expr.type in _SIGNED:
+            pass
+        case Unary() | Cast():
+            yield from _unconverted(expr.operand)
+        case Binary():
+            yield from _unconverted(expr.left)
+            yield from _unconverted(expr.right)
+        case _:
+            yield from (e for e in subexpressions(expr) if e is not expr)
 
 
 def _holds(constraint: Constraint) -> bool:

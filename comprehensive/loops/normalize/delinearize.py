@@ -32,8 +32,10 @@ from comprehensive.loops.traverse import (
     statements_in,
     subexpressions,
 )
-from comprehensive.metafork.ast import Assign, Expr, Index, Stmt
+from comprehensive.loops.types import type_of
+from comprehensive.metafork.ast import Assign, Expr, Index, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.scalar_types import promote
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +92,12 @@ def _written_view(array: Array, references: Sequence[Index], subscripts: Subscri
     if rows is None:
         return as_it_is
     demanded = [in_rows(rows, value, subscripts) for value in known]
-    conditions = [condition for each in demanded if each is not None for condition in each]
-    if None in demanded or not all(subscripts.is_uniform(condition) for condition in conditions):
+    demanded += [_seen(reference, rows, subscripts) for reference in references]
+    if None in demanded:
         return as_it_is
+    conditions = tuple(condition for each in demanded if each is not None for condition in each)
     view = _viewed(array, array.name, rows, subscripts)
-    return _Views((view,), lambda index: _over(index, view.name, rows, subscripts), tuple(conditions))
+    return _Views((view,), lambda index: _over(index, view.name, rows, subscripts), conditions)
 
 
 def _read_views(array: Array, references: Sequence[Index], subscripts: Subscripts, name: Namer) -> _Views:
@@ -107,6 +110,8 @@ def _read_views(array: Array, references: Sequence[Index], subscripts: Subscript
 
     def way(index: Index) -> _Way:
         found = rows(subscripts.linear(index.subscripts[0])) if array.rank == 1 else None
+        if found is not None and _seen(index, found, subscripts) is None:
+            found = None
         return _Way(found, subscripts.shape(_parts(index, found, subscripts)))
 
     names: dict[_Way, str] = {}
@@ -117,6 +122,13 @@ def _read_views(array: Array, references: Sequence[Index], subscripts: Subscript
     return _Views(
         tuple(arrays) or (array,),
         lambda index: _over(index, names[way(index)], way(index).rows, subscripts),
+        tuple(
+            condition
+            for index in references
+            for seen in [way(index).rows]
+            if seen is not None
+            for condition in _seen(index, seen, subscripts) or ()
+        ),
     )
 
 
@@ -127,6 +139,21 @@ class _Way:
 
     rows: Rows | None
     shape: tuple[frozenset[tuple[frozenset[str], Polynomial]], ...]
+
+
+def _seen(index: Index, rows: Rows, subscripts: Subscripts) -> tuple[Expr, ...] | None:
+    """What has to hold of scalars so that a reference in these rows reads what the program reads: no conversion changes
+    a value, and what is computed in ``int`` fits into it.  None where that is not known before a launch."""
+    (subscript,) = index.subscripts
+    value, conversions = subscripts.linear(subscript), subscripts.conversions(subscript)
+    if value is None or conversions is None:
+        return None
+    if promote(type_of(subscript, subscripts.types)) is ScalarType.INT:
+        return conversions
+    fits = [subscripts.in_int(part) for part in split(rows, value, subscripts)]
+    if None in fits:
+        return None
+    return (*conversions, *(condition for each in fits if each is not None for condition in each))
 
 
 def _parts(index: Index, rows: Rows | None, subscripts: Subscripts) -> tuple[Polynomial | None, ...]:

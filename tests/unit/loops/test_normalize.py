@@ -62,10 +62,10 @@ STEPS = {
 @st.composite
 def loops(draw: st.DrawFn, iterator: str, outer: str | None = None) -> str:
     """The header of a loop that ends."""
-    type = draw(st.sampled_from(["int", "int", "long", "unsigned"]))
+    type = draw(st.sampled_from(["int", "int", "long", "unsigned", "unsigned long"]))
     if draw(st.integers(0, 5)) == 0:
         return f"for ({type} {iterator} = 0; {iterator} != n; {iterator}++)"
-    if type == "unsigned":
+    if type.startswith("unsigned"):
         relation, step = draw(st.sampled_from([("<", "++"), ("<", " += 2"), ("<=", "++"), (">", "--")]))
         start, bound = draw(PLAIN), draw(PLAIN)
     else:
@@ -118,6 +118,8 @@ def test_loops_visit_what_they_visited_in_their_order(
             "for (int k = 0; k < n; k++)\n  for (int z = 0; z < n - k; z++)\n    a[k + z] = k;\n",
         ),
         ("for (int k = 0; k != n; k++) a[k] = 0;", "for (int k = 0; k < n; k++)\n  a[k] = 0;\n"),
+        ("for (unsigned long k = 3; k < w; k++) a[k] = k;",  # w - 3 may be negative
+         "for (long k = 0; k < (long)w - 3; k++)\n  a[3 + k] = (unsigned long)(3 + k);\n"),
         ("for (unsigned k = 3; k < w; k++) a[k] = 0;",
          "for (unsigned k = 0; k < (long)w - 3; k++)\n  a[3 + k] = 0;\n"),
     ],
