@@ -7,8 +7,8 @@ change no value::
         -->   a[y + 1] = y;  if (y < 7) ...                         where 0 <= y < 2^31 - 1
 
 A subscript of 64 bits may be negative where the program computes it in ``size_t``: an address is the same modulo 2^64,
-so that ``a[(unsigned long)y - 1]`` is ``a[y - 1]``.  Elsewhere an expression is computed in ``int`` only where nothing
-in it wraps around.
+so that ``a[(unsigned long)y - 1]`` is ``a[y - 1]``; and so is any integer to which such a number is converted.
+Elsewhere an expression is computed in ``int`` only where nothing in it wraps around.
 """
 
 from __future__ import annotations
@@ -65,15 +65,32 @@ class _Narrow:
 
     def place(self, subscript: Expr) -> Expr:
         """A subscript, of which the lowest 64 bits count."""
-        return self._int(subscript, modular=self._kind(subscript).is_wide) or subscript
+        found = self._int(subscript, modular=True)
+        kind = self._kind(subscript)
+        if found is not None or not kind.is_wide:
+            return found or subscript
+        match subscript:
+            case Binary(operator=operator, left=left, right=right) if operator in POLYNOMIAL_OPERATORS:
+                # What is in int on one side is converted for the other side's sake.
+                one = replace(subscript, left=self.place(left))
+                one = one if self._kind(one) is kind else subscript
+                both = replace(one, right=self.place(right))
+                return both if self._kind(both) is kind else one
+            case _:
+                return subscript
+
+    def _converted(self, expr: Expr, to: ScalarType) -> Expr | None:
+        """What is converted to a type: of an integer for another one, the lowest 64 bits count."""
+        return self._int(expr, modular=to.is_integer)
 
     def _statement(self, statement: Stmt) -> Stmt:
         match statement:
-            case Declare(initial=initial) if initial is not None:
-                return replace(statement, initial=self._int(initial) or initial)
+            case Declare(type=kind, initial=initial) if initial is not None:
+                return replace(statement, initial=self._converted(initial, kind) or initial)
             case Assign(operator=operator, target=target, value=value):
                 if operator == "=":
-                    return replace(statement, value=self._int(value) or value)
+                    kind = type_of(target, self.types)
+                    return replace(statement, value=self._converted(value, kind) or value)
                 return replace(statement, value=self._operand(value, target))
             case If():
                 then, otherwise = self.stored(statement.then), self.stored(statement.otherwise)
@@ -88,7 +105,7 @@ class _Narrow:
             case Index():
                 return replace(expr, subscripts=tuple(map(self.place, expr.subscripts)))
             case Cast(type=kind, operand=operand):
-                found = self._int(operand)
+                found = self._converted(operand, kind)
                 if found is None:
                     return expr
                 is_idle = kind is _INT and type_of(found, self.types) is _INT
@@ -159,10 +176,10 @@ class _Narrow:
                     return None
                 return replace(expr, left=first, right=second)
             case Conditional(then=then, otherwise=otherwise):
-                first, second = self._int(then), self._int(otherwise)
+                first, second = self._int(then, modular=modular), self._int(otherwise, modular=modular)
                 if first is None or second is None:
                     return None
-                if not (self._fits(first, kind) and self._fits(second, kind)):
+                if not (modular or (self._fits(first, kind) and self._fits(second, kind))):
                     return None
                 return replace(expr, then=first, otherwise=second)
             case _:

@@ -118,10 +118,11 @@ def test_values_are_within_the_interval(expr: Expr, point: dict[str, int]) -> No
 @given(EXPRESSIONS, POINTS)
 def test_values_and_subscripts_are_the_same_in_int(expr: Expr, point: dict[str, int]) -> None:
     expected = value_of(expr, point)
-    for target in (Name("i"), Name("z"), Name("x")):
-        (found,) = in_int((Assign(target, "=", expr),), {**TYPES, "x": ScalarType.DOUBLE}, RANGES)
+    for target, kind in (("i", INT), ("u", UNSIGNED), ("z", SIZE), ("x", None)):
+        (found,) = in_int((Assign(Name(target), "=", expr),), {**TYPES, "x": ScalarType.DOUBLE}, RANGES)
         assert isinstance(found, Assign)
-        assert value_of(found.value, point) == expected
+        value = value_of(found.value, point)
+        assert value == expected if kind is None else kind.wrapped(value) == kind.wrapped(expected)
     reference = Assign(Index("x", (expr,)), "=", IntLiteral(0))
     (found,) = in_int((reference,), {**TYPES, "x": ScalarType.DOUBLE}, RANGES)
     assert isinstance(found, Assign)
@@ -134,6 +135,9 @@ def test_values_and_subscripts_are_the_same_in_int(expr: Expr, point: dict[str, 
     [
         ("a[(size_t)y + 1] = (size_t)y;", "a[y + 1] = y;\n"),
         ("a[(size_t)y - 1] = (size_t)y - 1;", "a[y - 1] = (unsigned long)y - 1;\n"),  # which wraps around
+        ("a[((size_t)y - 1) * z] = 0;", "a[(y - 1) * z] = 0;\n"),
+        ("a[(y > 0 ? (size_t)y - 1 : 0) * z] = 0;", "a[(y > 0 ? y - 1 : 0) * z] = 0;\n"),
+        ("int t = (size_t)y - 1;", "int t = y - 1;\n"),
         ("a[2 * (size_t)y] = 0;", "a[2 * (unsigned long)y] = 0;\n"),  # no int holds it
         ("if ((size_t)y < 7ul) a[y] = 1;", "if (y < 7)\n  a[y] = 1;\n"),
         ("if ((size_t)y < z) a[y] = 1;", "if (y < z)\n  a[y] = 1;\n"),
