@@ -239,6 +239,24 @@ def test_an_iteration_is_rolled_in_only_where_it_is_one(text: str, is_rolled: bo
     assert rolled(nest) is is_rolled
 
 
+@pytest.mark.parametrize("type", ["int", "unsigned", "long", "unsigned long"])
+@pytest.mark.parametrize(
+    ("start", "is_rolled"), [("1", True), ("3", False)], ids=["the first", "not the one before"]
+)
+def test_iterations_of_all_types_are_rolled_in(type: str, start: str, is_rolled: bool) -> None:
+    nest = nest_of(
+        f"meta_for (int v = 0; v < 2; v++) meta_for (int u = 0; u < B; u++) {{ {type} i = v * B + u; if (w >= 1) {{"
+        f" float s = x[i * w] * y[0]; for ({type} k = {start}; k < w; k++) s += x[i * w + k] * y[k]; c[i] = s; }} }}",
+        f"{type} w, int B, float *x, float *y, float *c",
+    )
+    assert rolled(nest) is is_rolled
+    generator = np.random.default_rng(3)
+    for w in (0, 1, 2, 5):
+        data = {name: generator.choice(SPECIAL, 64).astype(np.float32) for name in "xyc"}
+        with np.errstate(all="ignore"):
+            assert_same(nest, {"w": w, "B": 3}, data)
+
+
 def test_an_element_that_was_read_is_there() -> None:
     """What an array has in its first column says that there is one."""
     nest = nest_of(
