@@ -49,15 +49,17 @@ def keeps_sums(to: ScalarType, operand: Expr, types: Types) -> bool:
 
 
 def in_type(expr: Expr, kind: ScalarType, types: Types) -> Expr:
-    """A polynomial computed in a type: its parts, but for literals, are converted to it where they are of another."""
+    """A polynomial computed in a type: its parts, but for literals of ``int``, are converted to it where they are of
+    another."""
     converted = _converted(expr, kind, types)
     return converted if promote(type_of(converted, types)) is kind else Cast(kind, converted, expr.span)
 
 
 def _converted(expr: Expr, kind: ScalarType, types: Types) -> Expr:
     match expr:
-        case IntLiteral():
-            return expr
+        case IntLiteral(value=value):
+            fits = ScalarType.INT.lowest <= value <= ScalarType.INT.highest
+            return expr if fits else replace(expr, value=kind.wrapped(value), type=kind)
         case Unary(operator="-" | "+"):
             return replace(expr, operand=_converted(expr.operand, kind, types))
         case Binary() if expr.operator in POLYNOMIAL_OPERATORS:

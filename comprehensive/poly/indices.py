@@ -16,17 +16,16 @@ from typing import assert_never
 from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import Span
 from comprehensive.loops.access import assigned_names, names_read
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Role, Scalar, Threads
+from comprehensive.loops.ir import BlockFor, BlockIf, BlockStmt, Nest, Role, Scalar, Threads
 from comprehensive.loops.rewrite import subexpressions
 from comprehensive.loops.sizes import sizes
-from comprehensive.loops.types import type_of
+from comprehensive.loops.types import names_declared, type_of
 from comprehensive.metafork.ast import (
     Binary,
     Block,
     Call,
     Cast,
     Conditional,
-    Declare,
     DoWhile,
     Expr,
     FloatLiteral,
@@ -149,7 +148,7 @@ def scope_of(nest: Nest) -> Scope:
     lower = {s.name: _least(s, s.name in bounded) for s in scalars if s.type.is_integer}
     program = frozenset(s.name for s in nest.scalars if s.role is Role.PROGRAM)
     unsigned, wide = (
-        frozenset(s.name for s in scalars if s.type in types) | _locals_of(nest.body, types)
+        frozenset(s.name for s in scalars if s.type in types) | names_declared(nest.body, types)
         for types in (_WRAPPING, _WIDE)
     )
     scope = Scope(values, quotients, lower, program, _tampered(nest.body), unsigned, wide)
@@ -439,27 +438,6 @@ def _tampered(body: tuple[BlockStmt, ...] | tuple[Stmt, ...]) -> frozenset[str]:
                 names |= _tampered(statement.then) | _tampered(statement.otherwise)
             case Threads() | BlockFor() | While() | DoWhile() | Block():
                 names |= _tampered(statement.body)
-            case _:
-                pass
-    return names
-
-
-def _locals_of(body: tuple[BlockStmt, ...] | tuple[Stmt, ...], types: Set[ScalarType]) -> frozenset[str]:
-    """Loop variables and scalars declared with one of these types."""
-    names: frozenset[str] = frozenset()
-    for statement in body:
-        match statement:
-            case For() | BlockFor():
-                if statement.type in types:
-                    names |= {statement.iterator}
-                names |= _locals_of(statement.body, types)
-            case Declare() | BlockDeclare():
-                if statement.type in types:
-                    names |= {statement.name}
-            case If() | BlockIf():
-                names |= _locals_of(statement.then, types) | _locals_of(statement.otherwise, types)
-            case Threads() | While() | DoWhile() | Block():
-                names |= _locals_of(statement.body, types)
             case _:
                 pass
     return names

@@ -114,6 +114,12 @@ LINES = {
         {"a": (("n*k",), "f4"), "y": (("n",), "f4")},
         [{"n": 33, "k": k, "B": 4} for k in (0, 1, 3, 4, 40)],
     ),
+    "subscripts that wrap around": (
+        "unsigned n, unsigned h, const float *a, float *y, int B",
+        "meta_for (unsigned i = 0; i < n; i++) y[i] = a[i * (h + 2654435700u) >> 24] + a[i * h % 251u];",
+        {"a": ((256,), "f4"), "y": (("n",), "f4")},
+        [{"n": n, "h": h, "B": 8} for n in (1, 200) for h in (0, 61, 2**31 - 5)],
+    ),
     "int with long": (
         "long n, int k, const float *a, float *y, int B",
         "meta_for (int i = 0; i < n; i++) { float s = 0; for (long l = 0; l < k; l++) s += a[(long)i * k + l];"

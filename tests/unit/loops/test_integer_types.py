@@ -56,8 +56,8 @@ VALUES = {
 def leaves() -> st.SearchStrategy[Expr]:
     return st.one_of(
         st.sampled_from([*TYPES, "y", "y"]).map(Name),
-        st.sampled_from([0, 1, 2, 3, 65536]).map(IntLiteral),
-        st.sampled_from([0, 1, 7]).map(lambda value: IntLiteral(value, type=SIZE)),
+        st.sampled_from([0, 1, 2, 3, 65536, 2**31 - 1]).map(IntLiteral),
+        st.sampled_from([0, 1, 7, 2**32 - 1]).map(lambda value: IntLiteral(value, type=SIZE)),
     )
 
 
@@ -104,9 +104,11 @@ def test_a_polynomial_is_computed_in_a_type(expr: Expr, kind: ScalarType, point:
     of = promote(type_of(expr, TYPES))
     assume(of.is_exact or kind.bits <= of.bits)
     expected = value_of(expr, point)
-    found = in_type(plain, kind, TYPES)
-    assert type_of(found, TYPES) is kind
-    assert value_of(found, point) == kind.wrapped(expected)
+    ring = Ring()
+    for written in (plain, ring.write(ring.read(plain))):
+        found = in_type(written, kind, TYPES)
+        assert type_of(found, TYPES) is kind
+        assert value_of(found, point) == kind.wrapped(expected)
 
 
 @given(EXPRESSIONS, POINTS)
