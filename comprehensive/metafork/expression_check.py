@@ -59,10 +59,14 @@ class NamesOutside:
             return "its declaration is not one that regions can use; the types are those of parameters"
         if name in self.of_file:
             return f"'{name}' of the file is not on the device: pass it as a parameter, or make it const"
-        if self.missing:
-            files = ", ".join(f"'{name}'" for name in self.missing)
-            return f"{otherwise}; where {files} defines it, say where that is with -I DIR"
-        return otherwise
+        return self.help_if_missing(otherwise)
+
+    def help_if_missing(self, otherwise: str) -> str:
+        """What to do about a name that a file which was not found may define."""
+        if not self.missing:
+            return otherwise
+        files = ", ".join(f"'{name}'" for name in self.missing)
+        return f"{otherwise}; where {files} defines it, say where that is with -I DIR"
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,8 +74,7 @@ def parse(
     if comment is not None:
         sink.error("CF0105", "this comment is never closed", comment, help="close it with '*/'")
         return nothing
-    resolved, other_types = with_type_names(list(tokens(origin)))
-    all_tokens = notation.marked(resolved)
+    all_tokens = notation.marked(list(tokens(origin)))
     if all(token.type != "META_SCHEDULE" for token in all_tokens):
         notation.report_nothing(source, sink)
         return nothing
@@ -92,6 +91,7 @@ def parse(
             help="give the macro that the condition asks for with -D NAME, or remove the condition",
         )
         return nothing
+    text, other_types = with_type_names(text)
     outside = [None if token.type == "DIRECTIVE" else token for token in (*text.included, *text.tokens)]
     declarations = list(items(outside))
     constants = named_constants(declarations)
@@ -201,7 +201,7 @@ class _FunctionReader:
                     f"'{shorten(unknown.text)}' is not a type of the language",
                     unknown.span,
                     notes=() if known is None else (Note("this is no name of a scalar type", known.span),),
-                    help=type_to_use(unknown.text)
+                    help=self._helpers.outside.help_if_missing(type_to_use(unknown.text))
                     if known is None
                     else "pass what it is made of: a parameter or an array of its own for every member",
                 )

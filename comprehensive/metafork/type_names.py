@@ -1,6 +1,7 @@
 """Names of types: what ``typedef`` and the headers of C call a scalar type, as the words that it stands for.
 
-In: the tokens of a file.  Out: the same tokens with words of types in the places of such names::
+In: the tokens of a preprocessed file and of the files that it includes.  Out: the same with words of types in the
+places of such names::
 
     typedef float real;  real x; size_t n;   -->   typedef float real;  float x; unsigned long n;
 
@@ -10,8 +11,10 @@ The words have the span of the name, so that text and places stay those of the s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from comprehensive.metafork.literals import scalar_type
+from comprehensive.metafork.preprocessor.stream import Preprocessed
 from comprehensive.metafork.tokens import Token
 
 _OF_HEADERS: Mapping[str, str] = {
@@ -32,35 +35,84 @@ _OF_HEADERS: Mapping[str, str] = {
 """The types of stddef.h, stdint.h and sys/types.h on Linux of 64 bits."""
 
 
-def with_type_names(tokens: Sequence[Token]) -> tuple[list[Token], Mapping[str, Token]]:
-    """The tokens with the names of scalar types resolved, and the names that ``typedef`` gives to other types.
+def with_type_names(text: Preprocessed) -> tuple[Preprocessed, Mapping[str, Token]]:
+    """The text with the names of scalar types resolved, and the names that ``typedef`` gives to other types.
 
     A name is a type from its ``typedef`` on, but where it is declared as something else: after the words of a type,
     after a ``.`` and as the tag of a structure.  A name of a header is none in a file that declares a variable so.
+    Included files come before the file that includes them.
     """
-    variables = _variables(tokens)
-    words = {name: tuple(text.split()) for name, text in _OF_HEADERS.items() if name not in variables}
-    others: dict[str, Token] = {}
-    result: list[Token] = []
-    definition: int | None = None
-    """Where the definition at hand begins in the result."""
-    depth = 0
-    for token in tokens:
-        before = result[-1] if result else token
-        is_other = before.type in ("TYPE_WORD", "DOT") or (
-            before.type == "STRUCT" and before.text != "typedef"
-        )
-        if token.type == "NAME" and token.text in words and not is_other:
-            result += [token._replace(type="TYPE_WORD", text=word) for word in words[token.text]]
-            continue
-        result.append(token)
-        if token.type == "STRUCT" and token.text == "typedef":
-            definition, depth = len(result), 0
-        depth += (token.type == "LBRACE") - (token.type == "RBRACE")
-        if token.type == "SEMI" and definition is not None and depth == 0:
-            _define(result[definition:-1], words, others)
-            definition = None
-    return result, others
+    before = len(text.included)
+    together = (*text.included, *text.tokens)
+    names = _Names(together, frozenset(position + before for position in text.skipped))
+    found = [names.resolved(position) for position in range(len(together))]
+    resolved = [token for tokens in found[before:] for token in tokens]
+    is_skipped = [position in text.skipped for position, tokens in enumerate(found[before:]) for _ in tokens]
+    changed = replace(
+        text,
+        tokens=tuple(resolved),
+        skipped=frozenset(position for position, skipped in enumerate(is_skipped) if skipped),
+        included=tuple(token for tokens in found[:before] for token in tokens),
+    )
+    return changed, names.others
+
+
+class _Names:
+    """The names that are types at a place of a text, which is read from its beginning to its end."""
+
+    def __init__(self, tokens: Sequence[Token], skipped: frozenset[int]) -> None:
+        variables = _variables(tokens)
+        self._tokens = tokens
+        self._skipped = skipped
+        self._words = {
+            name: tuple(text.split()) for name, text in _OF_HEADERS.items() if name not in variables
+        }
+        self._before: Token | None = None
+        self._definition: list[Token] | None = None
+        """What stands behind the ``typedef`` that is open."""
+        self._depth = 0
+        self.others: dict[str, Token] = {}
+
+    def resolved(self, position: int) -> tuple[Token, ...]:
+        """The token that comes next, or the words in its place."""
+        token = self._tokens[position]
+        result = (token,)
+        if token.type == "NAME" and token.text in self._words and not self._is_other():
+            result = tuple(token._replace(type="TYPE_WORD", text=word) for word in self._words[token.text])
+        elif token.type == "STRUCT" and token.text == "typedef":
+            self._definition, self._depth = [], 0
+            self._before = token
+            return result
+        self._depth += (token.type == "LBRACE") - (token.type == "RBRACE")
+        if token.type == "SEMI" and self._definition is not None and self._depth == 0:
+            self._define(self._definition, position in self._skipped)
+            self._definition = None
+        if self._definition is not None:
+            self._definition += result
+        self._before = result[-1]
+        return result
+
+    def _is_other(self) -> bool:
+        """Whether a name behind the last token is that of a variable, a member or a structure."""
+        if self._before is None:
+            return False
+        is_tag = self._before.type == "STRUCT" and self._before.text != "typedef"
+        return is_tag or self._before.type in ("TYPE_WORD", "DOT")
+
+    def _define(self, definition: Sequence[Token], is_skipped: bool) -> None:
+        """Enters what stands between ``typedef`` and ``;``; what a C compiler skips hides nothing."""
+        head = [token for token in definition if token.type in ("TYPE_WORD", "QUALIFIER")]
+        meant = tuple(token.text for token in head if token.type == "TYPE_WORD")
+        rest = [token for token in definition if token.type not in ("TYPE_WORD", "QUALIFIER")]
+        names = rest[::2]
+        is_scalar = scalar_type(meant) is not None and all(token.type == "NAME" for token in names)
+        if is_scalar and all(token.type == "COMMA" for token in rest[1::2]):
+            for token in names:
+                if not is_skipped or token.text not in self._words:
+                    self._words[token.text] = meant
+        elif names := [token for token in rest if token.type == "NAME"]:
+            self.others[names[-1].text] = names[-1]
+            self._words.pop(names[-1].text, None)
 
 
 def _variables(tokens: Sequence[Token]) -> frozenset[str]:
@@ -72,17 +124,3 @@ def _variables(tokens: Sequence[Token]) -> frozenset[str]:
             found.add(token.text)
         is_typed = token.type == "TYPE_WORD" or (token.type in ("STAR", "QUALIFIER") and is_typed)
     return frozenset(found)
-
-
-def _define(definition: Sequence[Token], words: dict[str, tuple[str, ...]], others: dict[str, Token]) -> None:
-    """Enters what stands between ``typedef`` and ``;``."""
-    head = [token for token in definition if token.type in ("TYPE_WORD", "QUALIFIER")]
-    meant = tuple(token.text for token in head if token.type == "TYPE_WORD")
-    rest = [token for token in definition if token.type not in ("TYPE_WORD", "QUALIFIER")]
-    names = rest[::2]
-    is_scalar = scalar_type(meant) is not None and all(token.type == "NAME" for token in names)
-    if is_scalar and all(token.type == "COMMA" for token in rest[1::2]):
-        words.update((token.text, meant) for token in names)
-    elif names := [token for token in rest if token.type == "NAME"]:
-        others[names[-1].text] = names[-1]
-        words.pop(names[-1].text, None)
