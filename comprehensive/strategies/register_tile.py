@@ -72,7 +72,15 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
     # The kernel is told the limit of this loop, so that a launch looks at it anyway.
     told = {at_most(loop.bound) for loop in serial if loop is not None}
     conditions = tuple(dict.fromkeys(c for c in (*points.conditions, *seen.conditions) if c not in told))
-    tile = RegisterTile(coordinates, alternatives, name("D"), name("S"), name("M"), conditions=conditions)
+    tile = RegisterTile(
+        coordinates,
+        alternatives,
+        name("D"),
+        name("S"),
+        name("M"),
+        conditions=conditions,
+        linear=seen.linear,
+    )
     has_loop = any(loop is not None for loop in serial)
     if has_loop:
         tile = _with_batch(nest, tile)

@@ -23,7 +23,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.ir import Array, Nest
+from comprehensive.loops.ir import Array, KeptLinear, Nest
+from comprehensive.loops.normalize.linear import kept_linear
 from comprehensive.loops.normalize.rows import Rows, in_rows, rows_of, split
 from comprehensive.loops.normalize.subscripts import Subscripts
 from comprehensive.loops.traverse import (
@@ -40,11 +41,15 @@ from comprehensive.metafork.scalar_types import promote
 
 @dataclass(frozen=True, slots=True)
 class Delinearized:
-    """``bodies`` speak of ``arrays``; ``conditions`` over scalars of the nest keep written subscripts in their rows."""
+    """``bodies`` speak of ``arrays``; ``conditions`` over scalars of the nest keep written subscripts in their rows.
+
+    ``linear`` says of arrays behind pointers why references to them have no rows, where they might have.
+    """
 
     arrays: tuple[Array, ...]
     bodies: tuple[tuple[Stmt, ...], ...]
     conditions: tuple[Expr, ...]
+    linear: tuple[KeptLinear, ...] = ()
 
 
 def delinearize(
@@ -69,23 +74,31 @@ def delinearize(
             map_indices(body, lambda e: views[e.array].view(e) if e.array in views else e) for body in bodies
         ),
         tuple(dict.fromkeys(condition for found in views.values() for condition in found.conditions)),
+        tuple(
+            why
+            for found in views.values()
+            for why in [kept_linear(found.linear, subscripts)]
+            if why is not None
+        ),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Views:
-    """``view`` makes of each reference to the array a reference to one of ``arrays``."""
+    """``view`` makes of each reference to the array a reference to one of ``arrays``; those that are ``linear`` have
+    one subscript all the same."""
 
     arrays: tuple[Array, ...]
     view: Callable[[Index], Index]
     conditions: tuple[Expr, ...] = ()
+    linear: tuple[Index, ...] = ()
 
 
 def _written_view(array: Array, references: Sequence[Index], subscripts: Subscripts) -> _Views:
     """The one view of an array that is written: all references have the same rows, and stay in them."""
-    as_it_is = _Views((array,), lambda index: index)
     if array.rank > 1:
-        return as_it_is
+        return _Views((array,), lambda index: index)
+    as_it_is = _Views((array,), lambda index: index, linear=tuple(references))
     values = [subscripts.linear(reference.subscripts[0]) for reference in references]
     known = [value for value in values if value is not None]
     rows = rows_of(known, subscripts) if len(known) == len(values) else None
@@ -129,6 +142,7 @@ def _read_views(array: Array, references: Sequence[Index], subscripts: Subscript
             if seen is not None
             for condition in _seen(index, seen, subscripts) or ()
         ),
+        tuple(index for index in references if array.rank == 1 and way(index).rows is None),
     )
 
 

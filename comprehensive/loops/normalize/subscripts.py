@@ -77,6 +77,10 @@ class Subscripts:
         around in less than 64 bits, so that its parts do not add up to it, and a launch cannot tell."""
         return None if self.conversions(subscript) is None else self._linear(subscript)
 
+    def polynomial(self, subscript: Expr) -> Polynomial:
+        """The subscript as a polynomial whatever varies in it, conversions left out."""
+        return self.ring.read(self._plain(subscript, ScalarType.LONG)[0])
+
     def conversions(self, subscript: Expr) -> tuple[Expr, ...] | None:
         """What has to hold of scalars so that a subscript is what its polynomial says; None where that is not known
         before a launch, or where it is not linear."""
@@ -116,7 +120,8 @@ class Subscripts:
             if any(map(self.is_nonnegative, bounds)):
                 continue
             room = min(bounds, key=self.difficulty, default=None)
-            if room is None or (room.is_constant and room.constant_value() < 0):
+            # Nothing but what is subtracted leaves room for sizes of 0 at most.
+            if room is None or not any(term.coefficient > 0 for term in room.terms()):
                 return None
             condition = self._at_least_zero(room)
             if not self.is_uniform(condition):
