@@ -9,7 +9,7 @@ named by its C text, unless a host scalar already holds it.  Example: with ``int
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import assert_never
 
@@ -77,7 +77,8 @@ class Scope:
 
     ``values`` are the host scalars with a polynomial definition, ``quotients`` the ones that divide, ``lower`` the
     least value of each integer scalar, ``tampered`` the loop variables that their own loop assigns, ``unsigned``
-    the names whose differences wrap around, ``wide`` those of 64 bits, which an ``int`` may not hold.
+    the names whose differences wrap around, ``wide`` those of 64 bits, which an ``int`` may not hold.  ``facts`` are
+    not negative, by the asserts before the region.
     """
 
     values: Mapping[str, Polynomial]
@@ -87,6 +88,7 @@ class Scope:
     tampered: frozenset[str]
     unsigned: frozenset[str]
     wide: frozenset[str]
+    facts: tuple[Polynomial, ...] = ()
 
     def read(self, expr: Expr, iterators: frozenset[str] = frozenset()) -> Polynomial:
         """The polynomial of an integer expression.  Raises NotPolynomialError."""
@@ -168,7 +170,9 @@ def scope_of(nest: Nest) -> Scope:
             continue
         if polynomial != Polynomial.symbol(scalar.name):
             values[scalar.name] = polynomial
-    return scope
+    asserted = (scope.condition(condition).pieces for condition in nest.preconditions)
+    facts = [c.polynomial for pieces in asserted if len(pieces) == 1 for c in pieces[0] if not c.equality]
+    return replace(scope, facts=tuple(facts))
 
 
 def _is_cut_off(scalar: Scalar, types: Mapping[str, ScalarType]) -> bool:
@@ -293,9 +297,10 @@ class _Reader:
             case "+":
                 return self.read(expr.left) + self.read(expr.right)
             case "-":
-                if self._is_unsigned(expr):
+                difference = self.read(expr.left) - self.read(expr.right)
+                if self._is_unsigned(expr) and not self._is_asserted(difference):
                     raise NotPolynomialError(expr, "may wrap around, being unsigned")
-                return self.read(expr.left) - self.read(expr.right)
+                return difference
             case "*":
                 left, right = self.read(expr.left), self.read(expr.right)
                 if self._varies(left) and self._varies(right):
@@ -314,6 +319,10 @@ class _Reader:
                 return self.read(expr.left) * 2 ** int(amount.constant_value())
             case _:
                 raise NotPolynomialError(expr, f"uses the operator {expr.operator}")
+
+    def _is_asserted(self, difference: Polynomial) -> bool:
+        """Whether asserts say of a difference of scalars that it is not negative."""
+        return any(is_nonnegative(difference - fact, self._scope.lower) for fact in self._scope.facts)
 
     def _varies(self, polynomial: Polynomial) -> bool:
         return any(symbol in self._iterators for symbol in polynomial.symbols)
@@ -394,6 +403,8 @@ class _Reader:
 
     def _may_be_negative(self, polynomial: Polynomial) -> bool:
         known = {name: 0 for name in self._iterators} | dict(self._scope.lower)
+        if self._is_asserted(polynomial):
+            return False
         return any(t.coefficient < 0 for t in polynomial.terms()) or any(
             known.get(name, -1) < 0 for name in polynomial.symbols
         )
