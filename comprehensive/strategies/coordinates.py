@@ -308,6 +308,8 @@ def _limited(
         if len(guards) < len(result) or any(guard.condition != guards[0].condition for guard in guards):
             return result, bounded, demanded
         for conjunct in _conjuncts(guards[0].condition):
+            if not _is_of(nest, conjunct):
+                raise _NoPointsError("a condition reads what is not the same for all points")
             bound = upper_bound(nest, conjunct, names)
             if bound is None:
                 raise _NoPointsError("a condition is no upper bound of one coordinate")
