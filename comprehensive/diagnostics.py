@@ -92,6 +92,8 @@ GENERATED = Span(SourceFile("<generated>", ""), 0, 0)
 class Severity(Enum):
     ERROR = "error"
     WARNING = "warning"
+    NOTE = "note"
+    """Nothing is wrong; the program could be written so that more is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,9 @@ class DiagnosticSink:
     ) -> None:
         self._diagnostics[Diagnostic(Severity.WARNING, code, message, span, notes, help)] = None
 
+    def note(self, code: str, message: str, span: Span | None, *, help: str | None = None) -> None:
+        self._diagnostics[Diagnostic(Severity.NOTE, code, message, span, help=help)] = None
+
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Takes over what another sink has collected."""
         self._diagnostics |= dict.fromkeys(diagnostics)
@@ -182,7 +187,7 @@ class DiagnosticSink:
 
 
 def _as_error(diagnostic: Diagnostic) -> Diagnostic:
-    if diagnostic.severity is Severity.ERROR:
+    if diagnostic.severity is not Severity.WARNING:
         return diagnostic
     return replace(diagnostic, severity=Severity.ERROR, message=f"{diagnostic.message} [-Werror]")
 

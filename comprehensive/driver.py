@@ -57,6 +57,7 @@ from comprehensive.pragmas.words import words_of
 from comprehensive.reductions.notation import InAnyOrder
 from comprehensive.registry import counters_of, strategies_for
 from comprehensive.strategies.caching import initial_caching
+from comprehensive.strategies.linear_note import tell_of_linear
 from comprehensive.strategies.reassociate import reassociate
 from comprehensive.strategies.register_tile import register_tile
 from comprehensive.strategies.time_tile import time_tiles
@@ -137,11 +138,12 @@ def compile_file(path: Path, options: Options) -> Compilation:
     for nest, tree in zip(nests, trees, strict=True):
         warn_of_hopeless(nest, tree, sink)
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
-    tiles = tuple(
-        grow_tile(register_tile(nest), options) for nest in nests
-    )  # loop nest -> register tiles, a tree of their own
+    tiled = tuple(map(register_tile, nests))  # loop nest -> register tiles
+    for found in tiled:
+        tell_of_linear(found, sink)
+    tiles = tuple(grow_tile(found, options) for found in tiled)  # register tiles -> a tree of their own
     swept = tuple(
-        grow_tile(tiled, options) for tiled in time_tiles(nests)
+        grow_tile(found, options) for found in time_tiles(nests)
     )  # loop nests in a loop of the host -> time tiles, another one
     plan = plan_of(source, program, nests, trees, tiles, swept)  # leaves -> kernels, grouped by host function
     return Compilation(source, program, nests, trees, tiles, swept, plan, sink.diagnostics)

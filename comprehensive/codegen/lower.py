@@ -179,7 +179,7 @@ class _Lowering:
             {p.pointer: p.type for band in self.placement.bands for p in band},
         )
         known = {s.name: s.type for s in self.nest.scalars} | {a.name: a.type for a in self.nest.arrays}
-        known |= {p.name: p.type for strides in self.strides.values() for p in strides}
+        known |= {p.name: p.type for strides in self.strides.arrays.values() for p in strides}
         positive = {s.name for s in self.nest.with_role(Role.PROGRAM)}
         return with_held_elements(body, pointers, types_in_kernel(body, known), positive, self.fresh)
 

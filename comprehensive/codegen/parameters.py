@@ -6,34 +6,53 @@ Arrays come first, then strides of their rows, then scalars; what the body does 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import TypeAlias
+from dataclasses import dataclass, replace
 
 from comprehensive.codegen.copies import flat_index
 from comprehensive.codegen.kernel import KernelParameter, Source
 from comprehensive.codegen.terms import widen
 from comprehensive.loops.ir import Nest, Role
+from comprehensive.loops.types import names_declared
 from comprehensive.metafork.ast import Index, Name, ScalarType
 
-Strides: TypeAlias = Mapping[str, tuple[KernelParameter, ...]]
-"""The strides by array, from the first subscript to the one before the last."""
+
+@dataclass(frozen=True, slots=True)
+class Strides:
+    """The strides of ``arrays``, from the first subscript to the one before the last; ``unsigned`` are the names whose
+    products wrap around in 32 bits."""
+
+    arrays: Mapping[str, tuple[KernelParameter, ...]]
+    unsigned: frozenset[str]
+
+    def __getitem__(self, array: str) -> tuple[KernelParameter, ...]:
+        return self.arrays[array]
+
+    def __contains__(self, array: str) -> bool:
+        return array in self.arrays
 
 
 def strides_of(nest: Nest, name: Callable[[str], str]) -> Strides:
     """The strides of all arrays; ``name`` gives free names."""
-    return {
-        array.name: tuple(
-            KernelParameter(name(f"{array.name}_stride{d}"), ScalarType.LONG, Source.STRIDE, array.name, d)
-            for d in range(array.rank - 1)
-        )
-        for array in nest.arrays
-    }
+    unsigned = frozenset((ScalarType.UNSIGNED,))
+    return Strides(
+        {
+            array.name: tuple(
+                KernelParameter(
+                    name(f"{array.name}_stride{d}"), ScalarType.LONG, Source.STRIDE, array.name, d
+                )
+                for d in range(array.rank - 1)
+            )
+            for array in nest.arrays
+        },
+        names_declared(nest.body, unsigned) | {s.name for s in nest.scalars if s.type in unsigned},
+    )
 
 
 def flat(index: Index, strides: Strides) -> Index:
-    """A reference to data with one subscript, in ``long``."""
+    """A reference to data with one subscript, in ``long`` but for what the program computes in ``unsigned``."""
     factors = [Name(p.name) for p in strides[index.array]]
-    return replace(index, subscripts=(flat_index([widen(s) for s in index.subscripts], factors),))
+    subscripts = [widen(s, strides.unsigned) for s in index.subscripts]
+    return replace(index, subscripts=(flat_index(subscripts, factors),))
 
 
 def used_parameters(

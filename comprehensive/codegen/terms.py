@@ -7,11 +7,11 @@ In: polynomials over names of the nest, conditions over virtual coordinates.  Ou
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.rewrite import fold, map_expr, substitute
+from comprehensive.loops.rewrite import fold, map_expr, subexpressions, substitute
 from comprehensive.metafork.ast import (
     Binary,
     Cast,
@@ -166,17 +166,31 @@ def comparison(constraint: Constraint, coordinates: Mapping[str, str], order: Se
     return Binary("<=", expression(negative, order), expression(positive, order))
 
 
-def widen(offset: Expr) -> Expr:
-    """The offset with every product of two variables computed in 64 bits: ``i*N + j`` can exceed 31 bits."""
+def widen(offset: Expr, unsigned: Set[str] = frozenset()) -> Expr:
+    """The offset with every product of two variables computed in 64 bits: ``i*N + j`` can exceed 31 bits.
+
+    ``unsigned`` are names of 32 bits without a sign: their products wrap around, which is what the program computes.
+    """
 
     def widened(node: Expr) -> Expr:
         match node:
-            case Binary(operator="*", left=left, right=right) if not _is_small(left) and not _is_small(right):
+            case Binary(operator="*", left=left, right=right) if not (
+                _is_small(left) or _is_small(right) or _may_wrap(node, unsigned)
+            ):
                 return replace(node, left=left if _is_wide(left) else Cast(ScalarType.LONG, left))
             case _:
                 return node
 
     return map_expr(offset, widened)
+
+
+def _may_wrap(product: Expr, unsigned: Set[str]) -> bool:
+    """Whether a part of a product may be unsigned, so that C computes it in that type, or in a wider one anyway."""
+    return any(
+        e.identifier in unsigned if isinstance(e, Name) else e.type is ScalarType.UNSIGNED
+        for e in subexpressions(product)
+        if isinstance(e, Name | Cast | IntLiteral)
+    )
 
 
 def _is_small(factor: Expr) -> bool:

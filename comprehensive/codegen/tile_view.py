@@ -125,7 +125,8 @@ def _instance(
     kernel, sizes = plan.kernel, plan.sizes(instance)
     types = {s.name: s.type for s in plan.nest.scalars}
     names = [limits[limit] for _, limit in kernel.limits]
-    conditions = (guard(c, types).condition for c in plan.conditions)
+    # A condition over what cannot be computed is CF_UNDEFINED.
+    conditions = (f"{guard(c, types).condition} == 1" for c in plan.conditions)
     countable = (f"cf_limit({name}) != CF_UNDEFINED" for name in dict.fromkeys(names))
     return InstanceCost(
         number,

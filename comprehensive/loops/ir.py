@@ -315,6 +315,25 @@ class Sweeps:
     left: Expr
 
 
+class Why(Enum):
+    """Why a subscript of an array behind a pointer has no rows, with places for its terms."""
+
+    PRODUCT = "'{}' is a product of numbers that vary"
+    WRAPS = "'{}' may wrap around, or be cut off by a conversion"
+    APART = "none of '{}' and '{}' is a whole number of rows of the other"
+    COLUMN = "what is added to '{}' may be longer than a row"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptLinear:
+    """``terms`` over coordinates are the parts of the subscript of a reference to ``array`` that are the reason."""
+
+    array: str
+    why: Why
+    terms: tuple[Expr, ...]
+    span: Span = field(default=GENERATED, compare=False, repr=False)
+
+
 @dataclass(frozen=True, slots=True)
 class RegisterTile:
     """A region as statements over points, and the names of the constants that cut the points into tiles.
@@ -323,7 +342,7 @@ class RegisterTile:
     bodies runs in steps of ``depth`` with ``stages`` of them in flight.  A multiprocessor shall have room for so many
     ``blocks``.  Points may run in any order.  With ``sweeps`` a tile does several of them in one launch.
     ``conditions`` over scalars of the nest have to hold for a launch.  A ``batch`` of tiles lies along further
-    coordinates, outermost first, which come before the others.
+    coordinates, outermost first, which come before the others.  ``linear`` are references that might have rows.
     """
 
     coordinates: tuple[Coordinate, ...]
@@ -336,6 +355,7 @@ class RegisterTile:
     """Whether ``depth`` threads share the serial loop of a point, so that its sums are added up in another order."""
     conditions: tuple[Expr, ...] = ()
     batch: tuple[Batch, ...] = ()
+    linear: tuple[KeptLinear, ...] = ()
 
     @property
     def sizes(self) -> tuple[str, ...]:

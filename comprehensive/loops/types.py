@@ -7,7 +7,7 @@ Out: a :class:`ScalarType`.  The data model is LP64: ``long`` holds every ``unsi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from typing import assert_never
 
@@ -15,18 +15,23 @@ from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, N
 from comprehensive.loops.traverse import map_expr
 from comprehensive.metafork.ast import (
     Binary,
+    Block,
     Call,
     Cast,
     Conditional,
     Declare,
+    DoWhile,
     Expr,
     FloatLiteral,
+    For,
+    If,
     Index,
     IntLiteral,
     Name,
     ScalarType,
     Stmt,
     Unary,
+    While,
 )
 from comprehensive.metafork.functions import MATH
 from comprehensive.metafork.scalar_types import common_type, promote
@@ -82,11 +87,11 @@ def with_prototypes(expr: Expr, environment: Mapping[str, ScalarType]) -> Expr:
 
 
 def exact_product(left: Expr, right: Expr, environment: Mapping[str, ScalarType]) -> Binary:
-    """Return ``left * right``, in ``long`` where C would compute it in ``unsigned`` and wrap around."""
-    product = Binary("*", left, right)
-    if type_of(product, environment) is not ScalarType.UNSIGNED:
-        return product
-    return Binary("*", Cast(ScalarType.LONG, left), right)
+    """Return ``left * right``, in ``long`` where C would compute it in an unsigned type and wrap around."""
+    if not type_of(Binary("*", left, right), environment).wraps:
+        return Binary("*", left, right)
+    wide = type_of(right, environment).is_wide
+    return Binary("*", Cast(ScalarType.LONG, left), Cast(ScalarType.LONG, right) if wide else right)
 
 
 def environment_of(nest: Nest, band: int | None = None) -> dict[str, ScalarType]:
@@ -135,3 +140,24 @@ def _path_to_band(
             case _:
                 assert_never(statement)
     return None
+
+
+def names_declared(body: tuple[BlockStmt, ...] | tuple[Stmt, ...], types: Set[ScalarType]) -> frozenset[str]:
+    """Loop variables and scalars that a body declares with one of these types."""
+    names: frozenset[str] = frozenset()
+    for statement in body:
+        match statement:
+            case For() | BlockFor():
+                if statement.type in types:
+                    names |= {statement.iterator}
+                names |= names_declared(statement.body, types)
+            case Declare() | BlockDeclare():
+                if statement.type in types:
+                    names |= {statement.name}
+            case If() | BlockIf():
+                names |= names_declared(statement.then, types) | names_declared(statement.otherwise, types)
+            case Threads() | While() | DoWhile() | Block():
+                names |= names_declared(statement.body, types)
+            case _:
+                pass
+    return names

@@ -173,14 +173,15 @@ def _cut(
     ends: dict[str, Ends] = {}
     for loop, extent, block, thread in zip(run, extents, blocks, threads, strict=True):
         # A value of a narrow type is one of int wherever it is read, and the places behind the last one fit, too.
-        type = promote(loop.type)
-        counter = Name(block) if type is ScalarType.INT else Cast(type, Name(block), loop.span)
-        first = counter if extent == ONE else Binary("*", counter, extent)
-        place: Expr = Binary("+", first, Name(thread), loop.span)
-        value = place if loop.start == ZERO else Binary("+", loop.start, place, loop.span)
-        values.append(Declare(type, loop.iterator, initial=value, span=loop.span))
+        kind = promote(loop.type)
+        value = _place(loop, kind, block, extent, thread)
+        values.append(Declare(kind, loop.iterator, initial=value, span=loop.span))
         cuts.append(Cut(loop.iterator, value))
-        inside.append(Binary(loop.relation, Name(loop.iterator), loop.bound, loop.span))
+        # Behind the last one of 32 bits an unsigned iterator would be at its first values again.
+        reached: Expr = Name(loop.iterator)
+        if kind is ScalarType.UNSIGNED:
+            reached = _place(loop, ScalarType.LONG, block, extent, thread)
+        inside.append(Binary(loop.relation, reached, loop.bound, loop.span))
         first = plus(Binary("*", Name(block), extent), loop.start)
         ends[loop.iterator] = Ends(first, Binary("+", first, Binary("-", extent, ONE)))
     body: tuple[Stmt, ...] = (*values, If(conjunction([*inside, *shape.guards]), inner, span=run[-1].span))
@@ -192,6 +193,14 @@ def _cut(
     for loop, extent, block, cut in reversed(list(zip(run, extents, blocks, cuts, strict=True))):
         body = (MetaFor(ScalarType.INT, block, ZERO, "<", _blocks(loop, extent), ONE, body, loop.span, cut),)
     return body
+
+
+def _place(loop: MetaFor, kind: ScalarType, block: str, extent: Name | IntLiteral, thread: str) -> Expr:
+    """Where the iterator is, computed in a type that is no narrow one."""
+    counter = Name(block) if kind is ScalarType.INT else Cast(kind, Name(block), loop.span)
+    first = counter if extent == ONE else Binary("*", counter, extent)
+    place: Expr = Binary("+", first, Name(thread), loop.span)
+    return place if loop.start == ZERO else Binary("+", loop.start, place, loop.span)
 
 
 def _own(iterator: str, of: str) -> str:

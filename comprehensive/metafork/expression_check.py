@@ -62,10 +62,14 @@ class NamesOutside:
                 f"'{name}' of the file is no scalar, pointer or array of constant extents that this file defines with "
                 "a type of regions: pass it as a parameter"
             )
-        if self.missing:
-            files = ", ".join(f"'{name}'" for name in self.missing)
-            return f"{otherwise}; where {files} defines it, say where that is with -I DIR"
-        return otherwise
+        return self.help_if_missing(otherwise)
+
+    def help_if_missing(self, otherwise: str) -> str:
+        """Return what to do about a name that a file which was not found may define."""
+        if not self.missing:
+            return otherwise
+        files = ", ".join(f"'{name}'" for name in self.missing)
+        return f"{otherwise}; where {files} defines it, say where that is with -I DIR"
 
 
 @dataclass(frozen=True, slots=True)

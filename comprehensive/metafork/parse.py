@@ -245,7 +245,7 @@ class _FunctionReader:
                     f"'{shorten(unknown.text)}' is not a type of the language",
                     unknown.span,
                     notes=() if known is None else (Note("this is no name of a scalar type", known.span),),
-                    help=type_to_use(unknown.text)
+                    help=self._helpers.outside.help_if_missing(type_to_use(unknown.text))
                     if known is None
                     else "pass what it is made of: a parameter or an array of its own for every member",
                 )

@@ -93,6 +93,11 @@ def _describe(
         case "COMMA" if after_expression:
             text = "the comma operator is not supported"
             return "CF0115", text, "write two statements", span
+        case "INCDEC" if in_header and (after_expression or before_expression):
+            name = previous.text if previous is not None and previous.type == "NAME" else "k"
+            text = "the condition of a loop header changes nothing"
+            help = f"count down behind it, 'for (int {name} = n; {name} > 0; {name}--)', with {name} - 1 in the body"
+            return "CF0122", text, help, span
         case "ASSIGN" | "COMPOUND" | "INCDEC" if after_expression or before_expression:
             text = "an assignment cannot be part of an expression"
             return "CF0116", text, "write it as a statement of its own", span

@@ -1,7 +1,7 @@
 """Names of types: what ``typedef`` and the headers of C call a scalar type, as the words that it stands for.
 
-In: the tokens of a file and of those that it includes, macros expanded.  Out: the same tokens with words of types in
-the places of such names::
+In: the tokens of a preprocessed file and of the files that it includes.  Out: the same with words of types in the
+places of such names::
 
     typedef float real;  real x; size_t n;   -->   typedef float real;  float x; unsigned long n;
 
@@ -45,57 +45,88 @@ STORAGE_NAMES: Mapping[str, str] = {
 def with_type_names(text: Preprocessed) -> tuple[Preprocessed, Mapping[str, Token]]:
     """The text with the names of scalar types resolved, and the names that ``typedef`` gives to other types.
 
-    Included files come first: their names are known in the text.
-    """
-    places, others = _resolved((*text.included, *text.tokens))
-    made: list[Token] = []
-    skipped: set[int] = set()
-    for position, words in enumerate(places[len(text.included) :]):
-        if position in text.skipped:
-            skipped |= set(range(len(made), len(made) + len(words)))
-        made += words
-    included = tuple(word for words in places[: len(text.included)] for word in words)
-    return replace(text, tokens=tuple(made), included=included, skipped=frozenset(skipped)), others
-
-
-def _resolved(tokens: Sequence[Token]) -> tuple[list[tuple[Token, ...]], Mapping[str, Token]]:
-    """What each token stands for, and the names of other types.
-
     A name is a type from its ``typedef`` on, but where it is declared as something else: after the words of a type,
     after a ``.`` and as the tag of a structure.  A name of a header is none in a file that declares a variable so.
+    Included files come before the file that includes them.
     """
-    variables = _variables(tokens)
-    of_headers = {**_OF_HEADERS, **STORAGE_NAMES}
-    words = {name: tuple(text.split()) for name, text in of_headers.items() if name not in variables}
-    others: dict[str, Token] = {}
-    places: list[tuple[Token, ...]] = []
-    definition: list[Token] | None = None
-    """What stands behind the ``typedef`` at hand."""
-    depth = 0
-    before: Token | None = None
-    for token in tokens:
-        is_other = before is not None and (
-            before.type in ("TYPE_WORD", "DOT") or (before.type == "STRUCT" and before.text != "typedef")
-        )
-        place = (token,)
-        if token.type == "NAME" and token.text in words and not is_other:
-            place = tuple(token._replace(type="TYPE_WORD", text=word) for word in words[token.text])
-        places.append(place)
-        before = place[-1]
-        depth += (token.type == "LBRACE") - (token.type == "RBRACE")
-        if token.type == "STRUCT" and token.text == "typedef":
-            definition, depth = [], 0
-        elif token.type == "SEMI" and definition is not None and depth == 0:
-            _define(definition, words, others)
-            definition = None
-        elif definition is not None:
-            definition += place
-    return places, others
+    before = len(text.included)
+    together = (*text.included, *text.tokens)
+    names = _Names(together, frozenset(position + before for position in text.skipped))
+    found = [names.resolved(position) for position in range(len(together))]
+    resolved = [token for tokens in found[before:] for token in tokens]
+    is_skipped = [position in text.skipped for position, tokens in enumerate(found[before:]) for _ in tokens]
+    changed = replace(
+        text,
+        tokens=tuple(resolved),
+        skipped=frozenset(position for position, skipped in enumerate(is_skipped) if skipped),
+        included=tuple(token for tokens in found[:before] for token in tokens),
+    )
+    return changed, names.others
+
+
+class _Names:
+    """The names that are types at a place of a text, which is read from its beginning to its end."""
+
+    def __init__(self, tokens: Sequence[Token], skipped: frozenset[int]) -> None:
+        variables = _variables(tokens)
+        of_headers = {**_OF_HEADERS, **STORAGE_NAMES}
+        self._tokens = tokens
+        self._skipped = skipped
+        self._words = {
+            name: tuple(text.split()) for name, text in of_headers.items() if name not in variables
+        }
+        self._before: Token | None = None
+        self._definition: list[Token] | None = None
+        """What stands behind the ``typedef`` that is open."""
+        self._depth = 0
+        self.others: dict[str, Token] = {}
+
+    def resolved(self, position: int) -> tuple[Token, ...]:
+        """The token that comes next, or the words in its place."""
+        token = self._tokens[position]
+        result = (token,)
+        if token.type == "NAME" and token.text in self._words and not self._is_other():
+            result = tuple(token._replace(type="TYPE_WORD", text=word) for word in self._words[token.text])
+        elif token.type == "STRUCT" and token.text == "typedef":
+            self._definition, self._depth = [], 0
+            self._before = token
+            return result
+        self._depth += (token.type == "LBRACE") - (token.type == "RBRACE")
+        if token.type == "SEMI" and self._definition is not None and self._depth == 0:
+            self._define(self._definition, position in self._skipped)
+            self._definition = None
+        if self._definition is not None:
+            self._definition += result
+        self._before = result[-1]
+        return result
+
+    def _is_other(self) -> bool:
+        """Whether a name behind the last token is that of a variable, a member or a structure."""
+        if self._before is None:
+            return False
+        is_tag = self._before.type == "STRUCT" and self._before.text != "typedef"
+        return is_tag or self._before.type in ("TYPE_WORD", "DOT")
+
+    def _define(self, definition: Sequence[Token], is_skipped: bool) -> None:
+        """Enters what stands between ``typedef`` and ``;``; what a C compiler skips hides nothing."""
+        head = [token for token in definition if token.type in ("TYPE_WORD", "QUALIFIER")]
+        meant = tuple(token.text for token in head if token.type == "TYPE_WORD")
+        rest = [token for token in definition if token.type not in ("TYPE_WORD", "QUALIFIER")]
+        names = rest[::2]
+        is_scalar = scalar_type(meant) is not None and all(token.type == "NAME" for token in names)
+        if is_scalar and all(token.type == "COMMA" for token in rest[1::2]):
+            for token in names:
+                if not is_skipped or token.text not in self._words:
+                    self._words[token.text] = meant
+        elif names := [token for token in rest if token.type == "NAME"]:
+            self.others[names[-1].text] = names[-1]
+            self._words.pop(names[-1].text, None)
 
 
 def storage_names(tokens: Sequence[Token]) -> Mapping[str, str]:
-    """The names of storage types to which the text of a file gives no meaning of its own, with what each stands for."""
-    taken = _variables([word for words in _resolved(tokens)[0] for word in words])
+    """Return what each name of a storage type means to which the text of a file gives no meaning of its own."""
+    names = _Names(tokens, frozenset())
+    taken = _variables([word for position in range(len(tokens)) for word in names.resolved(position)])
     return {name: meant for name, meant in STORAGE_NAMES.items() if name not in taken}
 
 
@@ -108,17 +139,3 @@ def _variables(tokens: Sequence[Token]) -> frozenset[str]:
             found.add(token.text)
         is_typed = token.type == "TYPE_WORD" or (token.type in ("STAR", "QUALIFIER") and is_typed)
     return frozenset(found)
-
-
-def _define(definition: Sequence[Token], words: dict[str, tuple[str, ...]], others: dict[str, Token]) -> None:
-    """Enters what stands between ``typedef`` and ``;``."""
-    head = [token for token in definition if token.type in ("TYPE_WORD", "QUALIFIER")]
-    meant = tuple(token.text for token in head if token.type == "TYPE_WORD")
-    rest = [token for token in definition if token.type not in ("TYPE_WORD", "QUALIFIER")]
-    names = rest[::2]
-    is_scalar = scalar_type(meant) is not None and all(token.type == "NAME" for token in names)
-    if is_scalar and all(token.type == "COMMA" for token in rest[1::2]):
-        words.update((token.text, meant) for token in names)
-    elif names := [token for token in rest if token.type == "NAME"]:
-        others[names[-1].text] = names[-1]
-        words.pop(names[-1].text, None)

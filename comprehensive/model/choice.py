@@ -18,14 +18,13 @@ from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.kernel import Source
 from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.codegen.terms import size_of
+from comprehensive.loops.normalize.counters import LARGEST_COUNT
 from comprehensive.machine.cost import SATURATED, Cost, Launch, cost
 from comprehensive.metafork.printer import print_expr
 from comprehensive.model.leaf_cost import leaf_cost
 from comprehensive.model.values import stride, wide_value
 
 VECTOR_BYTES = 16
-LARGEST_LIMIT = 2**31 - 1 - 0xFFFF
-"""Kernels count in ``int``, and may go on by some thousands beyond a limit."""
 FEWEST_SWEEPS = 3
 """The fewest sweeps of a launch of a time tile; the last sweep of a loop is left to others."""
 
@@ -172,7 +171,7 @@ def _obstacle(
     for atom in plan.system.atoms:
         if not atom.holds({name: point[name] for name in atom.symbols}):
             return atom.substitute(sizes).format()
-    if any(limit > LARGEST_LIMIT for limit in _limits(plan, values)):
+    if any(abs(limit) > LARGEST_COUNT for limit in _limits(plan, values)):
         return "a kernel counts in 32 bits"
     for condition in plan.conditions:
         if not wide_value(plan.nest, condition, values):

@@ -8,25 +8,24 @@ named by its C text, unless a host scalar already holds it.  Example: with ``int
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import assert_never
 
 from comprehensive.algebra import Polynomial
 from comprehensive.diagnostics import Span
 from comprehensive.loops.access import assigned_names, names_read
-from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Role, Scalar, Threads
+from comprehensive.loops.ir import BlockFor, BlockIf, BlockStmt, Nest, Role, Scalar, Threads
 from comprehensive.loops.rewrite import subexpressions
 from comprehensive.loops.sizes import sizes
-from comprehensive.loops.types import type_of
+from comprehensive.loops.types import names_declared, type_of
 from comprehensive.metafork.ast import (
     Binary,
     Block,
     Call,
     Cast,
     Conditional,
-    Declare,
     DoWhile,
     Expr,
     FloatLiteral,
@@ -78,7 +77,8 @@ class Scope:
 
     ``values`` are the host scalars with a polynomial definition, ``quotients`` the ones that divide, ``lower`` the
     least value of each integer scalar, ``tampered`` the loop variables that their own loop assigns, ``unsigned``
-    the names whose differences wrap around, ``wide`` those of 64 bits, which an ``int`` may not hold.
+    the names whose differences wrap around, ``wide`` those of 64 bits, which an ``int`` may not hold.  ``facts`` are
+    not negative, by the asserts before the region.
     """
 
     values: Mapping[str, Polynomial]
@@ -88,6 +88,7 @@ class Scope:
     tampered: frozenset[str]
     unsigned: frozenset[str]
     wide: frozenset[str]
+    facts: tuple[Polynomial, ...] = ()
 
     def read(self, expr: Expr, iterators: frozenset[str] = frozenset()) -> Polynomial:
         """The polynomial of an integer expression.  Raises NotPolynomialError."""
@@ -129,6 +130,7 @@ NEVER = Guard(())
 _MOST_PIECES = 16
 _WRAPPING = frozenset(type for type in INTEGER_TYPES if type.wraps)
 _WIDE = frozenset(type for type in INTEGER_TYPES if type.is_wide)
+_SIGNED = frozenset(type for type in INTEGER_TYPES if not type.wraps)
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
@@ -148,7 +150,7 @@ def scope_of(nest: Nest) -> Scope:
     lower = {s.name: _least(s, s.name in bounded) for s in scalars if s.type.is_integer}
     program = frozenset(s.name for s in nest.scalars if s.role is Role.PROGRAM)
     unsigned, wide = (
-        frozenset(s.name for s in scalars if s.type in types) | _locals_of(nest.body, types)
+        frozenset(s.name for s in scalars if s.type in types) | names_declared(nest.body, types)
         for types in (_WRAPPING, _WIDE)
     )
     scope = Scope(values, quotients, lower, program, _tampered(nest.body), unsigned, wide)
@@ -168,7 +170,9 @@ def scope_of(nest: Nest) -> Scope:
             continue
         if polynomial != Polynomial.symbol(scalar.name):
             values[scalar.name] = polynomial
-    return scope
+    asserted = (scope.condition(condition).pieces for condition in nest.preconditions)
+    facts = [c.polynomial for pieces in asserted if len(pieces) == 1 for c in pieces[0] if not c.equality]
+    return replace(scope, facts=tuple(facts))
 
 
 def _is_cut_off(scalar: Scalar, types: Mapping[str, ScalarType]) -> bool:
@@ -293,9 +297,10 @@ class _Reader:
             case "+":
                 return self.read(expr.left) + self.read(expr.right)
             case "-":
-                if self._is_unsigned(expr):
+                difference = self.read(expr.left) - self.read(expr.right)
+                if self._is_unsigned(expr) and not self._is_asserted(difference):
                     raise NotPolynomialError(expr, "may wrap around, being unsigned")
-                return self.read(expr.left) - self.read(expr.right)
+                return difference
             case "*":
                 left, right = self.read(expr.left), self.read(expr.right)
                 if self._varies(left) and self._varies(right):
@@ -314,6 +319,10 @@ class _Reader:
                 return self.read(expr.left) * 2 ** int(amount.constant_value())
             case _:
                 raise NotPolynomialError(expr, f"uses the operator {expr.operator}")
+
+    def _is_asserted(self, difference: Polynomial) -> bool:
+        """Whether asserts say of a difference of scalars that it is not negative."""
+        return any(is_nonnegative(difference - fact, self._scope.lower) for fact in self._scope.facts)
 
     def _varies(self, polynomial: Polynomial) -> bool:
         return any(symbol in self._iterators for symbol in polynomial.symbols)
@@ -382,23 +391,44 @@ class _Reader:
         return ALWAYS if any(all(_holds(c) for c in piece) for piece in pieces) else NEVER
 
     def _is_unsigned(self, expr: Expr) -> bool:
+        """Whether an operation may be carried out in an unsigned type: a conversion to a signed one hides others."""
+        names, types = self._scope.unsigned, _WRAPPING
         if self._is_place:
-            return self._speaks_of(expr, self._scope.unsigned - self._scope.wide, _WRAPPING - _WIDE)
-        return self._speaks_of(expr, self._scope.unsigned, _WRAPPING)
+            names, types = names - self._scope.wide, types - _WIDE
+        return any(_is_of(e, names, types) for e in _unconverted(expr))
 
     def _speaks_of(self, expr: Expr, names: Set[str], types: Set[ScalarType]) -> bool:
         """Whether one of the names, or a literal or a conversion of these types, is a part of the expression."""
-        return any(
-            (isinstance(e, Name) and e.identifier in names)
-            or (isinstance(e, IntLiteral | Cast) and e.type in types)
-            for e in subexpressions(expr)
-        )
+        return any(_is_of(e, names, types) for e in subexpressions(expr))
 
     def _may_be_negative(self, polynomial: Polynomial) -> bool:
         known = {name: 0 for name in self._iterators} | dict(self._scope.lower)
+        if self._is_asserted(polynomial):
+            return False
         return any(t.coefficient < 0 for t in polynomial.terms()) or any(
             known.get(name, -1) < 0 for name in polynomial.symbols
         )
+
+
+def _is_of(expr: Expr, names: Set[str], types: Set[ScalarType]) -> bool:
+    if isinstance(expr, Name):
+        return expr.identifier in names
+    return isinstance(expr, IntLiteral | Cast) and expr.type in types
+
+
+def _unconverted(expr: Expr) -> Iterator[Expr]:
+    """The parts of an expression that are not converted to a signed type before they are operands."""
+    yield expr
+    match expr:
+        case Cast() if expr.type in _SIGNED:
+            pass
+        case Unary() | Cast():
+            yield from _unconverted(expr.operand)
+        case Binary():
+            yield from _unconverted(expr.left)
+            yield from _unconverted(expr.right)
+        case _:
+            yield from (e for e in subexpressions(expr) if e is not expr)
 
 
 def _holds(constraint: Constraint) -> bool:
@@ -419,27 +449,6 @@ def _tampered(body: tuple[BlockStmt, ...] | tuple[Stmt, ...]) -> frozenset[str]:
                 names |= _tampered(statement.then) | _tampered(statement.otherwise)
             case Threads() | BlockFor() | While() | DoWhile() | Block():
                 names |= _tampered(statement.body)
-            case _:
-                pass
-    return names
-
-
-def _locals_of(body: tuple[BlockStmt, ...] | tuple[Stmt, ...], types: Set[ScalarType]) -> frozenset[str]:
-    """Loop variables and scalars declared with one of these types."""
-    names: frozenset[str] = frozenset()
-    for statement in body:
-        match statement:
-            case For() | BlockFor():
-                if statement.type in types:
-                    names |= {statement.iterator}
-                names |= _locals_of(statement.body, types)
-            case Declare() | BlockDeclare():
-                if statement.type in types:
-                    names |= {statement.name}
-            case If() | BlockIf():
-                names |= _locals_of(statement.then, types) | _locals_of(statement.otherwise, types)
-            case Threads() | While() | DoWhile() | Block():
-                names |= _locals_of(statement.body, types)
             case _:
                 pass
     return names

@@ -22,7 +22,8 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.access import assigned_names, names_read, substitute
+from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.conversions import in_type, keeps_sums, without_conversions
 from comprehensive.loops.integers import (
     POLYNOMIAL_OPERATORS,
     ZERO,
@@ -179,43 +180,38 @@ class _Collapse:
         full = self._digits_in_definition(statement, initial, outer)
         if full is None:
             return scope, (replace(statement, initial=self.value(initial, outer)),)
-        value = self._replaced(self._with_atoms(initial, outer), outer)
+        value = self._replaced(self._plain(initial, outer), outer)
         scope = _Scope({**scope.values, statement.name: full}, scope.zeros)
         if value == ZERO:
             return replace(scope, zeros=scope.zeros | {statement.name}), ()
-        return scope, (replace(statement, initial=value),)
+        return scope, (replace(statement, initial=self._as_typed(value, initial)),)
 
     def _digits_in_definition(self, statement: Declare, initial: Expr, scope: _Scope) -> Polynomial | None:
-        """The value of a definition that may hold a part of the digits; None where its value is used as it is."""
-        if not statement.type.is_exact or statement.name in self._assigned:
+        """The value of a definition that may hold a part of the digits; None where its value is used as it is.
+
+        What wraps around in 64 bits is right wherever it is used: nothing is computed modulo more.
+        """
+        kind = statement.type
+        if not (kind.is_exact or kind.is_wide) or statement.name in self._assigned:
             return None
         if not self._is_ring_node(initial) or names_read(initial) & self._assigned:
             return None
-        polynomial = self._ring.read(self._with_atoms(initial, scope))
+        both_exact = kind.is_exact and promote(type_of(initial, self._types)).is_exact
+        if not both_exact and not keeps_sums(kind, initial, self._types):
+            return None
+        polynomial = self._ring.read(self._plain(initial, scope))
         full = polynomial.substitute(scope.values)
         return full if {self._digits.high, self._digits.low} & set(full.symbols) else None
+
+    def _plain(self, expr: Expr, scope: _Scope) -> Expr:
+        return self._with_atoms(without_conversions(expr, self._types), scope)
 
     # --- expressions
 
     def value(self, expr: Expr, scope: _Scope) -> Expr:
         """An expression whose value counts: over the joined iterator, or over the digits where that is allowed."""
         if self._is_ring_node(expr):
-            expr = self._with_atoms(expr, scope)
-            polynomial = self._ring.read(expr)
-            digits = {self._digits.high, self._digits.low}
-            if not (digits | scope.values.keys()) & set(polynomial.symbols):
-                return expr
-            full = polynomial.substitute(scope.values)
-            if self._is_mixed_radix(full):
-                return self._as_wide(self._replaced(expr, scope), expr)
-            if self._digits.joined == self._digits.high:
-                raise _NotMixedRadixError
-            # As written, unless it reads a definition, which is one over the joined iterator by now.
-            return (
-                self._as_wide(self._ring.write(full), expr)
-                if scope.values.keys() & set(polynomial.symbols)
-                else expr
-            )
+            return self._sum(expr, scope)
         match expr:
             case Name() | IntLiteral() | FloatLiteral():
                 return expr
@@ -235,38 +231,41 @@ class _Collapse:
             case _:
                 assert_never(expr)
 
-    def _as_wide(self, value: Expr, was: Expr) -> Expr:
-        """The value, computed in 64 bits where it was: what made it wide may be gone with the digits."""
-        if not type_of(was, self._types).is_wide:
-            return value
-        if type_of(value, self._types).is_wide:
-            return value
-        wide = {
-            name: Cast(ScalarType.LONG, Name(name))
-            for name in sorted(names_read(value))
-            if name in self._types
-        }
-        return substitute(value, wide)
+    def _sum(self, expr: Expr, scope: _Scope) -> Expr:
+        """Likewise an expression that is a polynomial but for conversions."""
+        plain = without_conversions(expr, self._types)
+        seen = self._with_atoms(plain, scope)
+        polynomial = self._ring.read(seen)
+        read = {self._digits.high, self._digits.low} & set(polynomial.symbols)
+        defined = scope.values.keys() & set(polynomial.symbols)
+        full = polynomial.substitute(scope.values)
+        if (read or defined) and self._is_mixed_radix(full):
+            return self._as_typed(self._replaced(seen, scope), expr)
+        if (read or defined) and self._digits.joined == self._digits.high:
+            raise _NotMixedRadixError
+        # As written, unless it reads a definition, which is one over the joined iterator by now.
+        if defined:
+            return self._as_typed(self._ring.write(full), expr)
+        return expr if seen == plain else self._as_typed(seen, expr)
+
+    def _as_typed(self, value: Expr, was: Expr) -> Expr:
+        """The value in the type that it had: what made it wide or unsigned may be gone with the digits."""
+        kind = promote(type_of(was, self._types))
+        return value if kind is ScalarType.INT else in_type(value, kind, self._types)
 
     def _is_ring_node(self, expr: Expr) -> bool:
-        """Whether C computes the expression in ``int`` or ``long`` with an operation of the ring at its root."""
+        """Whether an expression is an integer that has an operation of the ring, or a conversion, at its root."""
         match expr:
             case Name() | Unary(operator="-" | "+") | Binary(operator="+" | "-" | "*"):
-                return self._is_ring_tree(expr)
+                return promote(type_of(expr, self._types)).is_integer
+            case Cast():
+                return keeps_sums(expr.type, expr.operand, self._types)
             case _:
                 return False
 
-    def _is_ring_tree(self, expr: Expr) -> bool:
-        match expr:
-            case Unary(operator="-" | "+"):
-                return self._is_ring_tree(expr.operand)
-            case Binary(operator="+" | "-" | "*"):
-                return self._is_ring_tree(expr.left) and self._is_ring_tree(expr.right)
-            case _:
-                return promote(type_of(expr, self._types)).is_exact
-
     def _with_atoms(self, expr: Expr, scope: _Scope) -> Expr:
-        """The expression with its atoms rewritten; a polynomial in its names is left for the caller."""
+        """The expression, which has no conversions to be read through, with its atoms rewritten; a polynomial in its
+        names is left for the caller."""
         match expr:
             case Name() | IntLiteral():
                 return expr
@@ -275,6 +274,8 @@ class _Collapse:
             case Binary() if expr.operator in POLYNOMIAL_OPERATORS:
                 left, right = self._with_atoms(expr.left, scope), self._with_atoms(expr.right, scope)
                 return replace(expr, left=left, right=right)
+            case Cast():
+                return replace(expr, operand=self.value(expr.operand, scope))
             case _:
                 return self.value(expr, scope)
 

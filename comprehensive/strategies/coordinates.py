@@ -16,7 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.loops.access import assigned_names, atomically_updated, names_read
-from comprehensive.loops.integers import ONE, ZERO, Ring
+from comprehensive.loops.integers import ONE, ZERO
+from comprehensive.loops.intervals import Interval
 from comprehensive.loops.ir import (
     Alternative,
     BlockFor,
@@ -29,9 +30,19 @@ from comprehensive.loops.ir import (
     Threads,
     Variant,
 )
+from comprehensive.loops.normalize.bounds import upper_bound
+from comprehensive.loops.normalize.counters import (
+    LARGEST_COUNT,
+    at_most,
+    counted_in_int,
+    range_of,
+    ranges_of,
+)
+from comprehensive.loops.normalize.narrow import in_int
 from comprehensive.loops.rewrite import (
     all_names,
     expressions_in,
+    map_expr,
     map_stmt_exprs,
     statements_in,
     subexpressions,
@@ -41,6 +52,7 @@ from comprehensive.loops.rewrite import (
 from comprehensive.loops.types import environment_of, exact_product, type_of
 from comprehensive.metafork.ast import (
     Binary,
+    Cast,
     Conditional,
     Declare,
     Expr,
@@ -48,11 +60,11 @@ from comprehensive.metafork.ast import (
     If,
     Index,
     IntLiteral,
+    Name,
     ScalarType,
     Stmt,
 )
-from comprehensive.metafork.fresh import fresh
-from comprehensive.metafork.scalar_types import promote
+from comprehensive.metafork.fresh import Namer, fresh
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.collapse import Digits, collapse
 from comprehensive.strategies.granularity import Granularity
@@ -62,13 +74,15 @@ from comprehensive.strategies.granularity import Granularity
 class Points:
     """``0 <= name < limit`` for every coordinate, outermost first, and what is done at each point.
 
-    ``shown`` are the iterators of the program that a coordinate stands for.
+    ``shown`` are the iterators of the program that a coordinate stands for.  Limits wrap around nowhere.  A launch has
+    to see to it that they are no larger than ``LARGEST_COUNT``, and that ``conditions`` over scalars of the nest hold.
     """
 
     names: tuple[str, ...]
     shown: tuple[str, ...]
     limits: tuple[Expr, ...]
     alternatives: tuple[Alternative, ...]
+    conditions: tuple[Expr, ...] = ()
 
 
 class _NoPointsError(Exception):
@@ -81,17 +95,18 @@ def points_of(nest: Nest) -> Points | NotApplicable:
     if updated:
         # A tile reads what it updates into registers, and stores what it was before all others have added to it.
         return NotApplicable(f"'{updated[0]}' is updated atomically, which the tiles cannot do")
+    nest, conditions = counted_in_int(nest)
     moved = Granularity().apply(Variant(nest))
     reasons: list[str] = []
     for tried in (moved.fragment.nest, nest) if isinstance(moved, Applied) else (nest,):
         try:
-            return _points(unswitch(tried))
+            return _points(unswitch(tried), conditions)
         except _NoPointsError as error:
             reasons.append(str(error))
     return NotApplicable(reasons[-1])
 
 
-def _points(nest: Nest) -> Points:
+def _points(nest: Nest, conditions: tuple[Expr, ...]) -> Points:
     if len(nest.thread_loops) != len(nest.grid):
         raise _NoPointsError("the grid and the block have different numbers of loops")
     cases = _cases(nest)
@@ -114,12 +129,15 @@ def _points(nest: Nest) -> Points:
         names.append(name)
         shown.append(" and ".join(dict.fromkeys((high.shown, loop.shown))))
         limits.append(exact_product(high.extent, loop.extent, environment_of(nest)))
-    bodies, limits = _limited(nest, bodies, names, limits)
+    bodies, limits, demanded = _limited(nest, bodies, names, limits)
+    ranges = {**ranges_of(nest), **dict.fromkeys(names, Interval(0, LARGEST_COUNT - 1))}
+    bodies = [_in_int(nest, body, ranges) for body in bodies]
     return Points(
         tuple(names),
         tuple(shown),
         tuple(limits),
         tuple(Alternative(condition, body) for (condition, _), body in zip(cases, bodies, strict=True)),
+        tuple(dict.fromkeys((*conditions, *demanded))),
     )
 
 
@@ -208,10 +226,7 @@ def _is_of(nest: Nest, expr: Expr) -> bool:
 
 
 def _inlined(body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
-    """The body with its integer scalars that are defined once, from what does not change, put where they are read.
-
-    One whose definition converts to its type stays.
-    """
+    """The body with its integer scalars that are defined once, from what does not change, put where they are read."""
     changing = assigned_names(body)
     result: list[Stmt] = []
     left = list(body)
@@ -220,13 +235,15 @@ def _inlined(body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple[S
         match statement:
             case Declare(initial=initial, dims=()) if (
                 initial is not None
-                and statement.type.is_exact
+                and statement.type.is_integer
+                and type_of(initial, types).is_integer
                 and statement.name not in changing
                 and not _reads_data(initial)
                 and not names_read(initial) & changing
-                and promote(type_of(initial, types)) is statement.type
             ):
                 name, value = statement.name, initial
+                if type_of(initial, types) is not statement.type:
+                    value = Cast(statement.type, initial, statement.span)
                 left = list(
                     map_stmt_exprs(
                         tuple(left), lambda e, name=name, value=value: substitute(e, {name: value})
@@ -280,16 +297,24 @@ def _reads(body: tuple[Stmt, ...], names: Sequence[str]) -> bool:
 
 def _limited(
     nest: Nest, bodies: Sequence[tuple[Stmt, ...]], names: Sequence[str], limits: Sequence[Expr]
-) -> tuple[list[tuple[Stmt, ...]], list[Expr]]:
-    """The bodies without a condition that is around each of them, which is in the limits."""
-    result, bounded = list(bodies), list(limits)
+) -> tuple[list[tuple[Stmt, ...]], list[Expr], list[Expr]]:
+    """The bodies without a condition that is around each of them, which is in the limits; and what a launch has to see
+    to for that."""
+    result, bounded, demanded = list(bodies), list(limits), list[Expr]()
     while True:
         guards = [guard for body in result for guard in [_guard(body)] if guard is not None]
         if len(guards) < len(result) or any(guard.condition != guards[0].condition for guard in guards):
-            return result, bounded
+            return result, bounded, demanded
         for conjunct in _conjuncts(guards[0].condition):
-            place, bound = _bound(nest, conjunct, names)
-            bounded[place] = _smaller(nest, bounded[place], bound)
+            if not _is_of(nest, conjunct):
+                raise _NoPointsError("a condition reads what is not the same for all points")
+            bound = upper_bound(nest, conjunct, names)
+            if bound is None:
+                raise _NoPointsError("a condition is no upper bound of one coordinate")
+            place = names.index(bound.name)
+            bounded[place] = _smaller(nest, bounded[place], bound.limit)
+            if bound.wraps:
+                demanded.append(at_most(limits[place]))
         result = [guard.then for guard in guards]
 
 
@@ -298,11 +323,31 @@ def _smaller(nest: Nest, left: Expr, right: Expr) -> Expr:
     # isl is slow to import.
     from comprehensive.poly.always import always_holds
 
-    if left == right or always_holds(nest, Binary("<=", left, right)):
+    asked, (first, second) = _with_names(nest, (left, right))
+    if left == right or always_holds(asked, Binary("<=", first, second)):
         return left
-    if always_holds(nest, Binary("<=", right, left)):
+    if always_holds(asked, Binary("<=", second, first)):
         return right
     return Conditional(Binary("<", left, right), left, right)
+
+
+def _with_names(nest: Nest, limits: tuple[Expr, Expr]) -> tuple[Nest, tuple[Expr, Expr]]:
+    """The limits with a name for each number that may wrap around, and the nest that knows these: whatever such a
+    number is, both limits read the same one."""
+    types, name = environment_of(nest), Namer(all_names(nest))
+    found: dict[Expr, Scalar] = {}
+
+    def named(expr: Expr) -> Expr:
+        match expr:
+            case Cast(operand=Binary() as operand) if type_of(operand, types).wraps:
+                kind = type_of(operand, types)
+                found.setdefault(operand, Scalar(name("number"), kind, Role.HOST))
+                return replace(expr, operand=Name(found[operand].name))
+            case _:
+                return expr
+
+    left, right = (map_expr(limit, named) for limit in limits)
+    return replace(nest, scalars=(*nest.scalars, *found.values())), (left, right)
 
 
 def _guard(body: tuple[Stmt, ...]) -> If | None:
@@ -322,27 +367,14 @@ def _conjuncts(condition: Expr) -> list[Expr]:
             return [condition]
 
 
-def _bound(nest: Nest, condition: Expr, names: Sequence[str]) -> tuple[int, Expr]:
-    """The coordinate and the bound that it is less than where the condition holds, if C compares as mathematics."""
-    if not _is_of(nest, condition):
-        raise _NoPointsError("a condition reads what is not the same for all points")
-    types = environment_of(nest)
-    match condition:
-        case Binary(operator="<" | "<=" | ">" | ">=" as relation, left=left, right=right) if all(
-            promote(type_of(side, types)).is_exact for side in (left, right)
-        ):
-            ring = Ring()
-            small, large = (left, right) if relation in ("<", "<=") else (right, left)
-            room = ring.read(large) - ring.read(small) + (1 if relation in ("<=", ">=") else 0)
-            found = [place for place, name in enumerate(names) if name in ring.names_in(room)]
-            if (
-                len(found) == 1
-                and room.coefficient(names[found[0]], 1) == -1
-                and room.degree(names[found[0]]) == 1
-            ):
-                rest = room.coefficient(names[found[0]], 0)
-                if names[found[0]] not in ring.names_in(rest):
-                    return found[0], ring.write(rest)
-        case _:
-            pass
-    raise _NoPointsError("a condition is no upper bound of one coordinate")
+def _in_int(nest: Nest, body: tuple[Stmt, ...], ranges: Mapping[str, Interval]) -> tuple[Stmt, ...]:
+    """The body with what fits into ``int`` computed in it."""
+    types, scalars = _types(nest, body), {s.name for s in nest.scalars}
+    counted = {
+        s.iterator: range_of(s, scalars, types, ranges)
+        for s in statements_in(body)
+        if isinstance(s, For) and _counts_up(s)
+    }
+    others = assigned_names(body) | {s.name for s in statements_in(body) if isinstance(s, Declare)}
+    known = {name: found for name, found in {**ranges, **counted}.items() if name not in others}
+    return in_int(body, types, known)

@@ -26,6 +26,7 @@ from comprehensive.codegen.tiled import tile_obstacle
 from comprehensive.codegen.turned import turned_store
 from comprehensive.loops.integers import ZERO, Ring
 from comprehensive.loops.ir import Batch, Coordinate, Loop, Nest, RegisterTile, Role, Scalar, Threads, Variant
+from comprehensive.loops.normalize.counters import at_most
 from comprehensive.loops.normalize.points import normalize_points
 from comprehensive.loops.rewrite import all_names, statements_in
 from comprehensive.metafork.ast import (
@@ -69,10 +70,20 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
             zip(points.names, points.limits, points.shown, strict=True)
         )
     )
+    serial = [serial_loop(alternative.body) for alternative in alternatives]
+    # The kernel is told the limit of this loop, so that a launch looks at it anyway.
+    told = {at_most(loop.bound) for loop in serial if loop is not None}
+    conditions = tuple(dict.fromkeys(c for c in (*points.conditions, *seen.conditions) if c not in told))
     tile = RegisterTile(
-        coordinates, alternatives, name("D"), name("S"), name("M"), conditions=seen.conditions
+        coordinates,
+        alternatives,
+        name("D"),
+        name("S"),
+        name("M"),
+        conditions=conditions,
+        linear=seen.linear,
     )
-    has_loop = any(serial_loop(alternative.body) is not None for alternative in tile.alternatives)
+    has_loop = any(loop is not None for loop in serial)
     tile = _with_batch(nest, tile, MOST_COORDINATES if has_loop else MOST_WITHOUT_LOOP)
     if not has_loop and turned_store(nest, tile) is None:
         *others, last = tile.coordinates

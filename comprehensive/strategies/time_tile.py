@@ -101,7 +101,11 @@ def _tiled(nests: Sequence[Nest], repetition: Repetition) -> list[Applied[Varian
     if types[sweeps[0].written.array] is not types[sweeps[1].written.array]:
         raise NoSweepsError("the two grids have different types")
     halo = tuple(farthest(sweeps, number) for number in range(rank))
-    conditions = (*apart(sweeps, names, limits, halo), *in_rows(pitches, limits[-1], halo[-1]))
+    conditions = (
+        *apart(sweeps, names, limits, halo),
+        *in_rows(pitches, limits[-1], halo[-1]),
+        *dict.fromkeys(condition for points in regions for condition in points.conditions),
+    )
     lefts = [_left(repetition, number) for number in range(len(nests))]
     known = {s.name: s.type for nest in nests for s in nest.scalars} | {
         s.name: s.type for s in repetition.scalars
@@ -158,7 +162,7 @@ def _renamed(points: Points, names: tuple[str, ...]) -> Points:
         Alternative(a.condition, map_stmt_exprs(a.body, lambda e: substitute(e, values)))
         for a in points.alternatives
     )
-    return Points(names, points.shown, points.limits, alternatives)
+    return Points(names, points.shown, points.limits, alternatives, points.conditions)
 
 
 def _expressions(cycle: Cycle) -> tuple[Expr, ...]:

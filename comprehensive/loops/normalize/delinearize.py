@@ -23,7 +23,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.ir import Array, Nest
+from comprehensive.loops.ir import Array, KeptLinear, Nest
+from comprehensive.loops.normalize.linear import kept_linear
 from comprehensive.loops.normalize.rows import Rows, in_rows, rows_of, split
 from comprehensive.loops.normalize.subscripts import Subscripts
 from comprehensive.loops.traverse import (
@@ -32,17 +33,23 @@ from comprehensive.loops.traverse import (
     statements_in,
     subexpressions,
 )
-from comprehensive.metafork.ast import Assign, Expr, Index, Stmt
+from comprehensive.loops.types import type_of
+from comprehensive.metafork.ast import Assign, Expr, Index, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
+from comprehensive.metafork.scalar_types import promote
 
 
 @dataclass(frozen=True, slots=True)
 class Delinearized:
-    """``bodies`` speak of ``arrays``; ``conditions`` over scalars of the nest keep written subscripts in their rows."""
+    """``bodies`` speak of ``arrays``; ``conditions`` over scalars of the nest keep written subscripts in their rows.
+
+    ``linear`` says of arrays behind pointers why references to them have no rows, where they might have.
+    """
 
     arrays: tuple[Array, ...]
     bodies: tuple[tuple[Stmt, ...], ...]
     conditions: tuple[Expr, ...]
+    linear: tuple[KeptLinear, ...] = ()
 
 
 def delinearize(
@@ -67,34 +74,43 @@ def delinearize(
             map_indices(body, lambda e: views[e.array].view(e) if e.array in views else e) for body in bodies
         ),
         tuple(dict.fromkeys(condition for found in views.values() for condition in found.conditions)),
+        tuple(
+            why
+            for found in views.values()
+            for why in [kept_linear(found.linear, subscripts)]
+            if why is not None
+        ),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Views:
-    """``view`` makes of each reference to the array a reference to one of ``arrays``."""
+    """``view`` makes of each reference to the array a reference to one of ``arrays``; those that are ``linear`` have
+    one subscript all the same."""
 
     arrays: tuple[Array, ...]
     view: Callable[[Index], Index]
     conditions: tuple[Expr, ...] = ()
+    linear: tuple[Index, ...] = ()
 
 
 def _written_view(array: Array, references: Sequence[Index], subscripts: Subscripts) -> _Views:
     """The one view of an array that is written: all references have the same rows, and stay in them."""
-    as_it_is = _Views((array,), lambda index: index)
     if array.rank > 1:
-        return as_it_is
+        return _Views((array,), lambda index: index)
+    as_it_is = _Views((array,), lambda index: index, linear=tuple(references))
     values = [subscripts.linear(reference.subscripts[0]) for reference in references]
     known = [value for value in values if value is not None]
     rows = rows_of(known, subscripts) if len(known) == len(values) else None
     if rows is None:
         return as_it_is
     demanded = [in_rows(rows, value, subscripts) for value in known]
-    conditions = [condition for each in demanded if each is not None for condition in each]
-    if None in demanded or not all(subscripts.is_uniform(condition) for condition in conditions):
+    demanded += [_seen(reference, rows, subscripts) for reference in references]
+    if None in demanded:
         return as_it_is
+    conditions = tuple(condition for each in demanded if each is not None for condition in each)
     view = _viewed(array, array.name, rows, subscripts)
-    return _Views((view,), lambda index: _over(index, view.name, rows, subscripts), tuple(conditions))
+    return _Views((view,), lambda index: _over(index, view.name, rows, subscripts), conditions)
 
 
 def _read_views(array: Array, references: Sequence[Index], subscripts: Subscripts, name: Namer) -> _Views:
@@ -107,6 +123,8 @@ def _read_views(array: Array, references: Sequence[Index], subscripts: Subscript
 
     def way(index: Index) -> _Way:
         found = rows(subscripts.linear(index.subscripts[0])) if array.rank == 1 else None
+        if found is not None and _seen(index, found, subscripts) is None:
+            found = None
         return _Way(found, subscripts.shape(_parts(index, found, subscripts)))
 
     names: dict[_Way, str] = {}
@@ -117,6 +135,14 @@ def _read_views(array: Array, references: Sequence[Index], subscripts: Subscript
     return _Views(
         tuple(arrays) or (array,),
         lambda index: _over(index, names[way(index)], way(index).rows, subscripts),
+        tuple(
+            condition
+            for index in references
+            for seen in [way(index).rows]
+            if seen is not None
+            for condition in _seen(index, seen, subscripts) or ()
+        ),
+        tuple(index for index in references if array.rank == 1 and way(index).rows is None),
     )
 
 
@@ -127,6 +153,21 @@ class _Way:
 
     rows: Rows | None
     shape: tuple[frozenset[tuple[frozenset[str], Polynomial]], ...]
+
+
+def _seen(index: Index, rows: Rows, subscripts: Subscripts) -> tuple[Expr, ...] | None:
+    """What has to hold of scalars so that a reference in these rows reads what the program reads: no conversion changes
+    a value, and what is computed in ``int`` fits into it.  None where that is not known before a launch."""
+    (subscript,) = index.subscripts
+    value, conversions = subscripts.linear(subscript), subscripts.conversions(subscript)
+    if value is None or conversions is None:
+        return None
+    if promote(type_of(subscript, subscripts.types)) is ScalarType.INT:
+        return conversions
+    fits = [subscripts.in_int(part) for part in split(rows, value, subscripts)]
+    if None in fits:
+        return None
+    return (*conversions, *(condition for each in fits if each is not None for condition in each))
 
 
 def _parts(index: Index, rows: Rows | None, subscripts: Subscripts) -> tuple[Polynomial | None, ...]:

@@ -1,7 +1,8 @@
 """Equality of statements and expressions up to integer arithmetic: ``a[(k + 1) - 1] * x`` is ``a[k] * x``.
 
 In: two pieces of the IR and the types of their names.  Out: whether they compute the same to the bit.  Integer
-expressions are compared as polynomials where C computes what mathematics says; all else has to be equal as trees.
+expressions of one type are compared as polynomials, which have its values modulo its range; all else has to be equal as
+trees.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import cast
 
+from comprehensive.algebra import Polynomial
+from comprehensive.loops.access import names_read
+from comprehensive.loops.conversions import without_conversions
 from comprehensive.loops.integers import Ring
-from comprehensive.loops.traverse import subexpressions
 from comprehensive.loops.types import type_of
 from comprehensive.metafork.ast import (
     Assign,
@@ -58,18 +61,35 @@ class _Comparison:
             left, right = cast("tuple[object, ...]", one), cast("tuple[object, ...]", other)
             return len(left) == len(right) and all(map(self.same, left, right))
         if isinstance(one, _EXPRESSIONS) and isinstance(other, _EXPRESSIONS):
-            kind = self._plain(one)
-            if kind is not None and kind is self._plain(other):
-                return self._ring.read(one) == self._ring.read(other)
+            kind = self._kind(one)
+            if kind is not None and kind is self._kind(other):
+                return self._polynomial(one) == self._polynomial(other)
+            if isinstance(one, Index) and isinstance(other, Index) and one.array == other.array:
+                return len(one.subscripts) == len(other.subscripts) and all(
+                    map(self._same_place, one.subscripts, other.subscripts)
+                )
         if not isinstance(one, _NODES) or type(one) is not type(other):
             return False
         compared = (field.name for field in fields(one) if field.compare)
         return all(self.same(getattr(one, name), getattr(other, name)) for name in compared)
 
-    def _plain(self, expr: Expr) -> ScalarType | None:
-        """The type of an integer expression in which nothing wraps around."""
-        try:
-            found = {promote(type_of(e, self._types)) for e in subexpressions(expr)}
-        except KeyError:
+    def _same_place(self, one: Expr, other: Expr) -> bool:
+        """Whether two subscripts are the same: their lowest 64 bits count."""
+        if all(map(self._is_place, (one, other))):
+            return self._polynomial(one) == self._polynomial(other)
+        return self.same(one, other)
+
+    def _is_place(self, subscript: Expr) -> bool:
+        """Whether the lowest 64 bits of a subscript are those of its polynomial."""
+        kind = self._kind(subscript)
+        return kind is not None and (kind.is_exact or kind.is_wide or isinstance(subscript, IntLiteral))
+
+    def _polynomial(self, expr: Expr) -> Polynomial:
+        return self._ring.read(without_conversions(expr, self._types))
+
+    def _kind(self, expr: Expr) -> ScalarType | None:
+        """The type in which C computes an integer expression."""
+        if isinstance(expr, Index) or not names_read(expr) <= self._types.keys():
             return None
-        return found.pop() if found in ({ScalarType.INT}, {ScalarType.LONG}) else None
+        found = promote(type_of(expr, self._types))
+        return found if found.is_integer else None

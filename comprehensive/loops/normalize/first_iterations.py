@@ -127,11 +127,10 @@ class _Turn:
 def _rolled(before: tuple[Stmt, ...], loop: For, known: Known) -> tuple[tuple[Stmt, ...], For, bool] | None:
     """The statements before the loop and the loop, with one iteration more in it; and whether there may be another."""
     size = len(loop.body)
-    if (
-        loop.type is not ScalarType.INT
-        or not 0 < size <= len(before)
-        or not isinstance(loop.step, IntLiteral)
-    ):
+    kind = loop.type
+    if kind is None or kind.is_narrow or not kind.is_integer or not 0 < size <= len(before):
+        return None
+    if not isinstance(loop.step, IntLiteral):
         return None
     if any(isinstance(s, Break | Continue) for s in statements_in(loop.body)):
         return None
@@ -139,13 +138,17 @@ def _rolled(before: tuple[Stmt, ...], loop: For, known: Known) -> tuple[tuple[St
     changed = {*_written(loop.body), *_written(before[-size:])}
     if header & (changed | {loop.iterator}) or loop.iterator in changed:
         return None
-    types = {**known.types, loop.iterator: ScalarType.INT}
-    if {type_of(loop.start, types), type_of(loop.bound, types)} != {ScalarType.INT}:
-        return None
     first = (Sum.of(loop.start) - Sum(loop.step.value)).expression()
+    types = {**known.types, loop.iterator: kind}
+    if kind is ScalarType.INT:
+        if {type_of(loop.start, types), type_of(loop.bound, types)} != {ScalarType.INT}:
+            return None
+    elif not isinstance(first, IntLiteral) or first.value < 0 or not type_of(loop.bound, types).is_integer:
+        return None
+    value = replace(first, type=kind) if isinstance(first, IntLiteral) else first
     turns: list[_Turn] = []
     for done, repeated in zip(before[-size:], loop.body, strict=True):
-        (expected,) = map_stmt_exprs((repeated,), lambda e: substitute(e, {loop.iterator: first}))
+        (expected,) = map_stmt_exprs((repeated,), lambda e: substitute(e, {loop.iterator: value}))
         turn = _turn(done, expected, known)
         if turn is None:
             return None
@@ -155,10 +158,10 @@ def _rolled(before: tuple[Stmt, ...], loop: For, known: Known) -> tuple[tuple[St
     needed = any(turn.needed for turn in turns)
     for done in before[-size:]:
         match done:
-            case Declare(initial=value) if value is not None:
-                known = known.touching(value)
-            case Assign(target=target, value=value):
-                known = known.touching(value).touching(target)
+            case Declare(initial=initial) if initial is not None:
+                known = known.touching(initial)
+            case Assign(target=target, value=assigned):
+                known = known.touching(assigned).touching(target)
             case _:
                 pass
     if needed and not _runs(loop, first, known):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from comprehensive.algebra import Polynomial
 from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.exactness import is_exact
 from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.sizes import sizes
@@ -42,6 +43,7 @@ class Known:
         """What is known of scalars before the first block runs."""
         types = {s.name: s.type for s in nest.scalars} | {a.name: a.type for a in nest.arrays}
         least = {s.name: 0 for s in nest.with_role(Role.DATA)} | dict.fromkeys(sizes(nest), 0)
+        least |= {s.name: 0 for s in nest.scalars if s.type.is_integer and not s.type.is_signed}
         least |= {s.name: 1 for role in (Role.PROGRAM, Role.TILE) for s in nest.with_role(role)}
         known = Known(types, least, {}, (), {a.name: a.dims for a in nest.arrays if a.dims is not None})
         for scalar in nest.scalars:
@@ -53,6 +55,8 @@ class Known:
 
     def declaring(self, name: str, type: ScalarType, least: int | None = None) -> Known:
         """After the declaration of a name of which nothing is known but, perhaps, its least value."""
+        if least is None and type.is_integer and not type.is_signed:
+            least = 0
         more = self.least if least is None else {**self.least, name: least}
         values = {key: value for key, value in self.values.items() if key != name}
         return replace(self, types={**self.types, name: type}, least=more, values=values)
@@ -116,7 +120,9 @@ class Known:
             or not names_read(expr) <= self.types.keys()
         ):
             return False
-        return all(promote(type_of(e, self.types)) in _SIGNED for e in parts)
+        if all(promote(type_of(e, self.types)) in _SIGNED for e in parts):
+            return True
+        return is_exact(expr, self.types, {name for name, value in self.least.items() if value >= 0})
 
     def _read(self, expr: Expr) -> Polynomial:
         """The polynomial of an expression; what is none, as a quotient, has a symbol with its text for a name."""

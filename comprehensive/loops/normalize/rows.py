@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from comprehensive.algebra import Polynomial, sum_of
 from comprehensive.loops.normalize.subscripts import Subscripts
-from comprehensive.metafork.ast import Binary, Expr
+from comprehensive.metafork.ast import Expr
 
 _NOTHING = Polynomial.constant(0)
 _ELEMENT = Polynomial.constant(1)
@@ -68,16 +68,10 @@ def in_rows(rows: Rows, value: Polynomial, subscripts: Subscripts) -> tuple[Expr
 
     Empty where the ranges say so.
     """
-    demanded: dict[Expr, None] = {}
+    bounds: list[Sequence[Polynomial]] = []
     for part, length in zip(split(rows, value, subscripts)[1:], rows.lengths, strict=True):
-        for bounds in (subscripts.least(part), [length - 1 - most for most in subscripts.greatest(part)]):
-            if any(map(subscripts.is_nonnegative, bounds)):
-                continue
-            room = min(bounds, key=subscripts.difficulty, default=None)
-            if room is None or (room.is_constant and room.constant_value() < 0):
-                return None
-            demanded[_at_least_zero(room, subscripts)] = None
-    return tuple(demanded)
+        bounds += [subscripts.least(part), [length - 1 - most for most in subscripts.greatest(part)]]
+    return subscripts.nonnegative_or_demanded(*bounds)
 
 
 def _doubts(rows: Rows, values: Sequence[Polynomial], subscripts: Subscripts) -> int | None:
@@ -131,12 +125,6 @@ def _times(value: Polynomial, weight: Polynomial) -> Polynomial | None:
     """The polynomial of which a value is that multiple of the weight."""
     quotient = value.divide_exactly(weight)
     return quotient if quotient is not None and quotient.is_integral else None
-
-
-def _at_least_zero(room: Polynomial, subscripts: Subscripts) -> Expr:
-    """The condition with what is subtracted on the other side."""
-    above = sum_of(Polynomial.from_terms((t,)) for t in room.terms() if t.coefficient > 0)
-    return Binary("<=", subscripts.ring.write(above - room), subscripts.ring.write(above))
 
 
 def _quotient(larger: Polynomial, smaller: Polynomial) -> Polynomial:

@@ -6,6 +6,7 @@
     for (k = n - 1; k >= 0; k--) S(k)          -->   for (k = 0; k < n; k++) S(n - 1 - k)
     for (k = lo; k < hi; k += 4) S(k)          -->   for (k = 0; k < (hi - lo + 3)/4; k++) S(lo + k*4)
     for (long k = 0; k < n; k++) S(k)          -->   for (int k = 0; k < n; k++) S((long)k)       where n is an int
+    for (size_t k = 1; k < n; k++) S(k)        -->   for (long k = 0; k < (long)n - 1; k++) S((size_t)(1 + k))
 
 The header must read nothing that the loop changes, and no data.  A loop stays as it is where C does not compute what
 mathematics says: where an unsigned comparison meets what may be negative, or a step may be 0.  As everywhere, a loop
@@ -146,12 +147,18 @@ class _Walk:
             return None
         if not all(type_of(e, types).is_integer for e in header) or not self._is_exact(loop, type, types):
             return None
-        counter = ScalarType.INT if self._is_int(loop, type, types) else type
+        is_plain = loop.start == _ZERO and loop.relation == "<" and loop.step == _ONE
+        counter = type
+        if self._is_int(loop, type, types):
+            counter = ScalarType.INT
+        elif type.wraps and type.is_wide and not is_plain:
+            # The number of iterations may be negative, which is a large number for a counter without a sign.
+            counter = ScalarType.LONG
         counted = counted_from_zero(loop, counter, loop.iterator, types, counter)
         if counted is None:
             return None
         place = Name(loop.iterator) if counted.value is None else counted.value
-        if counter is type and place == Name(loop.iterator) and loop.relation == "<" and loop.step == _ONE:
+        if counter is type and is_plain and place == Name(loop.iterator):
             return None
         place = tidy(place, {**types, loop.iterator: counter})
         value = place if counter is type else Cast(type, place, loop.span)

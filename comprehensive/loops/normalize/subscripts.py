@@ -9,14 +9,17 @@ part of a subscript that does not read scalars of the nest alone (``x[i]``, ``i 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from comprehensive.algebra import Polynomial
-from comprehensive.loops.access import names_read
-from comprehensive.loops.integers import ONE, ZERO, Ring
+from comprehensive.algebra import sum_of as sum_of_polynomials
+from comprehensive.loops.conversions import in_type
+from comprehensive.loops.integers import ONE, POLYNOMIAL_OPERATORS, ZERO, Ring
+from comprehensive.loops.intervals import Interval, Ranges, sum_of
 from comprehensive.loops.ir import Nest, Role
+from comprehensive.loops.normalize.counters import LARGEST_COUNT, is_uniform, range_of, ranges_of
 from comprehensive.loops.sizes import sizes
-from comprehensive.loops.traverse import map_expr, statements_in, subexpressions
+from comprehensive.loops.traverse import statements_in
 from comprehensive.loops.types import environment_of, type_of
 from comprehensive.metafork.ast import (
     Binary,
@@ -25,7 +28,7 @@ from comprehensive.metafork.ast import (
     Declare,
     Expr,
     For,
-    Index,
+    Name,
     ScalarType,
     Stmt,
     Unary,
@@ -43,6 +46,8 @@ class Subscripts:
     nonnegative: frozenset[str]
     """Scalars of which the launcher knows that they are not negative."""
     limits: Mapping[str, tuple[Expr, ...]]
+    ranges: Ranges = field(default_factory=dict[str, Interval])
+    """What is known of names beyond their types."""
 
     @staticmethod
     def of(nest: Nest, bodies: Sequence[tuple[Stmt, ...]], coordinates: Mapping[str, Expr]) -> Subscripts:
@@ -59,20 +64,70 @@ class Subscripts:
         }
         scalars = frozenset(s.name for s in nest.scalars)
         positive = sizes(nest) | {s.name for s in nest.scalars if s.role is Role.PROGRAM}
+        positive |= {s.name for s in nest.scalars if s.type.is_integer and not s.type.is_signed}
         types = types_at_points(nest, bodies, coordinates)
-        return Subscripts(Ring(), types, scalars, frozenset(positive), limits)
+        ranges = {**ranges_of(nest), **dict.fromkeys(coordinates, Interval(0, LARGEST_COUNT - 1))}
+        for loop in (s for body in bodies for s in statements_in(body) if isinstance(s, For)):
+            if loop.iterator in limits and loop.type is ScalarType.INT:
+                ranges[loop.iterator] = range_of(loop, scalars, types, ranges)
+        return Subscripts(Ring(), types, scalars, frozenset(positive), limits, ranges)
 
     def linear(self, subscript: Expr) -> Polynomial | None:
         """The subscript as a polynomial, its variables being linear; None where they are not, or where it may wrap
-        around in less than 64 bits, so that its parts do not add up to it."""
-        if any(self._wraps_early(e) for e in subexpressions(subscript)):
-            return None
-        value = self.ring.read(map_expr(subscript, self._without_widening))
-        found = self.variables(value)
-        for variable in found:
-            if value.degree(variable) > 1 or self.variables(value.coefficient(variable, 1)):
+        around in less than 64 bits, so that its parts do not add up to it, and a launch cannot tell."""
+        return None if self.conversions(subscript) is None else self._linear(subscript)
+
+    def polynomial(self, subscript: Expr) -> Polynomial:
+        """The subscript as a polynomial whatever varies in it, conversions left out."""
+        return self.ring.read(self._plain(subscript, ScalarType.LONG)[0])
+
+    def conversions(self, subscript: Expr) -> tuple[Expr, ...] | None:
+        """What has to hold of scalars so that a subscript is what its polynomial says; None where that is not known
+        before a launch, or where it is not linear."""
+        demanded: dict[Expr, None] = {}
+        for part, kind in self._plain(subscript, ScalarType.LONG)[1]:
+            value = self._as_linear(part)
+            found = None if value is None else self.within(value, kind)
+            if found is None:
                 return None
-        return value
+            demanded |= dict.fromkeys(found)
+        return None if self._linear(subscript) is None else tuple(demanded)
+
+    def in_int(self, part: Polynomial) -> tuple[Expr, ...] | None:
+        """What has to hold so that a part of a subscript, which is written anew, can be computed in its type."""
+        written = self.ring.write(part)
+        if promote(type_of(written, self.types)) is not ScalarType.INT:
+            return ()
+        if sum_of(written, self.types, self.ranges).within(ScalarType.INT):
+            return ()
+        return self.within(part, ScalarType.INT)
+
+    def within(self, value: Polynomial, kind: ScalarType) -> tuple[Expr, ...] | None:
+        """What has to hold of scalars so that an integer type holds a linear value; None where that is not known before
+        a launch."""
+        below = [least - kind.lowest for least in self.least(value)]
+        above = [kind.highest - most for most in self.greatest(value)]
+        return self.nonnegative_or_demanded(below, above)
+
+    def nonnegative_or_demanded(self, *each: Sequence[Polynomial]) -> tuple[Expr, ...] | None:
+        """What has to hold of scalars so that one polynomial of each sequence is not negative; None where a sequence is
+        empty, or none of it can be.
+
+        Empty where the ranges say so.
+        """
+        demanded: dict[Expr, None] = {}
+        for bounds in each:
+            if any(map(self.is_nonnegative, bounds)):
+                continue
+            room = min(bounds, key=self.difficulty, default=None)
+            # Nothing but what is subtracted leaves room for sizes of 0 at most.
+            if room is None or not any(term.coefficient > 0 for term in room.terms()):
+                return None
+            condition = self._at_least_zero(room)
+            if not self.is_uniform(condition):
+                return None
+            demanded[condition] = None
+        return tuple(demanded)
 
     def variables(self, value: Polynomial) -> tuple[str, ...]:
         """The symbols of a polynomial that may differ from point to point."""
@@ -98,8 +153,7 @@ class Subscripts:
 
     def is_uniform(self, condition: Expr) -> bool:
         """Whether an expression reads scalars of the nest and nothing else."""
-        parts = list(subexpressions(condition))
-        return names_read(condition) <= self.scalars and not any(isinstance(e, Index) for e in parts)
+        return is_uniform(condition, self.scalars)
 
     def shape(
         self, parts: Sequence[Polynomial | None]
@@ -133,19 +187,58 @@ class Subscripts:
     def _varies(self, symbol: str) -> bool:
         return not self.is_uniform(self.ring.write(Polynomial.symbol(symbol)))
 
-    def _wraps_early(self, expr: Expr) -> bool:
-        if not isinstance(expr, Unary | Binary):
-            return False
-        type = promote(type_of(expr, self.types))
-        return type.wraps and not type.is_wide
+    def _linear(self, subscript: Expr) -> Polynomial | None:
+        return self._as_linear(self._plain(subscript, ScalarType.LONG)[0])
 
-    def _without_widening(self, expr: Expr) -> Expr:
-        """Conversions of integers to 64 bits are left out: references are computed in 64 bits anyway."""
+    def _as_linear(self, plain: Expr) -> Polynomial | None:
+        value = self.ring.read(plain)
+        for variable in self.variables(value):
+            if value.degree(variable) > 1 or self.variables(value.coefficient(variable, 1)):
+                return None
+        return value
+
+    def _plain(self, expr: Expr, around: ScalarType) -> tuple[Expr, tuple[tuple[Expr, ScalarType], ...]]:
+        """An expression in sums and products of the type ``around`` it, or of 64 bits, without the conversions of
+        integers in it; and what that leaves out: the parts that have to be values of a type for it.
+
+        References are computed in 64 bits anyway, so that a conversion to as many is nothing.
+        """
+        kind = promote(type_of(expr, self.types))
+        parts: tuple[tuple[Expr, ScalarType], ...] = ()
         match expr:
-            case Cast(type=type, operand=operand) if type.is_wide and type_of(operand, self.types).is_integer:
-                return operand
+            case Unary(operator="-" | "+"):
+                operand, parts = self._plain(expr.operand, kind)
+                plain: Expr = replace(expr, operand=operand)
+                may_wrap = kind.wraps
+            case Binary(operator=operator) if operator in POLYNOMIAL_OPERATORS and kind.is_integer:
+                left, first = self._plain(expr.left, kind)
+                right, second = self._plain(expr.right, kind)
+                plain, parts = replace(expr, left=left, right=right), (*first, *second)
+                may_wrap = kind.wraps
+            case Cast(type=to, operand=operand) if (
+                not to.is_narrow and type_of(operand, self.types).is_integer
+            ):
+                if not to.is_integer:
+                    return expr, ()
+                plain, parts = self._plain(operand, to)
+                may_wrap = not to.holds(type_of(operand, self.types))
             case _:
-                return expr
+                return expr, ()
+        if may_wrap and not kind.is_wide and not (around is kind and kind.wraps):
+            parts = (*parts, (plain, kind))
+        return plain, parts
+
+    def _at_least_zero(self, room: Polynomial) -> Expr:
+        """The condition with what is subtracted on the other side, as numbers that do not wrap around."""
+        above = sum_of_polynomials(Polynomial.from_terms((t,)) for t in room.terms() if t.coefficient > 0)
+        sides = (self.ring.write(above - room), self.ring.write(above))
+        small, large = map(self._as_number, sides)
+        return Binary("<=", small, large)
+
+    def _as_number(self, expr: Expr) -> Expr:
+        if isinstance(expr, Name) or not promote(type_of(expr, self.types)).wraps:
+            return expr
+        return in_type(expr, ScalarType.LONG, self.types)
 
 
 def types_at_points(

@@ -301,7 +301,7 @@ static inline cf_count jacobi1d_tile_cost(int cf_number, const cf_machine *machi
     cf_launch.is_cut = 1;
     break;
   case 3: /* T0 = 256, U0 = 4, K = 19, M = 6 */
-    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && 2048 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_le(cf_add(cf_mul(cf_mul(dim, s), B), 1), N))) return CF_SATURATED;
+    if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && 2048 <= cf_amount(machine->shared_words_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_le(cf_add(cf_mul(cf_mul(dim, s), B), 1), N) == 1)) return CF_SATURATED;
     cf_work_of += 6;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 988);
     cf_launch.steps = cf_number_of(cf_sweeps);

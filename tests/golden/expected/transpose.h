@@ -279,7 +279,7 @@ static inline cf_count transpose_tile_cost(int cf_number, const cf_machine *mach
   (void)cf_together;
   switch (cf_number) {
   case 1: /* T0 = 16, T1 = 32, U0 = 4, U1 = 2, M = 2 */
-    if (!(512 <= cf_amount(machine->threads_per_block) && 4160 <= cf_amount(machine->shared_words_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(B0, dim0), N))) return CF_SATURATED;
+    if (!(512 <= cf_amount(machine->threads_per_block) && 4160 <= cf_amount(machine->shared_words_per_block) && 72 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(B0, dim0), N) == 1)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 64), cf_tiles(cf_limit1, 0, 64));
     cf_launch.steps = 0;
@@ -287,7 +287,7 @@ static inline cf_count transpose_tile_cost(int cf_number, const cf_machine *mach
     cf_launch.is_cut = cf_limit0 % 64 != 0 || cf_limit1 % 64 != 0;
     break;
   case 2: /* T0 = 8, T1 = 32, U0 = 4, U1 = 1, M = 4 */
-    if (!(256 <= cf_amount(machine->threads_per_block) && 1056 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(B0, dim0), N))) return CF_SATURATED;
+    if (!(256 <= cf_amount(machine->threads_per_block) && 1056 <= cf_amount(machine->shared_words_per_block) && 64 <= cf_amount(machine->registers_per_thread) && cf_limit(cf_limit0) != CF_UNDEFINED && cf_limit(cf_limit1) != CF_UNDEFINED && cf_le(cf_mul(B0, dim0), N) == 1)) return CF_SATURATED;
     cf_work_of += 1;
     cf_launch.blocks = cf_times(cf_tiles(cf_limit0, 0, 32), cf_tiles(cf_limit1, 0, 32));
     cf_launch.steps = 0;

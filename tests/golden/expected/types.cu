@@ -35,6 +35,92 @@ extern "C" __global__ void mix_leaf0(
 #line "types.cu"
 }
 
+template <int T0, int U0, int M>
+__global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) mix_tile(
+    const unsigned short *__restrict__ x,
+    const signed char *__restrict__ y,
+    unsigned long *__restrict__ state,
+    short *__restrict__ out,
+    bool *__restrict__ odd,
+    int y_1_limit)
+{
+  const int block = blockIdx.x;
+  const int t0 = threadIdx.x;
+  const int i0 = block;
+  const int o0 = i0 * (T0 * U0);
+  if (o0 + T0 * U0 <= y_1_limit) {
+    unsigned short t[U0];
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+#line 13 "types.mf"
+      t[r0] = x[y_1] * 3 + y[y_1];
+    }
+#line "types.cu"
+    {
+      unsigned long value[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+#line 14 "types.mf"
+        value[r0] = (unsigned long long)state[y_1] * 6364136223846793005uLL + t[r0];
+      }
+#line "types.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+#line 14 "types.mf"
+        state[y_1] = value[r0];
+      }
+    }
+#line "types.cu"
+    {
+      bool value[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+#line 15 "types.mf"
+        value[r0] = state[y_1] & 1;
+      }
+#line "types.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+#line 15 "types.mf"
+        odd[y_1] = value[r0];
+      }
+    }
+#line "types.cu"
+    {
+      short value[U0];
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++)
+#line 16 "types.mf"
+        value[r0] = t[r0] >> 2;
+#line "types.cu"
+      #pragma unroll
+      for (int r0 = 0; r0 < U0; r0++) {
+        const int y_1 = o0 + (r0 * T0 + t0);
+#line 16 "types.mf"
+        out[y_1] = value[r0];
+      }
+    }
+#line "types.cu"
+  } else {
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit) {
+#line 13 "types.mf"
+        unsigned short t = x[y_1] * 3 + y[y_1];
+        state[y_1] = (unsigned long long)state[y_1] * 6364136223846793005uLL + t;
+        odd[y_1] = state[y_1] & 1;
+        out[y_1] = t >> 2;
+      }
+    }
+#line "types.cu"
+  }
+}
+
 <library/launch.cu>
 
 // ---- mix
@@ -61,10 +147,25 @@ int mix_leaf0_run(cf_call &cf_state, int cf_leaf, const unsigned short *x, const
   return cf_launch(cf_state, cf_leaf, mix_leaf0, cf_once, cf_sizes, cf_arguments);
 }
 
+template <int T0, int U0, int M>
+int mix_tile_run(cf_call &cf_state, int cf_leaf, const unsigned short *x, const signed char *y, unsigned long *state, short *out, bool *odd, unsigned long n)
+{
+  static cf_kernel_state cf_once;
+  int cf_given_y_1_limit; // (long)n
+  if (!cf_store(cf_limit(cf_signed(n)), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
+  const cf_shape cf_sizes = {
+    { cf_div(cf_add(cf_signed(n), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
+    { T0, 1, 1 },
+    0, // 0 words of shared memory
+  };
+  void *cf_arguments[] = { &x, &y, &state, &out, &odd, &cf_given_y_1_limit, nullptr };
+  return cf_launch(cf_state, cf_leaf, mix_tile<T0, U0, M>, cf_once, cf_sizes, cf_arguments);
+}
+
 int mix_run(cf_call &cf_state, const unsigned short *x, const signed char *y, unsigned long *state, short *out, bool *odd, unsigned long n, int B)
 {
   cf_choice cf_chosen;
-  mix_params cf_params = { B, };
+  mix_params cf_params = { B, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(cf_signed(n), B), 1), B))) return CF_OK; // ((long)n + B - 1) / B
   // The last choice of this thread, which only these numbers decide about.
   static thread_local struct {
@@ -86,10 +187,22 @@ int mix_run(cf_call &cf_state, const unsigned short *x, const signed char *y, un
     cf_last.tile.cost = CF_SATURATED;
     if (mix_select(cf_state.machine, &cf_params, &cf_chosen) == CF_OK)
       cf_last.tile.cost = mix_leaf_cost(cf_chosen.leaf, cf_state.machine, n, &cf_params, CF_SATURATED);
+    cf_last.tile = mix_tile(cf_state.machine, n, 1, 1, cf_state.tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
   cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
   if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  if (cf_tile.number > 0)
+    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+  switch (cf_tile.number) {
+  case 1:
+    return mix_tile_run<256, 4, 4>(cf_state, cf_chosen.leaf, x, y, state, out, odd, n);
+  case 2:
+    return mix_tile_run<128, 1, 8>(cf_state, cf_chosen.leaf, x, y, state, out, odd, n);
+  default:
+    if (cf_state.tile > 0 && cf_state.tile <= 2)
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+  }
   const int cf_status = mix_select(cf_state.machine, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
@@ -136,6 +249,9 @@ int mix_call(bool cf_launches, const cf_machine *machine, unsigned long n, const
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
   if (!(n <= CF_LARGEST))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n <= 9223372036854775807", cf_shown(n), CF_LARGEST);
+  if (!(!params || cf_chosen.tile <= 2))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen.tile, 2);
+  cf_state.tile = cf_chosen.tile;
 #ifdef CF_OBSERVE
   cf_observation cf_observed(cf_launches, cf_state.stream);
 #endif
@@ -146,9 +262,9 @@ int mix_call(bool cf_launches, const cf_machine *machine, unsigned long n, const
   }
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
-    char cf_sizes[128] = "", cf_parameters[128] = "";
+    char cf_sizes[128] = "", cf_parameters[192] = "";
     std::snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", static_cast<long long>(n));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B=%lld", static_cast<long long>(cf_chosen.B));
+    std::snprintf(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", static_cast<long long>(cf_chosen.B), static_cast<long long>(cf_chosen.tile));
     cf_observed.write(cf_state.device.number, "mix", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
 #endif

@@ -258,8 +258,8 @@ REFUSED = {
     "a distance that a point computes": (
         loop(
             "unsigned r, float a[n], float b[n]",
-            line("int k = r; b[i+k] = 0.5f * a[i];"),
-            line("int k = r - 1; a[i] = 0.5f * b[i+k];"),
+            line("int k = 0; k += r; b[i+k] = 0.5f * a[i];"),
+            line("int k = 1; k -= r; a[i] = 0.5f * b[i+k];"),
         ),
         "is computed by the point",
     ),

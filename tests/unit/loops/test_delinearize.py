@@ -13,7 +13,7 @@ from comprehensive.loops.integers import Ring
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.normalize.rows import Rows, in_rows, rows_of, split
 from comprehensive.loops.normalize.subscripts import Subscripts
-from comprehensive.metafork.ast import IntLiteral, Name
+from comprehensive.metafork.ast import IntLiteral, Name, ScalarType
 from comprehensive.metafork.printer import print_expr
 
 i, j, k, c, m, n, lda = (Polynomial.symbol(name) for name in ("i", "j", "k", "c", "m", "n", "lda"))
@@ -23,7 +23,8 @@ LIMITS = {"i": "m", "j": "n", "k": "n"}
 def subscripts() -> Subscripts:
     """Sizes m and n, an argument lda of which nothing is known; i < m, j and k < n, c < 3."""
     limits = {name: (Name(limit),) for name, limit in LIMITS.items()} | {"c": (IntLiteral(3),)}
-    return Subscripts(Ring(), {}, frozenset(("m", "n", "lda")), frozenset(("m", "n")), limits)
+    types = dict.fromkeys(("i", "j", "k", "c", "m", "n", "lda"), ScalarType.INT)
+    return Subscripts(Ring(), types, frozenset(("m", "n", "lda")), frozenset(("m", "n")), limits)
 
 
 # A subscript, its parts, and what has to hold of the arguments.

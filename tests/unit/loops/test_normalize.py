@@ -62,10 +62,10 @@ STEPS = {
 @st.composite
 def loops(draw: st.DrawFn, iterator: str, outer: str | None = None) -> str:
     """The header of a loop that ends."""
-    type = draw(st.sampled_from(["int", "int", "long", "unsigned"]))
+    type = draw(st.sampled_from(["int", "int", "long", "unsigned", "unsigned long"]))
     if draw(st.integers(0, 5)) == 0:
         return f"for ({type} {iterator} = 0; {iterator} != n; {iterator}++)"
-    if type == "unsigned":
+    if type.startswith("unsigned"):
         relation, step = draw(st.sampled_from([("<", "++"), ("<", " += 2"), ("<=", "++"), (">", "--")]))
         start, bound = draw(PLAIN), draw(PLAIN)
     else:
@@ -118,6 +118,8 @@ def test_loops_visit_what_they_visited_in_their_order(
             "for (int k = 0; k < n; k++)\n  for (int z = 0; z < n - k; z++)\n    a[k + z] = k;\n",
         ),
         ("for (int k = 0; k != n; k++) a[k] = 0;", "for (int k = 0; k < n; k++)\n  a[k] = 0;\n"),
+        ("for (unsigned long k = 3; k < w; k++) a[k] = k;",  # w - 3 may be negative
+         "for (long k = 0; k < (long)w - 3; k++)\n  a[3 + k] = (unsigned long)(3 + k);\n"),
         ("for (unsigned k = 3; k < w; k++) a[k] = 0;",
          "for (unsigned k = 0; k < (long)w - 3; k++)\n  a[3 + k] = 0;\n"),
     ],
@@ -235,6 +237,24 @@ def test_an_iteration_is_rolled_in_only_where_it_is_one(text: str, is_rolled: bo
         "int n, int m, int B, float *x, float *c",
     )
     assert rolled(nest) is is_rolled
+
+
+@pytest.mark.parametrize("type", ["int", "unsigned", "long", "unsigned long"])
+@pytest.mark.parametrize(
+    ("start", "is_rolled"), [("1", True), ("3", False)], ids=["the first", "not the one before"]
+)
+def test_iterations_of_all_types_are_rolled_in(type: str, start: str, is_rolled: bool) -> None:
+    nest = nest_of(
+        f"meta_for (int v = 0; v < 2; v++) meta_for (int u = 0; u < B; u++) {{ {type} i = v * B + u; if (w >= 1) {{"
+        f" float s = x[i * w] * y[0]; for ({type} k = {start}; k < w; k++) s += x[i * w + k] * y[k]; c[i] = s; }} }}",
+        f"{type} w, int B, float *x, float *y, float *c",
+    )
+    assert rolled(nest) is is_rolled
+    generator = np.random.default_rng(3)
+    for w in (0, 1, 2, 5):
+        data = {name: generator.choice(SPECIAL, 64).astype(np.float32) for name in "xyc"}
+        with np.errstate(all="ignore"):
+            assert_same(nest, {"w": w, "B": 3}, data)
 
 
 def test_an_element_that_was_read_is_there() -> None:

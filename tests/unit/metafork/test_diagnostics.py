@@ -94,6 +94,7 @@ CASES: dict[str, tuple[str, str]] = {
     "expression without effect": ("CF0120", in_threads("r + 1§;")),
     "assignment to a sum": ("CF0121", in_threads("§n + 1 = 2;")),
     "two iterators": ("CF0122", in_threads("for (int k = 0; k < n; k++§, n--) c[k] = 1;")),
+    "step in the condition of a loop": ("CF0122", in_threads("for (int k = n; k§-- > 0;) c[k] = 1;")),
     "condition on another name": ("CF0122", in_threads("for (int k = 0; §n < 4; k++) c[k] = 1;")),
     "condition of two parts": ("CF0122", in_threads("for (int k = 0; §k < n && k < B; k++) c[k] = 1;")),
     "step by a factor": ("CF0122", in_threads("for (int k = 1; k < n; §k *= 2) c[k] = 1;")),

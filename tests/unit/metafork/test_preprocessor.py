@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import comprehensive.metafork.preprocessor
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import DiagnosticSink, SourceFile, render
-from comprehensive.metafork.ast import Program
+from comprehensive.metafork.ast import Program, ScalarType
 from comprehensive.metafork.parse import parse
 from comprehensive.metafork.preprocessor.configuration import Configuration
 from comprehensive.metafork.preprocessor.stream import Preprocessed, preprocess
@@ -129,6 +129,54 @@ def test_macros_and_constants_of_included_files_are_known(tmp_path: Path) -> Non
     assert "c[10] = 2 * 6;" in print_stmts(program.functions[0].regions[0].body)
     assert [Path(file.path).name for file in program.included] == ["a.h", "b.h"]
     assert program.include_flags == ("-I", str(tmp_path), "-I", str(tmp_path / "inc"))
+
+
+def test_types_of_included_files_are_known(tmp_path: Path) -> None:
+    files = {
+        "a.h": "#ifndef A\n#define A\n#include <b.h>\ntypedef real *pointer;\n#define NUMBER size_t\n"
+        "static inline real half(real x) { return x / 2; }\n#endif",
+        "inc/b.h": "#pragma once\n#ifdef __CUDACC__\ntypedef double real;\n#else\ntypedef float real;\n#endif\n"
+        "typedef unsigned char byte;\n",
+    }
+    text = (
+        '#include "a.h"\n#include <b.h>\ntypedef real value;\nstatic value twice(value v) { return v + v; }\n'
+        "void f(NUMBER n, const byte *a, value *c, int B)\n{\n  meta_schedule block(B) {\n"
+        "    meta_for (NUMBER i = 0; i < n; i++) c[i] = twice(half((real)a[i]));\n  }\n}\n"
+    )
+    program, sink = in_directory(tmp_path, files, text)
+    assert [render(d) for d in sink.diagnostics] == []
+    (function,) = program.functions
+    assert [p.type for p in function.parameters] == [
+        ScalarType.UNSIGNED_LONG,
+        ScalarType.UNSIGNED_CHAR,
+        ScalarType.FLOAT,
+        ScalarType.INT,
+    ]
+    assert "(float)a[i]" in print_stmts(function.regions[0].body)
+
+
+WITH_TYPE = (
+    "void f(int n, TYPE x, float *c, int B)\n"
+    "{ meta_schedule block(B) { meta_for (int i = 0; i < n; i++) c[i] = 1; } }"
+)
+
+
+def test_a_type_that_a_file_may_define_that_was_not_found_is_told_with_the_file(tmp_path: Path) -> None:
+    text = '#include "types.h"\n' + WITH_TYPE.replace("TYPE", "real")
+    _, sink = in_directory(tmp_path, {}, text)
+    found = next(d for d in sink.diagnostics if d.code == "CF0117")
+    assert found.help is not None
+    assert "'types.h'" in found.help
+    assert "-I" in found.help
+
+
+def test_an_included_pointer_type_is_pointed_at(tmp_path: Path) -> None:
+    text = '#include "a.h"\n' + WITH_TYPE.replace("TYPE", "pointer")
+    _, sink = in_directory(tmp_path, {"a.h": "typedef float *pointer;"}, text)
+    (found,) = sink.diagnostics
+    assert found.code == "CF0117"
+    assert found.notes[0].span is not None
+    assert (Path(found.notes[0].span.file.path).name, found.notes[0].span.text) == ("a.h", "pointer")
 
 
 @pytest.mark.parametrize(

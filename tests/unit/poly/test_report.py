@@ -249,3 +249,17 @@ def test_subscripts_out_of_bounds_and_what_is_not_known_speak_of_the_program_too
     assert re.search(r"at B = 1, n = 2, i = 1$", told_of_blocks("y[i] = x[i + 1];"), re.MULTILINE)
     assert "the iterations of 'i' are independent" in told_of_blocks("y[x[i]] = 1;")
     assert "the iterations of 'i' may meet" in told_of_blocks("y[x[i]] += 1;")
+
+
+@pytest.mark.parametrize("type", ["unsigned", "unsigned long"])
+@pytest.mark.parametrize(("asserted", "codes"), [("n >= 1", []), ("n >= 0", ["CF0411"])])
+def test_a_difference_of_sizes_is_read_where_an_assert_says_that_it_is_no_negative_one(
+    type: str, asserted: str, codes: list[str]
+) -> None:
+    text = (
+        f"void f({type} m, {type} n, const float *a, float *b, int B0, int B1)\n"
+        f"{{ assert({asserted}); meta_schedule block(B0, B1) {{ meta_for ({type} i = 0; i < m; i++)"
+        f" meta_for ({type} j = 1; j < n - 1; j++) b[i * n + j] = a[i * n + j - 1] + a[i * n + j + 1]; }} }}"
+    )
+    nest, *_ = build(parse_clean(text), DiagnosticSink())
+    assert [d.code for d in report(nest)] == codes

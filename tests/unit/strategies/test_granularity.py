@@ -55,7 +55,7 @@ def test_an_unsigned_grid_is_scaled_without_wrapping_around() -> None:
     )
     result = Granularity().apply(Variant(nest))
     assert isinstance(result, Applied)
-    assert grid(result.fragment.nest) == ["i_w < (long)dim * s"]
+    assert grid(result.fragment.nest) == ["i < (long)dim * s"]
 
 
 def test_the_matrix_product_scales_the_grid_loop_of_its_columns() -> None:

@@ -464,7 +464,8 @@ static inline int cf_sweeps_at_once(long long sweeps, int most)
 /* The limit of a coordinate, from which a tile may go on by some thousands in int. */
 static inline long long cf_limit(long long limit)
 {
-  return limit <= 0x7fffffffLL - 0xffffLL ? limit : CF_UNDEFINED;
+  const long long cf_most = 0x7fffffffLL - 0xffffLL;
+  return limit <= cf_most && limit >= -cf_most ? limit : CF_UNDEFINED;
 }
 
 /* What a block of a leaf does, from tables of its code and numbers that are known at the launch. An access is an affine

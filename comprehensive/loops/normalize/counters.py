@@ -1,0 +1,165 @@
+"""Serial loops of tiles count in ``int``, whatever type the program counts them in.
+
+In: a nest in normal form, whose serial loops count from 0.  Out: the nest with loops of other integer types over
+``int``, and what has to hold of a launch for that::
+
+    for (unsigned long k = 0; k < n; k++) s += a[k];   -->   for (int k = 0; k < n; k++) s += a[(unsigned long)k];
+                                                             n <= 2147418112
+
+The bound reads scalars of the nest alone, so that a launch can tell.  Where it cannot be that large, nothing has to
+hold.  The same holds for loops that are over ``int`` and have a bound of 64 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from comprehensive.loops.access import assigned_names, names_read
+from comprehensive.loops.integers import ONE, ZERO
+from comprehensive.loops.intervals import Interval, Ranges, values_of
+from comprehensive.loops.ir import BlockDeclare, BlockFor, BlockIf, BlockStmt, Nest, Role, Threads
+from comprehensive.loops.normalize.iterators import Counted, in_blocks, in_statements
+from comprehensive.loops.sizes import sizes
+from comprehensive.loops.traverse import subexpressions
+from comprehensive.loops.types import environment_of, type_of
+from comprehensive.metafork.ast import (
+    Binary,
+    Block,
+    Cast,
+    Declare,
+    DoWhile,
+    Expr,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+    While,
+)
+from comprehensive.metafork.scalar_types import common_type, promote
+
+LARGEST_COUNT = 2**31 - 1 - 0xFFFF
+"""Up to which coordinates and serial loops of a tile count: in ``int``, and by some thousands beyond their limits."""
+
+
+def at_most(number: Expr, largest: int = LARGEST_COUNT) -> Expr:
+    """That what is counted up to a number fits into ``int``."""
+    return Binary("<=", number, IntLiteral(largest))
+
+
+def ranges_of(nest: Nest) -> dict[str, Interval]:
+    """What the launcher knows of scalars: program parameters are at least 1, and sizes are no negative numbers."""
+    known = sizes(nest) | {s.name for s in nest.with_role(Role.DATA)}
+    least = {s.name: 1 for role in (Role.PROGRAM, Role.TILE) for s in nest.with_role(role)}
+    least |= dict.fromkeys(known, 0)
+    longest = ScalarType.LONG.highest
+    return {
+        s.name: Interval(max(least[s.name], s.type.lowest), min(s.type.highest, longest))
+        for s in nest.scalars
+        if s.name in least and s.type.is_integer
+    }
+
+
+def counted_in_int(nest: Nest) -> tuple[Nest, tuple[Expr, ...]]:
+    """The nest with its serial loops over ``int`` where a launch can tell that they are, and what has to hold."""
+    walk = _Walk(frozenset(s.name for s in nest.scalars), ranges_of(nest), {})
+    counted = replace(nest, body=walk.blocks(nest.body, environment_of(nest)))
+    return counted, tuple(walk.conditions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    scalars: frozenset[str]
+    ranges: Ranges
+    conditions: dict[Expr, None]
+
+    def blocks(self, body: tuple[BlockStmt, ...], types: Mapping[str, ScalarType]) -> tuple[BlockStmt, ...]:
+        types = dict(types)
+        result: list[BlockStmt] = []
+        for statement in body:
+            match statement:
+                case Threads():
+                    inside = {**types, **{loop.iterator: ScalarType.INT for loop in statement.loops}}
+                    result.append(replace(statement, body=self.statements(statement.body, inside)))
+                case BlockFor():
+                    counted = self._counted(statement, statement.type, types)
+                    inside = {**types, statement.iterator: statement.type}
+                    if counted is not None:
+                        inside[statement.iterator] = counted.type
+                        within = in_blocks(statement, counted, inside)
+                        statement = replace(statement, type=counted.type, body=within)
+                    result.append(replace(statement, body=self.blocks(statement.body, inside)))
+                case BlockIf():
+                    then, otherwise = (self.blocks(b, types) for b in (statement.then, statement.otherwise))
+                    result.append(replace(statement, then=then, otherwise=otherwise))
+                case BlockDeclare():
+                    types[statement.name] = statement.type
+                    result.append(statement)
+                case _:
+                    assert_never(statement)
+        return tuple(result)
+
+    def statements(self, body: tuple[Stmt, ...], types: Mapping[str, ScalarType]) -> tuple[Stmt, ...]:
+        types = dict(types)
+        result: list[Stmt] = []
+        for statement in body:
+            match statement:
+                case Declare():
+                    types[statement.name] = statement.type
+                    result.append(statement)
+                case For(type=kind):
+                    counted = None if kind is None else self._counted(statement, kind, types)
+                    inside = types if kind is None else {**types, statement.iterator: kind}
+                    if counted is not None:
+                        inside = {**types, statement.iterator: counted.type}
+                        within = in_statements(statement.body, statement.iterator, counted, inside)
+                        statement = replace(statement, type=counted.type, body=within)
+                    result.append(replace(statement, body=self.statements(statement.body, inside)))
+                case If():
+                    then, otherwise = (
+                        self.statements(b, types) for b in (statement.then, statement.otherwise)
+                    )
+                    result.append(replace(statement, then=then, otherwise=otherwise))
+                case While() | DoWhile() | Block():
+                    result.append(replace(statement, body=self.statements(statement.body, types)))
+                case _:
+                    result.append(statement)
+        return tuple(result)
+
+    def _counted(
+        self, loop: For | BlockFor, kind: ScalarType, types: Mapping[str, ScalarType]
+    ) -> Counted | None:
+        """The loop over an ``int``, and its old iterator in terms of that; None where it stays as it is."""
+        changed = assigned_names(loop.body) if isinstance(loop, For) else frozenset[str]()
+        if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE) or loop.iterator in changed:
+            return None
+        if not is_uniform(loop.bound, self.scalars) or not type_of(loop.bound, types).is_integer:
+            return None
+        values = values_of(loop.bound, types, self.ranges)
+        if common_type(kind, type_of(loop.bound, types)).wraps and values.least < 0:
+            # A negative bound is a large number there.
+            self.conditions[Binary("<=", ZERO, loop.bound)] = None
+        if values.greatest > min(kind.highest, ScalarType.INT.highest):
+            self.conditions[at_most(loop.bound, min(LARGEST_COUNT, kind.highest))] = None
+        if kind is ScalarType.INT:
+            return None
+        number = Name(loop.iterator, loop.span)
+        return Counted(ScalarType.INT, loop.bound, Cast(promote(kind), number, loop.span), number, 0)
+
+
+def is_uniform(expr: Expr, scalars: Set[str]) -> bool:
+    """Whether an expression reads scalars of the nest and nothing else."""
+    return names_read(expr) <= scalars and not any(isinstance(e, Index) for e in subexpressions(expr))
+
+
+def range_of(loop: For, scalars: Set[str], types: Mapping[str, ScalarType], ranges: Ranges) -> Interval:
+    """The values of the iterator of a loop over ``int`` that counts from 0, after :func:`counted_in_int`."""
+    most = ScalarType.INT.highest
+    if is_uniform(loop.bound, scalars):
+        greatest = values_of(loop.bound, types, ranges).greatest
+        most = greatest if greatest <= most else LARGEST_COUNT
+    return Interval(0, max(0, most - 1))

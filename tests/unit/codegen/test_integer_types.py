@@ -1,0 +1,153 @@
+"""Sizes and iterators of all integer types: the tiles of the same program over ``int``, and what C computes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from comprehensive.metafork.printer import print_expr
+from tests.unit.codegen.tile_runs import compilation_of, run_all, texts_of
+
+HEADERS = "#include <stddef.h>\n#include <stdint.h>\n"
+PRODUCT = (
+    HEADERS
+    + """void f(TYPE m, TYPE n, TYPE k, const float *a, const float *b, float *c, int B0, int B1)
+{
+  meta_schedule block(B0, B1) {
+    meta_for (TYPE i = 0; i < m; i++)
+      meta_for (TYPE j = 0; j < n; j++) {
+        float sum = 0.0f;
+        for (TYPE l = 0; l < k; l++)
+          sum += a[i * k + l] * b[l * n + j];
+        c[i * n + j] = sum;
+      }
+  }
+}
+"""
+)
+BY_HAND = (
+    HEADERS
+    + """typedef TYPE number;
+void f(number m, number n, number k, const float *a, const float *b, float *c, int B0, int B1)
+{
+  number dim0 = (m + B0 - 1) / B0, dim1 = (n + B1 - 1) / B1;
+  meta_schedule {
+    meta_for (number v = 0; v < dim0; v++)
+      meta_for (number w = 0; w < dim1; w++)
+        meta_for (number s = 0; s < B0; s++)
+          meta_for (number t = 0; t < B1; t++) {
+            number i = v * B0 + s, j = w * B1 + t;
+            if (i < m && j < n) {
+              float sum = 0.0f;
+              for (number l = 0; l < k; l++) sum += a[i * k + l] * b[l * n + j];
+              number at = i * n + j;
+              c[at] = sum;
+            }
+          }
+  }
+}
+"""
+)
+ARRAYS = {"a": (("m*k",), "f4"), "b": (("k*n",), "f4"), "c": (("m*n",), "f4")}
+SIZES = [
+    {"m": 35, "n": 70, "k": 19, "B0": 3, "B1": 5},
+    {"m": 1, "n": 1, "k": 1, "B0": 1, "B1": 1},
+    {"m": 5, "n": 4, "k": 0, "B0": 2, "B1": 4},
+    {"m": 0, "n": 3, "k": 2, "B0": 4, "B1": 1},
+]
+TYPES = ("size_t", "unsigned", "int64_t", "ptrdiff_t", "long long", "uint64_t")
+
+
+def kernels(source: str) -> list[str]:
+    """The kernels over tiles, but for the lines of the program that they come from."""
+    text = re.sub(r"#line.*\n", "", texts_of(source)["f.cu"])
+    found = re.findall(r"^template.*?^}", text, re.S | re.M)
+    return [kernel for kernel in found if "__global__" in kernel]
+
+
+@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize("program", [PRODUCT, BY_HAND], ids=["product", "by hand"])
+def test_the_kernels_are_those_of_the_program_over_int(program: str, type: str) -> None:
+    found = kernels(program.replace("TYPE", type))
+    assert found
+    assert found == kernels(program.replace("TYPE", "int"))
+
+
+@pytest.mark.parametrize(("program", "type"), [(PRODUCT, "size_t"), (BY_HAND, "unsigned")])
+def test_tiles_compute_what_c_does(program: str, type: str, tmp_path: Path) -> None:
+    assert not run_all(program.replace("TYPE", type), ARRAYS, SIZES, tmp_path)
+
+
+# Function, arrays, and runs.
+LINES = {
+    "a stencil up to a size less 1": (
+        "size_t n, const float *a, float *y, int B",
+        "meta_for (size_t i = 1; i < n - 1; i++) y[i] = a[i - 1] + a[i + 1];",
+        {"a": (("n",), "f4"), "y": (("n",), "f4")},
+        [{"n": n, "B": 4} for n in (1, 2, 3, 300)],
+    ),
+    "from one argument to another": (
+        "size_t lo, size_t hi, const float *a, float *y, int B",
+        "meta_for (size_t i = lo; i < hi; i++) y[i - lo] = a[i] * (float)(i - lo);",
+        {"a": (("hi+1",), "f4"), "y": (("hi+1",), "f4")},
+        [{"lo": 3, "hi": 120, "B": 4}, {"lo": 0, "hi": 0, "B": 1}, {"lo": 7, "hi": 2, "B": 3}],
+    ),
+    "values that wrap around": (
+        "unsigned n, unsigned *y, unsigned long *z, float *x, int B",
+        "meta_for (unsigned i = 0; i < n; i++) { y[i] = i * 2654435761u - 7u; z[i] = (size_t)i - 3;"
+        " x[i] = (float)(i - 3u); }",
+        {"y": (("n",), "u4"), "z": (("n",), "u8"), "x": (("n",), "f4")},
+        [{"n": n, "B": 8} for n in (0, 1, 5, 200)],
+    ),
+    "a choice that wraps around": (
+        "size_t n, const float *a, float *y, int B",
+        "meta_for (size_t i = 0; i < n; i++) y[i] = i - 2 < n ? a[i - 2] : a[i];",
+        {"a": (("n",), "f4"), "y": (("n",), "f4")},
+        [{"n": n, "B": 8} for n in (0, 1, 2, 3, 200)],
+    ),
+    "a serial loop from 3": (
+        "size_t n, size_t k, const float *a, float *y, int B",
+        "meta_for (size_t i = 0; i < n; i++) { float s = 0; for (size_t l = 3; l < k; l++) s += a[i*k + l] * l;"
+        " y[i] = s; }",
+        {"a": (("n*k",), "f4"), "y": (("n",), "f4")},
+        [{"n": 33, "k": k, "B": 4} for k in (0, 1, 3, 4, 40)],
+    ),
+    "subscripts that wrap around": (
+        "unsigned n, unsigned h, const float *a, float *y, int B",
+        "meta_for (unsigned i = 0; i < n; i++) y[i] = a[i * (h + 2654435700u) >> 24] + a[i * h % 251u];",
+        {"a": ((256,), "f4"), "y": (("n",), "f4")},
+        [{"n": n, "h": h, "B": 8} for n in (1, 200) for h in (0, 61, 2**31 - 5)],
+    ),
+    "int with long": (
+        "long n, int k, const float *a, float *y, int B",
+        "meta_for (int i = 0; i < n; i++) { float s = 0; for (long l = 0; l < k; l++) s += a[(long)i * k + l];"
+        " y[i] = s; }",
+        {"a": (("n*k",), "f4"), "y": (("n",), "f4")},
+        [{"n": 33, "k": k, "B": 4} for k in (0, 1, 19)],
+    ),
+    "an iterator of 8 bits": (
+        "int n, unsigned k, const float *a, float *y, int B",
+        "meta_for (int i = 0; i < n; i++) { float s = 0; for (unsigned char l = 0; l < k; l++) s += a[i*k + l];"
+        " y[i] = s; }",
+        {"a": (("n*k",), "f4"), "y": (("n",), "f4")},
+        [{"n": 33, "k": k, "B": 4} for k in (0, 1, 19)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_lines_compute_what_c_does(name: str, tmp_path: Path) -> None:
+    parameters, loop, arrays, runs = LINES[name]
+    source = f"{HEADERS}void f({parameters})\n{{\n  meta_schedule block(B) {{\n    {loop}\n  }}\n}}\n"
+    assert not run_all(source, arrays, runs, tmp_path)
+
+
+def test_what_no_type_rules_out_is_tested_at_launch(tmp_path: Path) -> None:
+    source = PRODUCT.replace("TYPE", "unsigned")
+    (region,) = compilation_of(source).plan.functions[0].regions
+    assert region.tile is not None
+    assert [print_expr(condition) for condition in region.tile.conditions] == [
+        f"(long){first} * (long){second} <= 4294967296" for first, second in ("km", "kn", "mn")
+    ]
