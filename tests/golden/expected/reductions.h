@@ -152,7 +152,7 @@ static inline cf_count reductions_1_leaf_cost(int leaf, const cf_machine *machin
     const long long cf_n15 = cf_mul(B0, m);
     const long long cf_n16 = cf_mul(B0, j_parts);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(j_parts, B1), 1), B1), cf_div(cf_sub(cf_add(i_parts, B0), 1), B0), 1 }, { B1, B0, 1 }, 32, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(j_parts, B1), 1), B1), cf_div(cf_sub(cf_add(i_parts, B0), 1), B0), 1 }, { B1, B0, 1 }, 32u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -295,7 +295,7 @@ static inline cf_count reductions_2_leaf_cost(int leaf, const cf_machine *machin
     const long long cf_n8 = cf_div(cf_div(cf_add(B0, 1), B0), 2);
     const long long cf_n9 = 2;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(1, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 29, cf_number_of(2) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(1, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 29u, cf_number_of(2) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -315,7 +315,7 @@ static inline cf_count reductions_2_leaf_cost(int leaf, const cf_machine *machin
     const long long cf_n5 = i_folded;
     const long long cf_n6 = cf_div(i_folded, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(1, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 28, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(1, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 28u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -509,7 +509,7 @@ static inline cf_count reductions_3_leaf_cost(int leaf, const cf_machine *machin
     const long long cf_n9 = cf_neg(cf_mul(2, B0));
     const long long cf_n10 = cf_sub(n, 1);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(i_parts, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 29, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(i_parts, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 29u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -646,7 +646,7 @@ static inline cf_count reductions_4_leaf_cost(int leaf, const cf_machine *machin
     const long long cf_n7 = cf_div(B0, B0);
     const long long cf_n8 = cf_div(cf_div(B0, B0), 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(1, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 28, cf_number_of(1) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(1, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 28u, cf_number_of(1) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -665,7 +665,7 @@ static inline cf_count reductions_4_leaf_cost(int leaf, const cf_machine *machin
     const long long cf_n5 = i_folded;
     const long long cf_n6 = cf_div(i_folded, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(1, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 27, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(1, B0), 1), B0), 1, 1 }, { B0, 1, 1 }, 27u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

@@ -232,12 +232,10 @@ extern "C" __global__ void every_leaf0(
 #line 33 "storage.mf"
     local[1] = shared_x[i_thread + 1];
     __half u = __float2half_rn((float)k[i]);
-    __half twice_value;
-#line 35 "storage.mf"
     __half twice_y =
         __float2half_rn(__half2float(shared_x[i_thread]) + __half2float(shared_x[i_thread]));
 #line 35 "storage.mf"
-    twice_value = twice_y;
+    __half twice_value = twice_y;
 #line 35 "storage.mf"
     y[i] =
         __float2bfloat16_rn(__bfloat162float(y[i])
@@ -290,11 +288,9 @@ extern "C" __global__ void every_leaf1(
 #line 33 "storage.mf"
     local[1] = x[i];
     __half u = __float2half_rn((float)k[i]);
-    __half twice_value;
-#line 35 "storage.mf"
     __half twice_y = __float2half_rn(__half2float(x[i - 1]) + __half2float(x[i - 1]));
 #line 35 "storage.mf"
-    twice_value = twice_y;
+    __half twice_value = twice_y;
 #line 35 "storage.mf"
     y[i] =
         __float2bfloat16_rn(__bfloat162float(y[i])

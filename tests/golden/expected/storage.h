@@ -172,36 +172,7 @@ static inline cf_count product_leaf_cost(int leaf, const cf_machine *machine, in
   const int B0 = params->B0;
   const int B1 = params->B1;
   switch (leaf) {
-  case 0: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 24, 0 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 12, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 0, 1, 0, 1 }, { 3, 4, 1, 0 }, { 0, 1, 0, 1 } };
-    static const cf_access cf_accesses[] = {
-      { 2, 0, 0, 2, 0, 0, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 13, 0 }, 0, 2, 0, 1 }, /* a, read */
-      { 2, 0, 3, 2, 1, 1, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
-      { 3, 2, 3, 2, 0, 1, { 0, 12, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 4, 1, 0, 1 }, /* shared memory, read */
-      { 3, 2, 1, 2, 0, 0, { 1, 0, 0 }, { 6, 7, 1 }, { 6, 0, 0 }, 6, 1, 0, 1 }, /* b, read */
-      { 0, 3, 2, 2, 1, 0, { 1, 12, 0 }, { 6, 7, 1 }, { 6, 13, 0 }, 8, 0, 0, 1 }, /* c, written */
-    };
-    static const short cf_loops[] = { 2, 6, 1, 13, 3, 1, 3, 12 };
-    static const short cf_origins[] = { 0, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 4, 4, 5 };
-    const long long cf_n2 = cf_div(B1, 2);
-    const long long cf_n3 = cf_div(B0, 2);
-    const long long cf_n4 = cf_div(cf_div(cf_sub(cf_add(n, B1), 1), B1), 2);
-    const long long cf_n5 = cf_div(cf_div(cf_sub(cf_add(n, B0), 1), B0), 2);
-    const long long cf_n6 = B1;
-    const long long cf_n7 = B0;
-    const long long cf_n8 = cf_div(cf_sub(cf_mul(2, B0), 1), B0);
-    const long long cf_n9 = cf_div(cf_div(cf_sub(cf_mul(2, B0), 1), B0), 2);
-    const long long cf_n10 = cf_div(cf_sub(cf_add(B1, n), 1), B1);
-    const long long cf_n11 = cf_div(cf_div(cf_sub(cf_add(B1, n), 1), B1), 2);
-    const long long cf_n12 = n;
-    const long long cf_n13 = cf_mul(B0, n);
-    const long long cf_n14 = cf_div(n, 2);
-    const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 31, cf_number_of(cf_mul(B0, n)) };
-    return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
-  }
+  case 0:
   case 1: {
     static const cf_context cf_contexts[] = { { -1, 1, 0, 24, 0 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 12, 1, 2, 0 } };
     static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 0, 1, 0, 1 }, { 3, 4, 1, 0 }, { 0, 1, 0, 1 } };
@@ -229,7 +200,7 @@ static inline cf_count product_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n13 = cf_mul(B0, n);
     const long long cf_n14 = cf_div(n, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 30, cf_number_of(cf_mul(B0, n)) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 0 ? 31u : 30u, cf_number_of(cf_mul(B0, n)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2: {
@@ -253,7 +224,7 @@ static inline cf_count product_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n9 = cf_div(n, 2);
     const long long cf_n10 = cf_mul(B0, n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 30, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 30u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -632,7 +603,7 @@ static inline cf_count rounded_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n8 = cf_mul(B, n);
     const long long cf_n9 = cf_div(n, 2);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 30, cf_number_of(cf_add(cf_mul(B, n), n)) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 30u, cf_number_of(cf_add(cf_mul(B, n), n)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -654,7 +625,7 @@ static inline cf_count rounded_leaf_cost(int leaf, const cf_machine *machine, in
     const long long cf_n6 = cf_div(n, 2);
     const long long cf_n7 = cf_mul(B, n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 30, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(n, B), 1), B), 1, 1 }, { B, 1, 1 }, 30u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
@@ -975,7 +946,7 @@ static inline cf_count every_leaf_cost(int leaf, const cf_machine *machine, int 
     const long long cf_n7 = cf_add(B, 2);
     const long long cf_n8 = 2;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), 1, 1 }, { B, 1, 1 }, 32, cf_number_of(cf_add(B, 2)) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), 1, 1 }, { B, 1, 1 }, 32u, cf_number_of(cf_add(B, 2)) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 1: {
@@ -995,7 +966,7 @@ static inline cf_count every_leaf_cost(int leaf, const cf_machine *machine, int 
     const long long cf_n4 = B;
     const long long cf_n5 = 2;
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), 1, 1 }, { B, 1, 1 }, 32, cf_number_of(0) };
+    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), 1, 1 }, { B, 1, 1 }, 32u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:
