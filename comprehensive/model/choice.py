@@ -18,6 +18,7 @@ from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.kernel import Source
 from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.codegen.terms import size_of
+from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.normalize.counters import LARGEST_COUNT
 from comprehensive.machine.cost import SATURATED, Cost, Launch, cost
 from comprehensive.metafork.printer import print_expr
@@ -171,11 +172,19 @@ def _obstacle(
     for atom in plan.system.atoms:
         if not atom.holds({name: point[name] for name in atom.symbols}):
             return atom.substitute(sizes).format()
-    if any(abs(limit) > LARGEST_COUNT for limit in _limits(plan, values)):
-        return "a kernel counts in 32 bits"
-    for condition in plan.conditions:
-        if not wide_value(plan.nest, condition, values):
-            return f"{print_expr(condition)} does not hold"
+    return size_obstacle(plan, values)
+
+
+def size_obstacle(plan: TilePlan, values: Mapping[str, int]) -> str:
+    """Return why a tile cannot run at these values of scalars, on whatever machine; an empty text where it can."""
+    try:
+        if any(abs(limit) > LARGEST_COUNT for limit in _limits(plan, values)):
+            return "a kernel counts in 32 bits"
+        for condition in plan.conditions:
+            if not wide_value(plan.nest, condition, values):
+                return f"{print_expr(condition)} does not hold"
+    except UndefinedBehaviour as error:
+        return f"its conditions cannot be computed: {error}"
     return ""
 
 

@@ -23,6 +23,7 @@ from comprehensive.loops.traverse import statements_in
 from comprehensive.loops.types import environment_of, with_declarations
 from comprehensive.machine.device import load_device
 from comprehensive.metafork.ast import ScalarType
+from comprehensive.model.choice import size_obstacle
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary
 from comprehensive.runtime.cpu import build as build_kernels
 from comprehensive.runtime.guarded import Edge, GuardedProcess, Outside
@@ -220,14 +221,13 @@ def _run_function(
             continue
         meaningless = 0
         # Systems assume that every integer is non-negative, also one that the launcher takes at any sign.
-        every: list[dict[str, Rational]] = [
-            {
-                name: max(0, value) if name in free else value
-                for name, value in all_scalars(nest, sample.arguments).items()
-                if isinstance(value, int)
-            }
-            | dict(levels)
+        integers = [
+            {n: v for n, v in all_scalars(nest, sample.arguments).items() if isinstance(v, int)}
             for nest in nests
+        ]
+        every: list[dict[str, Rational]] = [
+            {name: max(0, value) if name in free else value for name, value in values.items()} | dict(levels)
+            for values in integers
         ]
         for r, leaf in cases:
             if runs[r, leaf] >= points:
@@ -236,6 +236,9 @@ def _run_function(
             values = every[r]
             limits = [limit for limit in tree.limits if limit not in levels]
             tile = plan.regions[r].tile_of(leaf)
+            tiling = plan.regions[r].tiling_of(leaf)
+            if tiling is not None and size_obstacle(tiling[0], integers[r]):
+                continue  # a condition on sizes that a launch looks at
             # A tile runs on every machine that it fits, whatever the parameters; the fake device has room.
             machine = {} if tile else machine_for(tree.leaves[leaf].system, values, limits)
             if machine is None or (not tile and _threads(plan, r, values) > MAX_BLOCK_THREADS):

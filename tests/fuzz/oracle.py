@@ -32,6 +32,7 @@ from comprehensive.generate import outputs
 from comprehensive.loops.interpreter import EndlessLoopError, UndefinedBehaviour, c_value
 from comprehensive.loops.ir import Role
 from comprehensive.machine.device import load_device
+from comprehensive.model.choice import size_obstacle
 from comprehensive.runtime.cpu import CpuFaultError, CpuLibrary, Outcome
 from comprehensive.runtime.guarded import Edge, GuardedProcess
 from comprehensive.runtime.serial import SerialBuildError, SerialLibrary
@@ -471,9 +472,9 @@ class _Runner:
                 kind = region.kind_of(number)
                 if tiling is not None:
                     tiles, sizes = tiling
-                    if all(
-                        a.holds({**load_device("sm_90").parameters(), **sizes}) for a in tiles.system.atoms
-                    ):
+                    machine = {**load_device("sm_90").parameters(), **sizes}
+                    fits = all(atom.holds(machine) for atom in tiles.system.atoms)
+                    if fits and not size_obstacle(tiles, values[r]):
                         chosen = {**program, tile or "": region.tile_of(number)}
                         name = f"{region.name} {kind} {region.tile_of(number)}"
                         cases.append(_Case(kind, name, (r, number), {}, chosen, region.tile_of(number)))
