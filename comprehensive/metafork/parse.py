@@ -158,7 +158,7 @@ class _FunctionReader:
         parameters, understood = self._parameters(found)
         body, host, regions = self._body_tokens(found)
         own = declared_names(self._tokens[found.parameters.start : found.closing])
-        parameters = (*parameters, *self._of_file(body, own))
+        parameters = (*parameters, *self._of_file(body, host, own))
         _report_jumps(host)
         # Twice: which definitions there are decides which names change, and that which definitions count.
         definitions = host_code(body, regions, parameters, Changes(), self._host_value, {}).definitions
@@ -200,14 +200,22 @@ class _FunctionReader:
             check_function(function, names, sink)
         return function
 
-    def _of_file(self, body: Sequence[Token], own: frozenset[str]) -> list[Parameter]:
-        """The variables of the file that a function uses, whose own names hide others."""
-        spoken = {
+    def _of_file(self, body: Sequence[Token], host: Sequence[Token], own: frozenset[str]) -> list[Parameter]:
+        """The variables of the file that a function is passed: those that it uses, and hides by no name of its own.
+
+        What host code changes and no region reads is not among them: the launcher has a copy that lives on.
+        """
+        spoken = _names_spoken(body)
+        alone = {
             token.text
-            for before, token in zip((None, *body), body, strict=False)
-            if token.type == "NAME" and (before is None or before.type != "DOT")
-        }
-        return [v for name, v in self._variables.items() if name in spoken and name not in own]
+            for before, token, after in zip((None, *host), host, (*host[1:], None), strict=False)
+            if token.type == "NAME"
+            and (
+                (after is not None and after.type in _CHANGES)
+                or (before is not None and before.type == "INCDEC")
+            )
+        } - _names_spoken([token for token, left in zip(body, host, strict=True) if token is not left])
+        return [v for name, v in self._variables.items() if name in spoken - alone and name not in own]
 
     def _pointers(
         self,
@@ -554,6 +562,19 @@ def _report_copies(functions: Sequence[Function], sink: DiagnosticSink) -> None:
             token.span,
             help=f"pass '{token.text}' as a parameter, or make it const",
         )
+
+
+_CHANGES = frozenset(("ASSIGN", "COMPOUND", "INCDEC"))
+"""What stands behind a scalar that a statement changes."""
+
+
+def _names_spoken(tokens: Sequence[Token]) -> set[str]:
+    """The names in a text that are no members of structures."""
+    return {
+        token.text
+        for before, token in zip((None, *tokens), tokens, strict=False)
+        if token.type == "NAME" and (before is None or before.type != "DOT")
+    }
 
 
 def _report_lost_values(parameters: Sequence[Parameter], host: Sequence[Token], changed: Changes) -> None:

@@ -131,11 +131,12 @@ def storage_names(tokens: Sequence[Token]) -> Mapping[str, str]:
 
 
 def _variables(tokens: Sequence[Token]) -> frozenset[str]:
-    """The names that stand behind words of C's own types, as those of variables do, with or without a star."""
+    """The names that stand behind a type, as those of variables do: a word of C, with or without a star, or a name."""
     found: set[str] = set()
-    is_typed = False
+    is_typed = is_named = False
     for token in tokens:
-        if token.type == "NAME" and is_typed:
+        if token.type == "NAME" and (is_typed or is_named):
             found.add(token.text)
+        is_named = token.type == "NAME" and not is_named
         is_typed = token.type == "TYPE_WORD" or (token.type in ("STAR", "QUALIFIER") and is_typed)
     return frozenset(found)

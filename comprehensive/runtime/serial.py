@@ -21,6 +21,7 @@ from comprehensive.codegen.interface import Argument
 from comprehensive.metafork.ast import Function, Program
 from comprehensive.metafork.locate import CLAUSES
 from comprehensive.runtime.elided import elision
+from comprehensive.runtime.entry import ENTRY
 from comprehensive.runtime.values import Value, as_pointer, as_scalar
 from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.host import Compiler, headers_on_cpu
@@ -28,8 +29,6 @@ from comprehensive.toolchain.unit import compile_unit, write_binary
 
 TIMEOUT_S = 120.0
 PARALLEL_FOR = '_Pragma("omp parallel for") for'
-ENTRY = "cf_serial_"
-"""Before the name of a function whose variables of the file are set first."""
 PARALLEL_UPDATE = '_Pragma("omp atomic")'
 
 # Assertions are the caller's to respect: a failing one would end this process.

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from comprehensive.runtime.serial import ENTRY
+from comprehensive.runtime.entry import ENTRY
 from comprehensive.tuning.data import c_scalar, drawn, written
 
 

@@ -74,7 +74,7 @@ def test_unbalanced_braces_are_located(tmp_path: Path) -> None:
     [
         ("goto end;", ("goto",)),
         ("return;", ("return",)),
-        ("*(a + p) = 0.0f;", ("f.mf:8:11",)),
+        ("*(1 + p) = 0.0f;", ("f.mf:8:11",)),
         ("a[p] = frobnicate(b[p]);", ("frobnicate",)),
         ("a[p] = undeclared;", ("undeclared",)),
         ("break;", ("break",)),

@@ -33,7 +33,7 @@ def _compiled_once(monkeypatch: pytest.MonkeyPatch, compilation: Compilation) ->
         assert (source, options.registers) == (JACOBI, "estimate")
         return compilation
 
-    monkeypatch.setattr(cli, "_compile", once)
+    monkeypatch.setattr("comprehensive.cli.tree.compile_source", once)
 
 
 def leaf(*arguments: str) -> Result:

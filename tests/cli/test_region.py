@@ -44,7 +44,7 @@ def _each_source_is_compiled_once() -> Iterator[None]:  # pyright: ignore[report
         return compiled(source.stem)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cli, "_compile", once)
+        patch.setattr("comprehensive.cli.tree.compile_source", once)
         yield
 
 
@@ -153,7 +153,7 @@ def test_registers_are_counted_for_the_device(
         asked.append(options.arch)
         return compiled(source.stem)
 
-    monkeypatch.setattr(cli, "_compile", compile_it)
+    monkeypatch.setattr("comprehensive.cli.tree.compile_source", compile_it)
     result = CliRunner().invoke(cli.cli, ["tree", JACOBI, "--region", "B,s", *options])
     assert result.exit_code == 0, result.output
     assert asked == [arch]
@@ -177,7 +177,7 @@ def test_a_share_may_be_a_fraction(monkeypatch: pytest.MonkeyPatch) -> None:
     def compile_it(source: Path, options: Options) -> Compilation:
         return compilation
 
-    monkeypatch.setattr(cli, "_compile", compile_it)
+    monkeypatch.setattr("comprehensive.cli.tree.compile_source", compile_it)
     # The fragments of that tree are no variants of a nest.
     monkeypatch.setattr("comprehensive.parameter_space.describe_leaf", str)
     document = json.loads(region(JACOBI, "B", "-D", "P_occ=1/2", "--format", "json").stdout)

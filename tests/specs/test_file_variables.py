@@ -100,7 +100,7 @@ def test_launchers_are_passed_what_a_function_uses(tmp_path: Path) -> None:
 
 
 def test_a_change_of_a_variable_that_gets_lost_is_named(tmp_path: Path) -> None:
-    text = SEVERAL.replace("  for (int t", "  steps -= 1;\n  for (int t")
+    text = SEVERAL.replace("  for (int t", "  weight *= 2;\n  for (int t")
     (diagnostic,) = compiled(text, tmp_path).diagnostics
     assert diagnostic.code == "CF0320"
     assert diagnostic.span is not None

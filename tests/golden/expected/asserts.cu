@@ -144,7 +144,7 @@ int asserts_run(cf_call &cf_state, float *x, int n, int d, int B)
     return asserts_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, x, n, d);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = asserts_select(cf_state.machine, n, d, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

@@ -410,7 +410,7 @@ int blur5x5_run(cf_call &cf_state, const float *in, float *out, int h, int w, in
     return blur5x5_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, cf_together, in, out, h, w);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 3)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = blur5x5_select(cf_state.machine, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

@@ -188,7 +188,7 @@ int bytes_run(cf_call &cf_state, const unsigned char *a, unsigned char *b, int m
     return bytes_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, a, b, m, n);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = bytes_select(cf_state.machine, m, n, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

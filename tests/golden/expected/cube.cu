@@ -228,7 +228,7 @@ int cube_run(cf_call &cf_state, const float *a, float *b, int n, int B0, int B1,
     return cube_tile_run<1, 4, 32, 1, 1, 1, 8>(cf_state, cf_chosen.leaf, a, b, n);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = cube_select(cf_state.machine, n, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

@@ -149,7 +149,7 @@ int mixed_run(cf_call &cf_state, const float *x, double *y, int n, double alpha,
     return mixed_tile_run<128, 1, 8>(cf_state, cf_chosen.leaf, x, y, n, alpha);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = mixed_select(cf_state.machine, n, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

@@ -438,7 +438,7 @@ int permute_run(cf_call &cf_state, const float *x, float *y, int a, int b, int c
     return permute_tile_run<1, 4, 32, 1, 1, 1, 8>(cf_state, cf_chosen.leaf, x, y, a, b, c, d);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = permute_select(cf_state.machine, a, b, c, d, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

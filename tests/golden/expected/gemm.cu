@@ -392,7 +392,7 @@ int gemm_run(cf_call &cf_state, const float *a, const float *b, float *c, int m,
     return gemm_tile_run<8, 8, 4, 4, 16, 2, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 6)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = gemm_select(cf_state.machine, m, n, k, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

@@ -967,7 +967,7 @@ int heat3d_1_run(cf_call &cf_state, float *a, float *b, int n, float r, int B0, 
     return heat3d_1_tile_run<1, 4, 32, 1, 1, 1, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 3)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = heat3d_1_select(cf_state.machine, n, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;
@@ -1177,7 +1177,7 @@ int heat3d_2_run(cf_call &cf_state, float *a, float *b, int n, float r, int B0, 
     return heat3d_2_tile_run<1, 4, 32, 1, 1, 1, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 3)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = heat3d_2_select(cf_state.machine, n, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

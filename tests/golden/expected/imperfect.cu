@@ -523,7 +523,7 @@ int scaled_rows_1_run(cf_call &cf_state, const float *x, const float *w, float *
     return scaled_rows_1_tile_run<32, 1, 64, 4, 1>(cf_state, cf_chosen.leaf, cf_together, x, w, sum, n, m);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = scaled_rows_1_select(cf_state.machine, n, m, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;
@@ -651,7 +651,7 @@ int scaled_rows_2_run(cf_call &cf_state, const float *x, const float *w, float *
     return scaled_rows_2_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, x, w, sum, y, n, m);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = scaled_rows_2_select(cf_state.machine, n, m, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;
@@ -766,7 +766,7 @@ int scaled_rows_3_run(cf_call &cf_state, float *y, float *last, int n, int m, in
     return scaled_rows_3_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, y, last, n, m);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = scaled_rows_3_select(cf_state.machine, n, m, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

@@ -748,7 +748,7 @@ int jacobi1d_run(cf_call &cf_state, int *a, int N, int s, int B, int dim, int t,
     return cf_swept(cf_state, cf_sweeps, 0, jacobi1d_time_run<256, 4, 19, 6>(cf_state, cf_chosen.leaf, cf_sweeps, a, N, s, B, dim, t));
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = jacobi1d_select(cf_state.machine, N, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

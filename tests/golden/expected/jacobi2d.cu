@@ -1076,7 +1076,7 @@ int jacobi2d_1_run(cf_call &cf_state, float *a, float *b, int n, int B0, int B1,
     return cf_swept(cf_state, cf_sweeps, 1, jacobi2d_1_time_run<2, 128, 20, 1, 7, 4>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n));
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 3)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = jacobi2d_1_select(cf_state.machine, n, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;
@@ -1239,7 +1239,7 @@ int jacobi2d_2_run(cf_call &cf_state, float *a, float *b, int n, int B0, int B1,
     return cf_swept(cf_state, cf_sweeps, 1, jacobi2d_2_time_run<2, 128, 20, 1, 7, 4>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n));
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 3)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = jacobi2d_2_select(cf_state.machine, n, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

@@ -277,7 +277,7 @@ int matadd_run(cf_call &cf_state, const int *a, const int *b, int *c, int N, int
     return matadd_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, a, b, c, N, B0, B1, dim0, dim1);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = matadd_select(cf_state.machine, N, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

@@ -334,7 +334,7 @@ int matvec_run(cf_call &cf_state, const float *a, const float *x, float *y, int 
     return matvec_tile_run<32, 1, 64, 4, 1>(cf_state, cf_chosen.leaf, cf_together, a, x, y, m, n);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = matvec_select(cf_state.machine, m, n, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

@@ -168,7 +168,7 @@ int openacc_1_run(cf_call &cf_state, int *a, int m, int B0, int t)
     return openacc_1_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, a, m, t);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = openacc_1_select(cf_state.machine, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

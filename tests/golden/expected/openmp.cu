@@ -592,7 +592,7 @@ int openmp_run(cf_call &cf_state, const double *a, const double *b, double *c, i
     return openmp_tile_run<8, 8, 4, 4, 16, 2, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 6)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = openmp_select(cf_state.machine, n, m, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

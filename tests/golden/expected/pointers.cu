@@ -229,7 +229,7 @@ int pointers_run(cf_call &cf_state, const float *a, float *b, int m, int n, int 
     return pointers_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, a, b, m, n);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = pointers_select(cf_state.machine, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

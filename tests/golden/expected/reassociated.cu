@@ -319,7 +319,7 @@ int reassociated_run(cf_call &cf_state, const float *a, const float *x, float *y
     return reassociated_tile_run<1, 1, 1024, 4, 1>(cf_state, cf_chosen.leaf, cf_together, a, x, y, m, n);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 4)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = reassociated_select(cf_state.machine, m, n, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

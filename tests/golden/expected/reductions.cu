@@ -616,7 +616,7 @@ int reductions_2_run(cf_call &cf_state, float *r, float *parts_of_float, float *
     return reductions_2_tile_run<1, 1, 1024, 4, 1>(cf_state, cf_chosen.leaf, cf_together, r, parts_of_float, parts_of_float_1, norm, most, i_folded);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 4)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = reductions_2_select(cf_state.machine, n, m, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;
@@ -796,7 +796,7 @@ int reductions_4_run(cf_call &cf_state, int *total, unsigned *parts_of_unsigned,
     return reductions_4_tile_run<1, 1, 1024, 4, 1>(cf_state, cf_chosen.leaf, cf_together, total, parts_of_unsigned, sum, i_folded);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 4)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = reductions_4_select(cf_state.machine, n, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

@@ -577,7 +577,7 @@ int sweeps_1_run(cf_call &cf_state, float *a, float *b, int n, int B, int T, int
     return cf_swept(cf_state, cf_sweeps, 0, sweeps_1_time_run<256, 4, 19, 6>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n));
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = sweeps_1_select(cf_state.machine, n, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;
@@ -684,7 +684,7 @@ int sweeps_2_run(cf_call &cf_state, float *a, float *b, int n, int B, int T, int
     return cf_swept(cf_state, cf_sweeps, 0, sweeps_2_time_run<256, 4, 19, 6>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n));
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = sweeps_2_select(cf_state.machine, n, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

@@ -294,7 +294,7 @@ int transpose_run(cf_call &cf_state, const float *a, float *c, int N, int B0, in
     return transpose_tile_run<8, 32, 4, 1, 4>(cf_state, cf_chosen.leaf, a, c, N, B0, B1, s, dim0, dim1);
   default:
     if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device", 1, 0);
+      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
   const int cf_status = transpose_select(cf_state.machine, N, &cf_params, &cf_chosen);
   if (cf_state.why) *cf_state.why = cf_chosen;

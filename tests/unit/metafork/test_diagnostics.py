@@ -280,7 +280,7 @@ CASES: dict[str, tuple[str, str]] = {
         in_region("meta_for (int i = 0; i < d; i += §n*B) meta_for (int u = 0; u < B; u++) c[u] = 1;"),
     ),
     "a call of itself": ("CF0319", in_host("  §f(n, 0);")),
-    "a variable of the file": ("CF0320", "static int shift;\n" + in_host("  §shift = n;")),
+    "a variable of the file": ("CF0320", "static int §shift;\n" + in_host("  shift = n;")),
     "two functions": ("CF0322", f"{in_host('')}§{in_host('')}"),
     "a function and a region": (
         "CF0322",

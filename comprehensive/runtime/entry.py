@@ -1,0 +1,6 @@
+"""The names of the functions of the serial program that set the variables of its file before they run one."""
+
+from __future__ import annotations
+
+ENTRY = "cf_serial_"
+"""What stands before the name of the function that is run."""
