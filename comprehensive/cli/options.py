@@ -218,8 +218,10 @@ def options_of(
     configuration: Configuration,
     device_arch: str = "sm_90",
 ) -> Options:
-    """From what :func:`with_compile_options` has read and :func:`configured` has made of it; ``device_arch`` is the
-    architecture where none is asked for."""
+    """Return the options of a compilation from those of the command line, which :func:`configured` has parted.
+
+    ``device_arch`` is the architecture where none is asked for.
+    """
     from comprehensive.driver import Options
     from comprehensive.machine.architectures import demand_architecture
 
@@ -245,7 +247,7 @@ def options_of(
 def configured(
     source: Path, definitions: Sequence[str], compile_options: dict[str, Any]
 ) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """Of ``-D``, ``-U`` and ``-I``: the definitions that are values, and the options with the rest as one of them.
+    """Part ``-D``, ``-U`` and ``-I`` into definitions that are values, and a configuration of the preprocessor.
 
     ``-D NAME`` and ``-D NAME=TEXT`` define a macro where the program mentions the name and declares no variable with
     it; else they are values.

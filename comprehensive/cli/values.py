@@ -1,4 +1,4 @@
-"""What the texts of options stand for.  Texts that stand for nothing raise click.UsageError."""
+"""Readers of the texts of options.  A text that stands for nothing raises click.UsageError."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMBER = r"-?[0-9]{1,1000}(/0*[1-9][0-9]{0,999}|\.[0-9]{1,1000})?"
 
 
 def domains_of(values: tuple[str, ...]) -> dict[str, Domain]:
-    """Of ``--points``."""
+    """Return the domain of each parameter that ``--points NAME=VALUES`` names."""
     from comprehensive.leaf_parameters import domain
 
     parsed: dict[str, Domain] = {}
@@ -33,7 +33,7 @@ def domains_of(values: tuple[str, ...]) -> dict[str, Domain]:
 
 
 def symbols_of(region: str) -> tuple[str, ...]:
-    """Of ``--region``."""
+    """Return the one or two parameters that ``--region NAME[,NAME]`` names."""
     names = tuple(name.strip() for name in region.split(","))
     if not 1 <= len(names) <= 2 or not all(name.isidentifier() for name in names):
         raise click.UsageError(f"--region {region}: expected one name or two, as in --region B0,B1")
@@ -43,7 +43,7 @@ def symbols_of(region: str) -> tuple[str, ...]:
 
 
 def ranges_of(values: tuple[str, ...]) -> dict[str, tuple[int, int]]:
-    """Of ``--range``, each with its ends."""
+    """Return the lower and the upper end that ``--range NAME=LOW:HIGH`` gives each parameter."""
     parsed: dict[str, tuple[int, int]] = {}
     for value in values:
         found = re.fullmatch(r"(\w+)=(-?\d+):(-?\d+)", value, re.ASCII)
@@ -54,7 +54,7 @@ def ranges_of(values: tuple[str, ...]) -> dict[str, tuple[int, int]]:
 
 
 def definitions_of(values: tuple[str, ...]) -> dict[str, Rational]:
-    """Of ``-D``, each name once."""
+    """Return the values that ``-D NAME=VALUE`` gives; a name may be given once."""
     parsed: dict[str, Rational] = {}
     for value, (name, number) in zip(values, assignments_of(values), strict=True):
         if name in parsed:
@@ -64,7 +64,7 @@ def definitions_of(values: tuple[str, ...]) -> dict[str, Rational]:
 
 
 def assignments_of(values: Sequence[str], option: str = "-D") -> list[tuple[str, Rational]]:
-    """Of ``-D``, in order; a name may be there more than once."""
+    """Return the pairs that ``-D NAME=VALUE`` gives, in order; a name may be given more than once."""
     parsed: list[tuple[str, Rational]] = []
     for value in values:
         name, _, number = value.partition("=")
@@ -78,7 +78,7 @@ def assignments_of(values: Sequence[str], option: str = "-D") -> list[tuple[str,
 
 
 def sizes_of(values: tuple[str, ...]) -> list[dict[str, Rational]]:
-    """Of ``--sizes``, a combination each."""
+    """Return the combination of sizes that each ``--sizes n=1024,T=20`` gives."""
     rows: list[dict[str, Rational]] = []
     for value in values:
         pairs = assignments_of(value.split(","), "--sizes")
