@@ -55,7 +55,7 @@ STATUS: Mapping[int, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """What a call has launched.
+    """The outcome of a call: what it has launched.
 
     ``leaf`` is the number of what ran last, as in the manifest: leaves first, then tiles; -1 if sizes are
     empty.

@@ -56,7 +56,7 @@ from comprehensive.metafork.returns import Returns, needs_flag
 from comprehensive.metafork.scope import Kind, Scope, Symbol
 from comprehensive.metafork.substitution import Part, Substitution, with_operands
 from comprehensive.metafork.tokens import Origin
-from comprehensive.metafork.walk import expressions, names, parts, statements
+from comprehensive.metafork.walk import assigned_scalars, expressions, names, parts, statements
 
 MAXIMUM_SIZE = 20_000
 """Operations and statements that calls in one file may become."""
@@ -311,7 +311,7 @@ class Inliner:
         arrays: Mapping[str, Part],
         before: list[Stmt],
     ) -> Expr:
-        changed = _assigned(helper.body)
+        changed = assigned_scalars(helper.body)
         own: dict[str, Expr] = {}
         for p, value in bound:
             if p.name in changed:
@@ -427,13 +427,6 @@ def _size(body: tuple[Stmt, ...]) -> int:
     """How many statements and operations there are."""
     own = [part for statement in statements(body) for part in parts(statement)[0]]
     return sum(1 for _ in statements(body)) + sum(1 for part in own for _ in expressions(part))
-
-
-def _assigned(body: tuple[Stmt, ...]) -> frozenset[str]:
-    """The scalars that statements assign."""
-    targets = (s.target for s in statements(body) if isinstance(s, Assign))
-    found = {target.identifier for target in targets if isinstance(target, Name)}
-    return frozenset(found | {s.iterator for s in statements(body) if isinstance(s, For) and s.type is None})
 
 
 def _declared(body: tuple[Stmt, ...]) -> dict[tuple[str, ScalarType, int], None]:

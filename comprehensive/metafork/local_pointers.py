@@ -34,7 +34,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.substitution import Part, Substitution
-from comprehensive.metafork.walk import expressions, names, statements
+from comprehensive.metafork.walk import assigned_scalars, expressions, names, statements
 
 ZERO = IntLiteral(0)
 
@@ -133,18 +133,19 @@ class _Pointers:
             kinds = f"{pointer.type.value}, and '{part.array}' has elements of {arrays[part.array].value}"
             self._error(pointer, pointer.span, f"points to {kinds}")
             return [], ()
-        if pointer.name in {name for s in statements(rest) for name in _declared(s)}:
+        own = {name for s in statements(rest) for name in _declared(s)}
+        if pointer.name in own:
             self._error(pointer, pointer.span, "has the name of another variable in its scope")
             return [], ()
         declared: list[Stmt] = []
-        assigned = {name for s in statements(rest) for name in (*_assigned(s), *_declared(s))}
+        assigned = assigned_scalars(rest)
         moves = pointer.name in assigned
-        subscripts = tuple(self._steady(pointer, s, assigned, declared) for s in part.subscripts)
+        subscripts = tuple(self._steady(pointer, s, assigned | own, declared) for s in part.subscripts)
         offset = part.offset
         if moves:
             offset = self._variable(pointer, offset or ZERO, declared)
         elif offset is not None:
-            offset = self._steady(pointer, offset, assigned, declared)
+            offset = self._steady(pointer, offset, assigned | own, declared)
         found = Part(part.array, subscripts, offset)
         if isinstance(offset, Name) and moves:
             rest = self._moved(rest, pointer, found, offset)
@@ -152,7 +153,7 @@ class _Pointers:
         value = whole if offset is None else Binary("+", whole, offset, pointer.span)
         return declared, Substitution({pointer.name: value}, {pointer.name: found}, None).body(rest)
 
-    def _steady(self, pointer: Declare, value: Expr, assigned: set[str], declared: list[Stmt]) -> Expr:
+    def _steady(self, pointer: Declare, value: Expr, assigned: frozenset[str], declared: list[Stmt]) -> Expr:
         """The value itself where it stays the same; else a variable that holds it."""
         reads_memory = any(isinstance(e, Index) for e in expressions(value))
         if reads_memory or assigned & set(names(value)):
@@ -202,15 +203,6 @@ class _Pointers:
 
 def _sum(base: Expr, offset: Expr | None) -> Expr:
     return base if offset is None else Binary("+", base, offset, base.span)
-
-
-def _assigned(statement: Stmt) -> tuple[str, ...]:
-    """The scalar that a statement assigns by itself."""
-    match statement:
-        case Assign(target=Name(identifier=name)) | For(type=None, iterator=name):
-            return (name,)
-        case _:
-            return ()
 
 
 def _declared(statement: Stmt) -> tuple[str, ...]:

@@ -98,6 +98,16 @@ def names(expression: Expr) -> Iterator[str]:
     return (node.identifier for node in expressions(expression) if isinstance(node, Name))
 
 
+def assigned_scalars(body: tuple[Stmt, ...]) -> frozenset[str]:
+    """Return the scalars that statements assign, iterators of loops that do not declare them among these."""
+    found = [
+        s.target.identifier for s in statements(body) if isinstance(s, Assign) and isinstance(s.target, Name)
+    ]
+    return frozenset(
+        [*found, *(s.iterator for s in statements(body) if isinstance(s, For) and s.type is None)]
+    )
+
+
 def arrays(body: tuple[Stmt, ...]) -> frozenset[str]:
     """The arrays whose elements statements read or write."""
     return frozenset(

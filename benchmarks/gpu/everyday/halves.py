@@ -6,7 +6,7 @@ from benchmarks.gpu.everyday.computation import Computation, kept, read, written
 from benchmarks.gpu.everyday.grids import five, inside
 
 ROUNDED_ONCE = 2e-3
-"""Of the largest element: results of 11 significant bits."""
+"""The share of the largest element by which results of 11 significant bits may differ."""
 ROUNDED_OFTEN = 8e-3
 """The same where torch rounds every part of a sum, or results have 8 significant bits."""
 

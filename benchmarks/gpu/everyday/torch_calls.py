@@ -1,4 +1,4 @@
-"""What a user of torch calls, in the types of the arrays and without TF32; the fastest of several calls counts.
+"""The calls by which users of torch compute each kernel, in its types and without TF32; the fastest one counts.
 
 A call gets the arrays of the computation and gives the tensor in which the result stands.
 """
