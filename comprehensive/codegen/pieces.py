@@ -25,7 +25,7 @@ from comprehensive.loops.rewrite import (
     statements_in,
     subexpressions,
 )
-from comprehensive.metafork.ast import Assign, Expr, For, Index, Name, Stmt
+from comprehensive.metafork.ast import Assign, Binary, Expr, For, If, Index, Name, Stmt
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +140,17 @@ def operands_of(
     if not pieces:
         raise _NoPieceError("the loop reads nothing that changes from step to step")
     return held, pieces
+
+
+def where_touched(
+    steps: Expr, around: tuple[Stmt, ...], element: Index, accesses: tuple[Stmt, ...]
+) -> tuple[Stmt, ...]:
+    """The accesses to an element that a loop assigns, under the condition that the program touches the element at all.
+
+    A loop without steps does not, and the element need not be there: unless a statement around the loop assigns it.
+    """
+    assigned = {s.target for s in around if isinstance(s, Assign)}
+    return accesses if element in assigned else (If(Binary("<", ZERO, steps), accesses),)
 
 
 def _references(body: tuple[Stmt, ...], data: Container[str]) -> list[Index]:

@@ -22,7 +22,7 @@ from comprehensive.codegen.kernel import KernelStmt, Plain
 from comprehensive.codegen.parameters import flat
 from comprehensive.codegen.patch_steps import patch_steps
 from comprehensive.codegen.piece_layout import PieceLayout
-from comprehensive.codegen.pieces import operands_of
+from comprehensive.codegen.pieces import operands_of, where_touched
 from comprehensive.codegen.row_steps import row_steps
 from comprehensive.codegen.step import Step
 from comprehensive.codegen.terms import constant
@@ -92,15 +92,15 @@ class Reduction:
         )
 
     def _loaded(self, jam: Jam) -> tuple[Stmt, ...]:
-        """The elements that the loop assigns, in registers; 0 outside of the limits."""
+        """The elements that the loop assigns, in registers; 0 outside of the limits and where there is no step."""
         result: list[Stmt] = []
         for name, reference in self.held.items():
             element = self._private(name)
             result.append(Declare(self.frame.nest.array(name).type, element.array, jam.shape()))
             result += jam.at_points((Assign(element, "=", ZERO),))
-            result += jam.at_points(
-                (Assign(element, "=", self.frame.flat(reference)),), guards=self.frame.inside()
-            )
+            load = Assign(element, "=", self.frame.flat(reference))
+            loads = jam.at_points((load,), guards=self.frame.inside())
+            result += where_touched(self.layout.limit, self._around(), reference, loads)
         return tuple(result)
 
     def _stored_points(self, jam: Jam) -> tuple[Stmt, ...]:
@@ -125,9 +125,18 @@ class Reduction:
 
     def _stores(self) -> tuple[Stmt, ...]:
         return tuple(
-            Assign(flat(reference, self.frame.strides), "=", self._private(name))
+            statement
             for name, reference in self.held.items()
+            for statement in where_touched(
+                self.layout.limit,
+                self._around(),
+                reference,
+                (Assign(flat(reference, self.frame.strides), "=", self._private(name)),),
+            )
         )
+
+    def _around(self) -> tuple[Stmt, ...]:
+        return (*self.before, *self.after)
 
     def _of_registers(self, expr: Expr) -> Expr:
         """The expression with its references in registers or in global memory."""

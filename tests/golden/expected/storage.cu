@@ -495,12 +495,13 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) rounded_tile(
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)
     private_y[r0] = __float2bfloat16_rn((float)0);
-  #pragma unroll
-  for (int r0 = 0; r0 < U0; r0++) {
-    const int y_1 = o0 + (r0 * T0 + t0);
-    if (y_1 < y_1_limit)
-      private_y[r0] = y[y_1];
-  }
+  if (0 < k_limit)
+    #pragma unroll
+    for (int r0 = 0; r0 < U0; r0++) {
+      const int y_1 = o0 + (r0 * T0 + t0);
+      if (y_1 < y_1_limit)
+        private_y[r0] = y[y_1];
+    }
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_a.stage(shared_a + ahead * (T0 * U0 * D));
@@ -549,7 +550,8 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) rounded_tile(
   for (int r0 = 0; r0 < U0; r0++) {
     const int y_1 = e0 + (r0 * T0 + t0);
     if (y_1 < y_1_limit)
-      y[y_1] = private_y[r0];
+      if (0 < k_limit)
+        y[y_1] = private_y[r0];
   }
 }
 
