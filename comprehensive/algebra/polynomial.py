@@ -57,6 +57,7 @@ class Polynomial:
         return Polynomial(value)
 
     @staticmethod
+    @cache
     def symbol(name: str) -> Polynomial:
         """The polynomial `name`. ValueError unless the name is non-empty printable ASCII."""
         if not name or not name.isascii() or not name.isprintable():

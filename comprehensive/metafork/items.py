@@ -41,7 +41,7 @@ def items(outside: Iterable[Token | None]) -> Iterator[Item]:
             continue
         current.append(token)
         opens, closes = token.type in OPENING, token.type in CLOSING
-        if opens and depth == 0 and [t.type for t in current[:-1]] == ["QUALIFIER", "STRING"]:
+        if opens and len(current) == 3 and [t.type for t in current[:2]] == ["QUALIFIER", "STRING"]:
             current = []  # extern "C" {
             continue
         if token.type == "LBRACE" and depth == 0:

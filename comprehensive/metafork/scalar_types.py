@@ -15,6 +15,7 @@ what is written to them is rounded to the nearest of their values, ties to even 
 from __future__ import annotations
 
 from enum import Enum
+from functools import cache
 from typing import NamedTuple
 
 from comprehensive.metafork.precedence import COMPARISONS, LOGICAL
@@ -73,30 +74,18 @@ class ScalarType(Enum):
     FLOAT = "float"
     DOUBLE = "double"
 
-    @property
-    def is_integer(self) -> bool:
-        return _TRAITS[self.value].integer
-
-    @property
-    def is_signed(self) -> bool:
-        return _TRAITS[self.value].signed
-
-    @property
-    def bits(self) -> int:
+    def __init__(self, spelling: str) -> None:
+        # Attributes and no properties: types are asked for these at every node of every expression.
+        traits = _TRAITS[spelling]
+        self.is_integer = traits.integer
+        self.is_signed = traits.signed
+        self.bits = traits.bits
         """The width in memory, on the device as on the host."""
-        return _TRAITS[self.value].bits
-
-    @property
-    def size_bytes(self) -> int:
-        return self.bits // 8
-
-    @property
-    def rank(self) -> int:
-        return _TRAITS[self.value].rank
-
-    @property
-    def numpy_name(self) -> str:
-        return _TRAITS[self.value].numpy
+        self.size_bytes = traits.bits // 8
+        self.rank = traits.rank
+        self.numpy_name = traits.numpy
+        self.is_narrow = traits.integer and traits.rank < _TRAITS["int"].rank
+        """Whether C computes with its values in ``int``."""
 
     @property
     def lowest(self) -> int:
@@ -109,11 +98,6 @@ class ScalarType(Enum):
         if self is ScalarType.BOOL:
             return 1
         return 2 ** (self.bits - self.is_signed) - 1
-
-    @property
-    def is_narrow(self) -> bool:
-        """Whether C computes with its values in ``int``."""
-        return self.is_integer and self.rank < ScalarType.INT.rank
 
     @property
     def is_storage(self) -> bool:
@@ -170,6 +154,7 @@ def wrapping(type: ScalarType) -> ScalarType:
     return _UNSIGNED.get(promoted, promoted)
 
 
+@cache
 def common_type(left: ScalarType, right: ScalarType) -> ScalarType:
     """The type in which an operation on two types is carried out (the usual arithmetic conversions)."""
     lower, higher = sorted((promote(left), promote(right)), key=lambda type: type.rank)

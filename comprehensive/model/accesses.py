@@ -67,7 +67,9 @@ class Tally:
         return -(-self.threads // WARP)
 
     def active_warps(self, active: Mask | None) -> int:
-        return self.warps if active is None else int(np.unique(self._warp[active]).size)
+        if active is None:
+            return self.warps
+        return int(np.count_nonzero(np.logical_or.reduceat(active, np.arange(0, self.threads, WARP))))
 
     def arithmetic(self, instructions: float, times: float, active: Mask | None, *, wide: bool) -> None:
         done = instructions * times * self.active_warps(active)

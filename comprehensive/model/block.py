@@ -360,25 +360,26 @@ class Walk:
 
     def _value(self, expression: Expr, times: float) -> Value:
         match expression:
-            case IntLiteral():
-                return expression.value
-            case FloatLiteral():
-                return LOADED
+            # The most frequent ones first.
             case Name():
                 return self.values.get(expression.identifier, LOADED)
-            case Index():
-                if not self._is_memory(expression.array):
-                    return self._registers.get(self._place(expression), LOADED)
-                self._access(expression, 1, times)
-                return LOADED
-            case Unary():
-                value = self._value(expression.operand, times)
-                return value if isinstance(value, Data) else calculate(expression.operator, 0, value)
+            case IntLiteral():
+                return expression.value
             case Binary():
                 left, right = self._value(expression.left, times), self._value(expression.right, times)
                 if isinstance(left, Data) or isinstance(right, Data):
                     return self._computed(expression, left, right, times)
                 return calculate(expression.operator, left, right)
+            case Index():
+                if not self._is_memory(expression.array):
+                    return self._registers.get(self._place(expression), LOADED)
+                self._access(expression, 1, times)
+                return LOADED
+            case FloatLiteral():
+                return LOADED
+            case Unary():
+                value = self._value(expression.operand, times)
+                return value if isinstance(value, Data) else calculate(expression.operator, 0, value)
             case Conditional():
                 return self._chosen(expression, times)
             case Cast():
@@ -475,10 +476,11 @@ def _vector_of(begin: Value, width: int) -> tuple[Value, int]:
 
     These are 16 bytes, where the element has the same place in them for all threads.
     """
-    places = np.unique(np.asarray(begin) % VECTOR_BYTES)
-    if places.size > 1 or width >= VECTOR_BYTES:
+    if width >= VECTOR_BYTES:
         return begin, width
-    return begin - int(places[0]), VECTOR_BYTES
+    places = np.asarray(begin) % VECTOR_BYTES
+    place = int(places.flat[0])
+    return (begin - place, VECTOR_BYTES) if (places == place).all() else (begin, width)
 
 
 def _merged(mask: Mask | None, value: Value, other: Value) -> Value:

@@ -8,6 +8,7 @@ Nothing overflows here: results wrap around in 64 bits.  A division by zero and 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -21,18 +22,22 @@ def calculate(symbol: str, left: Any, right: Any) -> Any:
 
     ValueError for an operator that C does not have.
     """
-    are_arrays = isinstance(left, np.ndarray) or isinstance(right, np.ndarray)
-    found = (_OF_ARRAYS if are_arrays else _OF_NUMBERS).get(symbol) or _OF_BOTH.get(symbol)
-    if found is None:
-        raise ValueError(f"there is no operator {symbol}")
-    if not are_arrays:
-        return (int(found(left, right)) + _HALF) % (2 * _HALF) - _HALF
-    # What compares is an int in C, with which a program may go on to compute: `(i < n) % 3`.
-    with np.errstate(all="ignore"):
-        return np.asarray(found(left, right)).astype(np.int64)
+    if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
+        # What compares is an int in C, with which a program may go on to compute: `(i < n) % 3`.
+        with np.errstate(all="ignore"):
+            return np.asarray(_named(symbol, _OF_ARRAYS)(left, right)).astype(np.int64, copy=False)
+    found = int(_named(symbol, _OF_NUMBERS)(left, right))
+    return found if -_HALF <= found < _HALF else (found + _HALF) % (2 * _HALF) - _HALF
 
 
 _HALF = 2**63
+
+
+def _named(symbol: str, operators: Mapping[str, Operator]) -> Operator:
+    found = operators.get(symbol)
+    if found is None:
+        raise ValueError(f"there is no operator {symbol}")
+    return found
 
 
 def _divided(left: int, right: int) -> int:
@@ -53,15 +58,15 @@ def _shifted(left: Any, right: Any, shift: Operator) -> Any:
 
 
 _OF_BOTH: Mapping[str, Operator] = {
-    "+": lambda left, right: left + right,
-    "-": lambda left, right: left - right,
-    "*": lambda left, right: left * right,
-    "<": lambda left, right: left < right,
-    "<=": lambda left, right: left <= right,
-    ">": lambda left, right: left > right,
-    ">=": lambda left, right: left >= right,
-    "==": lambda left, right: left == right,
-    "!=": lambda left, right: left != right,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
     "&": lambda left, right: left & right,
     "|": lambda left, right: left | right,
     "^": lambda left, right: left ^ right,
@@ -70,6 +75,7 @@ _OF_BOTH: Mapping[str, Operator] = {
     "~": lambda _, right: ~right,
 }
 _OF_NUMBERS: Mapping[str, Operator] = {
+    **_OF_BOTH,
     "/": _divided,
     "%": lambda left, right: left - _divided(left, right) * right,
     "&&": lambda left, right: bool(left) and bool(right),
@@ -77,6 +83,7 @@ _OF_NUMBERS: Mapping[str, Operator] = {
     "!": lambda _, right: not right,
 }
 _OF_ARRAYS: Mapping[str, Operator] = {
+    **_OF_BOTH,
     "/": _divided_arrays,
     "%": lambda left, right: left - _divided_arrays(left, right) * right,
     "&&": np.logical_and,
