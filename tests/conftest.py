@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 TOOL_CACHE = Path(__file__).resolve().parents[1] / ".tool_cache"
 """What compilers have answered, from one run to the next; not in the user's cache, and not known to git."""
+
+# Where the environment forbids Python to keep bytecode, workers and the many processes that tests start would compile
+# every module anew, which takes longer than most of these tests. This is loaded before workers are started.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = os.environ.setdefault("PYTHONPYCACHEPREFIX", str(TOOL_CACHE / "bytecode"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from comprehensive.toolchain.host import find_c_compiler
+from tests.examples import examples
 from tests.fuzz.campaign import Plan, tried, work
 from tests.fuzz.grammar.draw import CONSTRUCTS
 from tests.fuzz.grammar.program import generate
@@ -21,7 +22,7 @@ from tests.fuzz.recorder import NotCError, Recording, Status
 from tests.fuzz.recorder import build as build_recorder
 from tests.fuzz.shrink import shrink
 
-PROGRAMS = 8
+PROGRAMS = examples(8)
 WITHOUT = frozenset[str]()
 
 

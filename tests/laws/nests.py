@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from comprehensive.data import spec_directory
@@ -92,8 +94,9 @@ void tiles(int n, int a[n][n], int c[n][n], int B, int r, int s) {
 }
 
 
-def all_nests() -> dict[str, Nest]:
-    """All nests by a name that a test can carry."""
+@cache
+def all_nests() -> Mapping[str, Nest]:
+    """All nests by a name that a test can carry; several modules ask while they are collected."""
     found: dict[str, Nest] = {}
     for path in example_paths():
         for nest in nests_of(path.read_text(encoding="utf-8"), path.name):

@@ -26,11 +26,12 @@ from comprehensive.optimize.partition import Partition
 from comprehensive.parameter_space import divide
 from comprehensive.parameter_space import to_text as space_text
 from comprehensive.report.partition_words import Titled
+from tests.examples import examples
 from tests.unit.codegen.compiled import Selection
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 LARGEST = 40
-POINTS = 1000
+POINTS = examples(1000)
 
 HOST = """
 void scaled(int n, int m, const float *x, float *y, float alpha, int B, int s)

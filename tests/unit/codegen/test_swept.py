@@ -14,7 +14,7 @@ from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import build
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool
-from tests.unit.codegen.tile_runs import compilation_of, texts_of, warnings_of
+from tests.unit.codegen.tile_runs import compilation_of, texts_of, time_tiles_of, warnings_of
 
 GRIDS = "float a[n][n], float b[n][n]"
 
@@ -287,10 +287,16 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_has_no_time_tile_says_why(name: str) -> None:
     source, reason = REFUSED[name]
-    compilation = compilation_of(source)
-    for tile in compilation.time_tiles:
+    tiles = time_tiles_of(source)
+    assert tiles
+    for tile in tiles:
         assert isinstance(tile, NotApplicable)
         assert reason in tile.reason
+
+
+def test_what_has_no_time_tile_is_generated_without() -> None:
+    compilation = compilation_of(REFUSED["one sweep"][0])
+    assert all(isinstance(tile, NotApplicable) for tile in compilation.time_tiles)
     assert all(region.time is None for region in compilation.plan.functions[0].regions)
 
 

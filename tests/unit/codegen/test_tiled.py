@@ -9,7 +9,7 @@ import pytest
 from comprehensive.codegen.interface import interface
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.toolchain.nvcc import Tool
-from tests.unit.codegen.tile_runs import compilation_of, run_all, warnings_of
+from tests.unit.codegen.tile_runs import compilation_of, register_tiles_of, run_all, warnings_of
 
 PLANE = """void f(int m, int n, int k, {parameters}, int B0, int B1)
 {{
@@ -208,10 +208,15 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
 )
 def test_what_has_no_tile_says_why(body: str, reason: str) -> None:
     source = PLANE.format(parameters="float a[m][k], float c[m][n]", body=body)
-    compilation = compilation_of(source)
-    (tile,) = compilation.tiles
+    (tile,) = register_tiles_of(source)
     assert isinstance(tile, NotApplicable)
     assert reason in tile.reason
+
+
+def test_what_has_no_tile_is_generated_without() -> None:
+    body = "while (c[i][j] < 1) c[i][j] += 1;"
+    compilation = compilation_of(PLANE.format(parameters="float a[m][k], float c[m][n]", body=body))
+    assert all(isinstance(tile, NotApplicable) for tile in compilation.tiles)
     assert interface(compilation.plan.functions[0]).tile is None
 
 

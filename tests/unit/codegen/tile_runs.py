@@ -12,18 +12,35 @@ import numpy as np
 import pytest
 
 from comprehensive.codegen.interface import interface
-from comprehensive.driver import Compilation, Options, compile_file
+from comprehensive.driver import Compilation, Options, compile_file, grow_tile
 from comprehensive.generate import outputs
+from comprehensive.loops.ir import Variant
+from comprehensive.loops.normalize import normalize
+from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.optimize.tree import Tree
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import build
+from comprehensive.strategies.register_tile import register_tile
+from comprehensive.strategies.time_tile import time_tiles
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
-from tests.compiled_specs import LITTLE_OPTIMIZATION
+from tests.compiled_specs import LITTLE_OPTIMIZATION, OPTIONS
+from tests.laws.nests import nests_of
 
 
 # A source is run and compiled for a device; `tests/distribution.py` gives both tests to one worker.
-@lru_cache(maxsize=8)
 def compilation_of(source: str, *, reassociate: bool = False) -> Compilation:
+    return _compilation(source, reassociate)
+
+
+def texts_of(source: str, *, reassociate: bool = False) -> Mapping[str, str]:
+    """What `gen` writes."""
+    return _texts(source, reassociate)
+
+
+# Called by place alone: a cache takes an argument by name, or one left out, for another.
+@lru_cache(maxsize=8)
+def _compilation(source: str, reassociate: bool) -> Compilation:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "f.mf"
         path.write_text(source, encoding="utf-8")
@@ -31,9 +48,18 @@ def compilation_of(source: str, *, reassociate: bool = False) -> Compilation:
 
 
 @lru_cache(maxsize=8)
-def texts_of(source: str, *, reassociate: bool = False) -> Mapping[str, str]:
-    """What `gen` writes."""
-    return outputs(compilation_of(source, reassociate=reassociate))
+def _texts(source: str, reassociate: bool) -> Mapping[str, str]:
+    return outputs(_compilation(source, reassociate))
+
+
+def register_tiles_of(source: str) -> tuple[Tree[Variant] | NotApplicable, ...]:
+    """For each region the tree over register tiles, or why it has none: the driver's own stages and no others."""
+    return tuple(grow_tile(register_tile(nest), OPTIONS) for nest in map(normalize, nests_of(source)))
+
+
+def time_tiles_of(source: str) -> tuple[Tree[Variant] | NotApplicable, ...]:
+    """The same over time tiles."""
+    return tuple(grow_tile(found, OPTIONS) for found in time_tiles(tuple(map(normalize, nests_of(source)))))
 
 
 def warnings_of(source: str, directory: Path, nvcc: Tool, *, reassociate: bool = False) -> tuple[str, ...]:
