@@ -245,7 +245,7 @@ _FIELDS = {f.name: f for f in fields(Device)}
 # Tables whose names are fixed, with what one entry is called; a file states those that differ from its base.
 _KNOWN_NAMES: Mapping[str, tuple[Mapping[str, Speed], str]] = {
     "speeds": (SPEEDS, "speed"),
-    "pipes": (PIPES, "pipe number"),
+    "pipes": (PIPES, "number of the pipes"),
 }
 
 # The occupancy calculator divides by these.
