@@ -9,6 +9,7 @@ In: the bytes of a cubin.  Out: two texts, of which `comprehensive.sass` makes v
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,10 +55,17 @@ class Disassembler:
             file.write_bytes(cubin)
             answer = run((self.tool.path, *flags, file), timeout_s=TIMEOUT_S)
             if answer.returncode != 0:
-                said = answer.stderr.replace(str(file), "the cubin").strip()
-                raise NotDisassembledError(f"nvdisasm {self.tool.version} does not take the cubin: {said}")
+                raise NotDisassembledError(
+                    f"nvdisasm {self.tool.version} does not take the cubin: {_reason(answer.stderr)}"
+                )
         self.cache.store(key, answer.stdout.encode())
         return answer.stdout
+
+
+def _reason(said: str) -> str:
+    """Return the errors among the words of nvdisasm, or all of them."""
+    errors = re.findall(r"^nvdisasm (?:error|fatal) +: *(.*)$", said, re.MULTILINE)
+    return "; ".join(errors) or said.strip()
 
 
 def find_disassembler(cuda_path: str | None = None, *, cache: Cache | None = None) -> Disassembler:

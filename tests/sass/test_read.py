@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from comprehensive.machine.device import load_device
 from comprehensive.sass.errors import SassError
 from comprehensive.sass.function import SassFunction
+from comprehensive.sass.launch import Launch
+from comprehensive.sass.predict import predict
 from comprehensive.sass.read import read, read_all
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
 from tests.sass.checks import Findings, awaited_results, live_registers, reuse_marks
@@ -78,6 +81,18 @@ def test_one_function_is_read_by_its_name(
         read(cubin, "blended")
     assert error.value.diagnostics[0].code == "CF1204"
     assert error.value.diagnostics[0].help == "name one of chosen, mixed, nested, spilled"
+
+
+def test_spills_are_seen_in_a_prediction(
+    nvcc: Tool, hopper: Mapping[str, SassFunction], tmp_path: Path
+) -> None:
+    free = tmp_path / "free.cu"
+    free.write_text(SOURCE.read_text().replace("__launch_bounds__(1024, 2) ", ""))
+    roomy = read(compile_cubin(nvcc, free, "sm_90").output, "spilled")
+    launch = Launch(threads_per_block=256)
+    with_spills, without = (predict(each, load_device("h200"), launch) for each in (hopper["spilled"], roomy))
+    assert with_spills.local_cycles > without.local_cycles == 0
+    assert with_spills.occupancy.warps_per_sm > without.occupancy.warps_per_sm
 
 
 def test_a_cubin_that_nvdisasm_does_not_take_is_refused(nvcc: Tool, nvdisasm: Tool) -> None:
