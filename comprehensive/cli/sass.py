@@ -19,7 +19,10 @@ from comprehensive.cli.reporting import print_json, reporting
 @click.option("--function", "names", metavar="NAME", multiple=True, help="Only this kernel; repeat.")
 @click.option("--predict", is_flag=True, help="Print how many cycles a launch is expected to take, and why.")
 @click.option(
-    "--device", "device_name", default="h200", show_default=True, help="For --predict: NAME or .toml."
+    "--device",
+    "device_name",
+    default=None,
+    help="For --predict: NAME or .toml.  [default: the architecture of the cubin]",
 )
 @click.option(
     "--threads", type=int, default=256, show_default=True, help="For --predict: threads in a block."
@@ -50,7 +53,7 @@ def sass_command(
     source: Path,
     names: tuple[str, ...],
     predict: bool,
-    device_name: str,
+    device_name: str | None,
     threads: int,
     blocks: int | None,
     shared: int,
@@ -73,9 +76,11 @@ def sass_command(
     functions = select(read_all(cubin_in(source), cuda_path), names)
     predictions: dict[str, report.Predicted] = {}
     if predict:
-        device = load_device(device_name)
         launch = Launch(threads, blocks, shared, _trips(trips), global_bytes)
-        predictions = {each.name: report.predicted(each, device, launch) for each in functions}
+        predictions = {
+            each.name: report.predicted(each, load_device(device_name or f"sm_{each.architecture}"), launch)
+            for each in functions
+        }
     if as_json:
         print_json(report.to_json(functions, predictions))
     else:

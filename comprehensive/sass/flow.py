@@ -6,9 +6,9 @@ In: instructions of a procedure, with targets of jumps through tables.  Out: :cl
     flow.blocks[0].successors         # (1, 2): what falls through is first
     flow.loops.depth(1)               # in how many loops block 1 stands
 
-``BSSY``, ``BSYNC`` and ``WARPSYNC`` name places at which lanes meet again: no edges.  A call falls through, and
-ends its block, so that a block is left at one place.  A jump through a table that nvdisasm did not find goes
-nowhere.
+``BSSY``, ``BSYNC`` and ``WARPSYNC`` name places at which lanes meet again: no edges.  A call of a name falls through,
+and ends its block, so that a block is left at one place; a call of an address is a jump.  A jump through a table that
+nvdisasm did not find goes nowhere.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Flow:
     def call(self, block: Block) -> str | None:
         """The name of what is called at the end of the block."""
         last = self.instructions[block.end - 1]
-        return last.operands if last.base in _CALLS else None
+        return last.operands if last.base in _CALLS and not _TARGET.search(last.operands) else None
 
 
 def flow_of(instructions: Sequence[Instruction], jumps: Mapping[int, tuple[int, ...]]) -> Flow:
@@ -110,7 +110,8 @@ def flow_of(instructions: Sequence[Instruction], jumps: Mapping[int, tuple[int, 
 def _targets(instruction: Instruction, jumps: Mapping[int, tuple[int, ...]]) -> tuple[int, ...]:
     if instruction.base in _TABLES:
         return jumps.get(instruction.address, ())
-    if instruction.base in _BRANCHES and (found := _TARGET.search(instruction.operands)):
+    # ptxas leaves loops by calls of an address, `@P1 CALL.REL.NOINC 0x4f60`, which do not come back.
+    if instruction.base in _BRANCHES | _CALLS and (found := _TARGET.search(instruction.operands)):
         return (int(found[1], 16),)
     return ()
 

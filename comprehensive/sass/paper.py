@@ -26,7 +26,7 @@ from comprehensive.sass.function import SassFunction
 from comprehensive.sass.instruction import Instruction
 from comprehensive.sass.launch import Launch, demand_launch
 from comprehensive.sass.pipes import LOAD_STORE, work_of
-from comprehensive.sass.predict import demand_numbers, occupancy_of
+from comprehensive.sass.predict import demand_device, occupancy_of
 
 GLOBAL_STALL = 200
 SHARED_STALL = 24
@@ -46,7 +46,7 @@ def stalls_of_paper(function: SassFunction, device: Device, launch: Launch) -> S
     ``trips`` of the launch stand for the paper's factor where they are given.
     """
     demand_launch(launch)
-    demand_numbers(device)
+    demand_device(function, device)
     held = occupancy_of(function, device, launch).fraction
     weights = frequencies(function, launch.trips)
     total = sum(

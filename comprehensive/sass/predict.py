@@ -107,10 +107,10 @@ def predict(function: SassFunction, device: Device, launch: Launch) -> Predictio
     """Return the bounds of a launch.
 
     Raises SassError for a loop that is not there (CF1205), a launch that cannot be (CF1206: no block fits, too), and a
-    device of which too little is known (CF1207).
+    device that does not run the code, or of which too little is known (CF1207).
     """
     demand_launch(launch)
-    demand_numbers(device)
+    demand_device(function, device)
     held = occupancy_of(function, device, launch)
     weights = frequencies(function, launch.trips)
     demand = demand_of(function, weights, device)
@@ -152,8 +152,15 @@ def predict(function: SassFunction, device: Device, launch: Launch) -> Predictio
     )
 
 
-def demand_numbers(device: Device) -> None:
-    """Raise SassError (CF1207) for a device of which a prediction needs more than is known."""
+def demand_device(function: SassFunction, device: Device) -> None:
+    """Raise SassError (CF1207) for a device that does not run the code, or of which too little is known."""
+    code, runs = function.architecture, device.compute_capability
+    if code // 10 != runs // 10 or code > runs:
+        raise SassError(
+            "CF1207",
+            f"'{function.name}' is compiled for sm_{code}, and {device.name} runs code for sm_{runs}",
+            f"name a device that runs it, as sm_{code}",
+        )
     for table in ("throughput_per_clock_per_sm", "memory_latency_cycles", "pipes", "speeds"):
         if not getattr(device, table):
             raise SassError(

@@ -76,7 +76,7 @@ def test_predictions_name_what_binds_and_the_count_of_the_paper(cubin: Path) -> 
         (("--function", "other"), 1, "no function 'other' [CF1204]"),
         (("--predict", "--trip", "L9=4"), 1, "[CF1205]"),
         (("--predict", "--threads", "4096"), 1, "[CF1206]"),
-        (("--predict", "--device", "sm_100"), 1, "[CF1207]"),
+        (("--predict", "--device", "sm_80"), 1, "[CF1207]"),
         (("--predict", "--device", "sm_1"), 2, "[CF0801]"),
         (("--predict", "--trip", "L0"), 2, "--trip L0"),
         (("--predict", "--trip", "L0=1", "--trip", "L0=2"), 2, "twice"),

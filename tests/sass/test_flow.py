@@ -35,6 +35,12 @@ def test_a_call_falls_through_and_ends_its_block() -> None:
     assert [found.call(block) for block in found.blocks] == ["slow", None]
 
 
+def test_a_call_of_an_address_is_a_jump() -> None:
+    found = flow("@P1 CALL.REL.NOINC 0x20\nBRA 0x0\nEXIT")
+    assert [block.successors for block in found.blocks] == [(1, 2), (0,), ()]
+    assert found.call(found.blocks[0]) is None
+
+
 def test_a_jump_through_a_table_goes_to_each_of_its_targets() -> None:
     text = "BRX R4,-0x10\nEXIT\nMOV R1,R2\nEXIT"
     assert edges(text, {0: (0x20, 0x10, 0x20)}) == [(2, 1), (), ()]

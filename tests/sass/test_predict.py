@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from comprehensive.machine.device import load_device
@@ -168,10 +171,30 @@ def test_a_launch_that_cannot_be_is_refused(launch: Launch, code: str, said: str
         assert error.value.diagnostics[0].code == code
 
 
-def test_a_device_of_which_too_little_is_known_is_refused() -> None:
-    with pytest.raises(SassError, match="sm_100 has no throughput") as error:
-        predict(function(LOOP), load_device("sm_100"), ONE)
+@pytest.mark.parametrize(
+    ("architecture", "device", "said"),
+    [
+        (100, "sm_100", "sm_100 has no throughput"),
+        (90, "sm_80", "compiled for sm_90, and sm_80 runs code for sm_80"),
+        (80, "h200", "compiled for sm_80, and NVIDIA H200 runs code for sm_90"),
+        (86, "sm_80", "compiled for sm_86"),
+    ],
+)
+def test_a_device_that_does_not_run_the_code_or_is_not_known_is_refused(
+    architecture: int, device: str, said: str
+) -> None:
+    code = replace(function(LOOP), architecture=architecture)
+    with pytest.raises(SassError, match=said) as error:
+        predict(code, load_device(device), ONE)
     assert error.value.diagnostics[0].code == "CF1207"
+
+
+def test_code_runs_on_later_devices_of_its_generation(tmp_path: Path) -> None:
+    later = tmp_path / "later.toml"
+    later.write_text('name = "later"\nbase = "sm_90"\ncompute_capability = 91\n')
+    assert predict(function(LOOP), load_device(later), ONE) == predict(
+        function(LOOP), load_device("sm_90"), ONE
+    )
 
 
 def test_a_function_is_not_changed_by_being_predicted() -> None:
