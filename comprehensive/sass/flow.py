@@ -87,7 +87,7 @@ def flow_of(instructions: Sequence[Instruction], jumps: Mapping[int, tuple[int, 
     leaves: list[bool] = []
     for end in ends:
         last = instructions[end - 1]
-        falls = _falls_through(last) and end < len(instructions)
+        falls = falls_through(last.guard, last.opcode, last.operands) and end < len(instructions)
         after = [block_at[end]] if falls else []
         after += [block_at[target] for target in targets[end - 1]]
         successors.append(tuple(dict.fromkeys(after)))
@@ -120,8 +120,10 @@ def _ends_block(instruction: Instruction) -> bool:
     return instruction.base in _BRANCHES | _TABLES | _LEAVING | _CALLS
 
 
-def _falls_through(last: Instruction) -> bool:
-    if last.base not in _BRANCHES | _TABLES | _LEAVING:
+def falls_through(guard: str, opcode: str, operands: str) -> bool:
+    """Return whether the next instruction may be executed behind this one."""
+    base = opcode.partition(".")[0]
+    if base not in _BRANCHES | _TABLES | _LEAVING:
         return True
     # `@P0 BRA 0x40`, and `BRA !P3,0x40` or `BRA.DIV UR4,0x40` with a condition among the operands.
-    return bool(last.guard) or (last.base in _BRANCHES and "," in last.operands)
+    return bool(guard) or (base in _BRANCHES and "," in operands)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from comprehensive.sass.control import OLDEST_ARCHITECTURE, WORD_BYTES, control_of, words_of
 from comprehensive.sass.errors import SassError
-from comprehensive.sass.flow import flow_of
+from comprehensive.sass.flow import falls_through, flow_of
 from comprehensive.sass.function import Procedure, SassFunction
 from comprehensive.sass.instruction import Instruction
 from comprehensive.sass.life_ranges import Ranges, life_ranges
@@ -81,6 +81,7 @@ def read_all(cubin: bytes, cuda_path: str | None = None) -> Mapping[str, SassFun
         return {
             name: _function(name, architecture, code, printed[name], ranges[name])
             for name, code in codes.items()
+            if code.instructions
         }
     except NotDisassembledError as problem:
         raise SassError(
@@ -140,10 +141,15 @@ def _procedures(name: str, instructions: Sequence[Instruction], ranges: Ranges) 
 
 
 def _without_padding(printed: Sequence[Printed]) -> Sequence[tuple[int, Printed]]:
-    """Give instructions their addresses, without a branch to itself and no-operations that fill the section."""
+    """Give instructions their addresses, without what fills the section behind the last one that can be reached.
+
+    That is a branch to itself, and no-operations.
+    """
     code = [(index * WORD_BYTES, one) for index, one in enumerate(printed)]
     while code and code[-1][1] == Printed("", "NOP", ""):
         code.pop()
-    if code and code[-1][1] == Printed("", "BRA", f"{code[-1][0]:#x}"):
-        code.pop()
+    if len(code) > 1 and code[-1][1] == Printed("", "BRA", f"{code[-1][0]:#x}"):
+        before = code[-2][1]
+        if not falls_through(before.guard, before.opcode, before.operands):
+            code.pop()
     return code

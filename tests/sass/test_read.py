@@ -72,6 +72,14 @@ def test_padding_is_left_out_and_procedures_are_cut(hopper: Mapping[str, SassFun
     assert table, "the switch jumps through tables"
 
 
+def test_a_loop_without_end_is_no_padding(nvcc: Tool, nvdisasm: Tool, tmp_path: Path) -> None:
+    source = tmp_path / "waits.cu"
+    source.write_text('extern "C" __global__ void waits() { for (;;) asm volatile(""); }')
+    function = read(compile_cubin(nvcc, source, "sm_90").output, "waits")
+    assert function.instructions[-1].base == "BRA"
+    assert [loop.depth for loop in function.loops] == [1]
+
+
 def test_one_function_is_read_by_its_name(
     nvcc: Tool, nvdisasm: Tool, hopper: Mapping[str, SassFunction]
 ) -> None:
