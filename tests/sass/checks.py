@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from comprehensive.machine.device import Device
 from comprehensive.sass.flow import Flow
 from comprehensive.sass.function import SassFunction
 from comprehensive.sass.instruction import Instruction
@@ -60,6 +61,38 @@ def awaited_results(function: SassFunction, findings: Findings) -> None:
                 ]
                 if each.control.write is not None and each.defines:
                     pending.append((each.control.write, each.defines))
+
+
+def issue_distances(
+    function: SassFunction, device: Device, findings: Findings, closest: dict[str, int]
+) -> None:
+    """In straight-line code, stall counts keep what reads a register as far behind what wrote it as the device needs.
+
+    Of pairs of mnemonics whose distance is known (``FADD_FADD``); both are executed, so neither stands under a guard.
+    The upper word of an addend is read two cycles later than the rest, so what multiplies to two words is left out.
+    ``closest`` keeps the least distance of each pair: were stall counts read too large, none would be at its limit.
+    """
+    known = device.issue_distance_cycles
+    for procedure in function.procedures:
+        for block in procedure.flow.blocks:
+            written: dict[str, tuple[Instruction, int]] = {}
+            now = 0
+            for each in procedure.flow.code(block):
+                for name in each.uses.names if not each.guard and "WIDE" not in each.modifiers else ():
+                    if name in written:
+                        producer, since = written[name]
+                        pair = f"{producer.base}_{each.base}"
+                        if pair in known and name.startswith("R") and producer.control.write is None:
+                            findings.note(now - since >= known[pair], _place(function, each))
+                            closest[pair] = min(closest.get(pair, now - since), now - since)
+                for name in each.defines.names:
+                    written[name] = (each, now)
+                    if each.guard:
+                        del written[name]
+                now += each.control.stall
+                if each.control.waits:
+                    # How long it waits is not known.
+                    written.clear()
 
 
 def live_registers(function: SassFunction, findings: Findings) -> None:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
+from comprehensive.machine.device import load_device
 from comprehensive.sass.read import read_all
 from comprehensive.toolchain.find import Found, find_tool
 from comprehensive.toolchain.nvcc import Tool, compile_cubin, load_tool
 from tests.compiled_specs import SPECS, texts
-from tests.sass.checks import Findings, awaited_results, live_registers, reuse_marks
+from tests.sass.checks import Findings, awaited_results, issue_distances, live_registers, reuse_marks
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90", "sm_100")
 CUB = Path(__file__).with_name("cub.cu")
@@ -28,17 +29,22 @@ class Swept:
     instructions: int = 0
     reuse: Findings = field(default_factory=Findings)
     awaited: Findings = field(default_factory=Findings)
+    distances: Findings = field(default_factory=Findings)
     live: Findings = field(default_factory=Findings)
+    closest: dict[str, int] = field(default_factory=dict[str, int])
+    """The least distance of each pair of mnemonics, in cycles."""
 
     @property
     def broken(self) -> list[str]:
-        return [*self.reuse.broken, *self.awaited.broken, *self.live.broken]
+        return [*self.reuse.broken, *self.awaited.broken, *self.distances.broken, *self.live.broken]
 
     def add(self, cubin: bytes) -> None:
         for function in read_all(cubin).values():
             self.instructions += len(function.instructions)
             reuse_marks(function, self.reuse)
             awaited_results(function, self.awaited)
+            device = load_device(f"sm_{function.architecture}")
+            issue_distances(function, device, self.distances, self.closest)
             live_registers(function, self.live)
 
 
@@ -63,11 +69,14 @@ def _main() -> None:
     assert isinstance(found, Found), "needs nvcc"
     nvcc = load_tool(found)
     print(f"nvcc {nvcc.version}")
-    print(f"{'':8} {'instructions':>12} {'first readers':>13} {'live sets':>10} {'broken':>6}")
+    print(
+        f"{'':8} {'instructions':>12} {'first readers':>13} {'distances':>9} {'live sets':>9} {'broken':>6}"
+    )
     for architecture in ARCHITECTURES:
         one = swept(nvcc, architecture)
         print(
-            f"{architecture:8} {one.reuse.held:12} {one.awaited.held:13} {one.live.held:10} {len(one.broken):6}",
+            f"{architecture:8} {one.reuse.held:12} {one.awaited.held:13} {one.distances.held:9} "
+            f"{one.live.held:9} {len(one.broken):6}  {one.closest}",
             flush=True,
         )
 

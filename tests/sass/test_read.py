@@ -14,7 +14,7 @@ from comprehensive.sass.launch import Launch
 from comprehensive.sass.predict import predict
 from comprehensive.sass.read import read, read_all
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
-from tests.sass.checks import Findings, awaited_results, live_registers, reuse_marks
+from tests.sass.checks import Findings, awaited_results, issue_distances, live_registers, reuse_marks
 from tests.sass.sweep import ARCHITECTURES
 
 SOURCE = Path(__file__).with_name("kernels.cu")
@@ -29,15 +29,20 @@ def hopper(nvcc: Tool, nvdisasm: Tool) -> Mapping[str, SassFunction]:
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_control_bits_life_ranges_and_blocks_agree(nvcc: Tool, nvdisasm: Tool, architecture: str) -> None:
-    reuse, awaited, live = Findings(), Findings(), Findings()
+    reuse, awaited, distances, live = Findings(), Findings(), Findings(), Findings()
+    device, closest = load_device(architecture), dict[str, int]()
     for function in read_all(compile_cubin(nvcc, SOURCE, architecture).output).values():
         reuse_marks(function, reuse)
         awaited_results(function, awaited)
+        issue_distances(function, device, distances, closest)
         live_registers(function, live)
-    assert reuse.broken == awaited.broken == live.broken == []
+    assert reuse.broken == awaited.broken == distances.broken == live.broken == []
     assert reuse.held > 1000
     assert awaited.held > 50
     assert live.held > 300
+    # Were stall counts read too large, no pair would be as close as it may be.
+    limits = device.issue_distance_cycles
+    assert not limits or any(limits[pair] == least for pair, least in closest.items())
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
