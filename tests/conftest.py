@@ -89,3 +89,8 @@ def nvcc() -> Tool:
 @pytest.fixture(scope="session")
 def ptxas() -> Tool:
     return _tool("ptxas")
+
+
+@pytest.fixture(scope="session")
+def nvdisasm() -> Tool:
+    return _tool("nvdisasm")

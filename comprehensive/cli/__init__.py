@@ -17,6 +17,7 @@ from comprehensive.cli.explain import explain_command
 from comprehensive.cli.gen import gen_command
 from comprehensive.cli.opt import opt_command
 from comprehensive.cli.ptxas import ptxas_command
+from comprehensive.cli.sass import sass_command
 from comprehensive.cli.tree import tree_command
 from comprehensive.cli.tune import tune_command
 
@@ -48,6 +49,7 @@ for _command in (
     doctor_command,
     opt_command,
     ptxas_command,
+    sass_command,
     demo_command,
 ):
     cli.add_command(_command)

@@ -22,7 +22,8 @@ from typing import Any, cast
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import CommandLineError, CompileError, Diagnostic, Severity, SourceFile, Span
 from comprehensive.machine.parameters import WORD_BYTES
-from comprehensive.machine.speeds import SPEEDS
+from comprehensive.machine.pipes import PIPES
+from comprehensive.machine.speeds import SPEEDS, Speed
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,8 @@ class Device:
     speeds: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
     """The values of :data:`comprehensive.machine.speeds.SPEEDS`; those of an architecture are of one of its
     products."""
+    pipes: Mapping[str, int] = field(default_factory=dict[str, int], hash=False)
+    """The values of :data:`comprehensive.machine.pipes.PIPES`; empty where not known."""
 
     def machine(self) -> Mapping[str, int]:
         """Machine parameters and speeds: all that a choice among kernels depends on. Speeds not known are 1."""
@@ -198,9 +201,9 @@ def _with_base(path: Path, seen: tuple[Path, ...]) -> _Values:
         if base_path.resolve() in chain:
             raise _error("CF0805", f"device '{base}' is its own base", span, "name another base, or none")
         inherited = _with_base(base_path, chain)
-        if "speeds" in inherited and "speeds" in values:
-            (before, _), (own, place) = inherited["speeds"], values["speeds"]
-            values["speeds"] = ({**before, **own}, place)
+        for table in _KNOWN_NAMES.keys() & inherited.keys() & values.keys():
+            (before, _), (own, place) = inherited[table], values[table]
+            values[table] = ({**before, **own}, place)
         values = inherited | values
     if not seen:
         _require_all(path, values)
@@ -238,6 +241,12 @@ def _not_toml(file: SourceFile, problem: tomllib.TOMLDecodeError) -> CompileErro
 
 
 _FIELDS = {f.name: f for f in fields(Device)}
+
+# Tables whose names are fixed, with what one entry is called; a file states those that differ from its base.
+_KNOWN_NAMES: Mapping[str, tuple[Mapping[str, Speed], str]] = {
+    "speeds": (SPEEDS, "speed"),
+    "pipes": (PIPES, "number of the pipes"),
+}
 
 # The occupancy calculator divides by these.
 _DIVISORS = frozenset(
@@ -285,18 +294,19 @@ def _checked(file: SourceFile, key: str, value: object) -> object:
         case _:
             if isinstance(value, dict) and all(map(_is_count, cast("dict[str, object]", value).values())):
                 table = cast("dict[str, int]", value)
-                return _speeds(file, table) if key == "speeds" else table
+                return _named(file, key, table) if key in _KNOWN_NAMES else table
             raise _wrong_type(file, key, "a table of integers that are not negative")
 
 
-def _speeds(file: SourceFile, table: dict[str, int]) -> dict[str, int]:
+def _named(file: SourceFile, key: str, table: dict[str, int]) -> dict[str, int]:
+    known, what = _KNOWN_NAMES[key]
     for name, value in table.items():
-        if name not in SPEEDS:
+        if name not in known:
             raise _error(
                 "CF0804",
-                f"'{name}' is not a speed of a device",
+                f"'{name}' is not a {what} of a device",
                 _key_span(file, name),
-                f"correct its name; speeds are {', '.join(SPEEDS)}",
+                f"correct its name; {key} are {', '.join(known)}",
             )
         if not 1 <= value < 1 << 62:
             raise _wrong_type(file, name, "a positive integer of less than 63 bits")

@@ -20,8 +20,8 @@ from comprehensive.toolchain.process import ToolError
 CUDA_TOOLS = {
     "nvcc": "`gen --ptx`, register counts by ptxas",
     "ptxas": "register counts by ptxas",
-    "nvdisasm": "disassembly",
-    "cuobjdump": "disassembly",
+    "nvdisasm": "`sass`",
+    "cuobjdump": "taking cubins out of objects",
 }
 PACKAGES = ("click", "islpy", "jinja2", "lark", "numpy", "python-flint", "sympy", "z3-solver")
 

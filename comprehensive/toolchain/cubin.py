@@ -2,6 +2,7 @@
 
     code_of(cubin)["matmul"].registers        # 32
     code_of(one) == code_of(other)            # the same code, constants, shared and local memory
+    architecture_of(cubin)                    # 90
 
 Only what a GPU runs is compared: names of files, times, and debug information are not in it.
 """
@@ -22,10 +23,18 @@ _TEXT = ".text."
 _RECORD = struct.Struct("<BBH")
 _WITH_LENGTH = 4
 _REGISTER_COUNT = 0x2F
+_FRAME_SIZE = 0x11
+
+# Of the header: the machine that the code is for, and from which ABI on flags have the architecture in their second
+# byte instead of the first one (CUDA 13).
+_CUDA = 190
+_ABI_OF_CUDA_13 = 8
+
+_FAT_BINARY = b"\x50\xed\x55\xba"
 
 
 class CubinError(ValueError):
-    """The bytes are no ELF file of 64 bit, or it is cut short."""
+    """The bytes are no cubin, or it is cut short; the message says what they are instead where one can tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +57,27 @@ class Code:
     registers: int
     constants: bytes
     shared_bytes: int
+    frame_bytes: int
+    """Local memory of a thread: arrays, and what registers are spilled to."""
+
+
+def architecture_of(cubin: bytes) -> int:
+    """Return ten times the compute capability that the code is for. CubinError for what is no cubin."""
+    if cubin[:5] != b"\x7fELF\x02":
+        raise CubinError(f"this is no cubin, but {_kind_of(cubin)}")
+    try:
+        header: tuple[Any, ...] = _HEADER.unpack_from(cubin)
+    except struct.error as error:
+        raise CubinError(f"this is no whole cubin: {error}") from error
+    machine, flags = int(header[2]), int(header[7])
+    if machine != _CUDA:
+        raise CubinError(f"this is no cubin, but {_kind_of(cubin)}")
+    return flags >> 8 & 0xFF if cubin[8] >= _ABI_OF_CUDA_13 else flags & 0xFF
 
 
 def sections(cubin: bytes) -> Mapping[str, Section]:
     """Return the sections by name. CubinError for what is no cubin."""
+    architecture_of(cubin)
     try:
         return {section.name: section for section in _sections(cubin)}
     except (struct.error, IndexError, ValueError) as error:
@@ -61,7 +87,7 @@ def sections(cubin: bytes) -> Mapping[str, Section]:
 def code_of(cubin: bytes) -> Mapping[str, Code]:
     """Return the code of every kernel and function, by name. CubinError for what is no cubin."""
     found = sections(cubin)
-    registers = _registers(found)
+    registers, frames = _counts(found, _REGISTER_COUNT), _counts(found, _FRAME_SIZE)
     names = sorted(name.removeprefix(_TEXT) for name in found if name.startswith(_TEXT))
     return {
         name: Code(
@@ -69,6 +95,7 @@ def code_of(cubin: bytes) -> Mapping[str, Code]:
             registers.get(name, 0),
             _section(found, f".nv.constant0.{name}").content,
             _section(found, f".nv.shared.{name}").size,
+            frames.get(name, 0),
         )
         for name in names
     }
@@ -77,8 +104,6 @@ def code_of(cubin: bytes) -> Mapping[str, Code]:
 def _sections(cubin: bytes) -> Iterator[Section]:
     header: tuple[Any, ...] = _HEADER.unpack_from(cubin)
     at, size, count, names = (int(header[number]) for number in (6, 11, 12, 13))
-    if cubin[:5] != b"\x7fELF\x02":
-        raise CubinError("this is no cubin: it is no ELF file of 64 bit")
     rows: list[tuple[int, ...]] = [_SECTION.unpack_from(cubin, at + number * size) for number in range(count)]
     texts = _part(cubin, rows[names][4], rows[names][5])
     for name, kind, _, _, offset, length, *_ in rows:
@@ -96,8 +121,8 @@ def _text(texts: bytes, start: int) -> str:
     return texts[start : texts.index(b"\0", start)].decode()
 
 
-def _registers(found: Mapping[str, Section]) -> Mapping[str, int]:
-    """Return the registers of a thread, by name of the function."""
+def _counts(found: Mapping[str, Section], counted: int) -> Mapping[str, int]:
+    """Return what records of the kind ``counted`` say of functions, by name."""
     symbols = _section(found, ".symtab").content
     texts = _section(found, ".strtab").content
     info, position = _section(found, ".nv.info").content, 0
@@ -106,7 +131,7 @@ def _registers(found: Mapping[str, Section]) -> Mapping[str, int]:
         form, kind, length = _RECORD.unpack_from(info, position)
         position += _RECORD.size
         if form == _WITH_LENGTH:
-            if kind == _REGISTER_COUNT:
+            if kind == counted:
                 symbol, count = struct.unpack_from("<II", info, position)
                 counts[_text(texts, _SYMBOL.unpack_from(symbols, symbol * _SYMBOL.size)[0])] = count
             position += length
@@ -115,3 +140,16 @@ def _registers(found: Mapping[str, Section]) -> Mapping[str, int]:
 
 def _section(found: Mapping[str, Section], name: str) -> Section:
     return found.get(name, Section(name, 0, b""))
+
+
+def _kind_of(other: bytes) -> str:
+    """Return what a file is that is no cubin, in words."""
+    if other.startswith(b"\x7fELF"):
+        return "an object or library of the host; `cuobjdump -xelf all FILE` takes the cubins out of it"
+    if other.startswith(_FAT_BINARY):
+        return "a fat binary; `cuobjdump -xelf all FILE` takes the cubins out of it"
+    if other.startswith(b"!<arch>"):
+        return "an archive; `cuobjdump -xelf all FILE` takes the cubins out of it"
+    if b".version" in other[:4096] and b".target" in other[:4096]:
+        return "PTX; `ptxas -arch=sm_90 FILE -o FILE.cubin` assembles it"
+    return "no ELF file of 64 bit"

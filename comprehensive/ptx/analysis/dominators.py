@@ -1,6 +1,7 @@
 """Which blocks are passed on every way: dominators, post-dominators, frontiers, control dependence.
 
-In: a :class:`Cfg`.  Out: trees over its blocks, and for every block the branches that decide whether it runs::
+In: a graph of control flow, such as a :class:`Cfg`.  Out: trees over its blocks, and for every block the branches
+that decide whether it runs::
 
     tree = dominators_of(cfg)
     tree.dominates(0, 3)                 # True
@@ -20,6 +21,7 @@ from comprehensive.ptx.analysis.cfg import Cfg
 from comprehensive.ptx.analysis.graphs import (
     UNREACHED,
     Adjacency,
+    Graph,
     immediate_dominators,
     postorder,
     reverse_postorder,
@@ -89,7 +91,7 @@ class PostTree(Tree):
         return self.root
 
 
-def dominators_of(cfg: Cfg) -> Tree:
+def dominators_of(cfg: Graph) -> Tree:
     """The dominators of blocks.
 
     >>> dominators_of(cfg).parent    # doctest: +SKIP

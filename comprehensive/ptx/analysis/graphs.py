@@ -4,15 +4,47 @@ In: successors of every node.  Out: numbers of nodes::
 
     reverse_postorder(((1, 2), (3,), (3,), ()), 0)         # (0, 2, 1, 3)
     immediate_dominators(((1, 2), (3,), (3,), ()), 0)      # (0, 0, 0, 0)
+
+Graphs of control flow, of PTX or of machine code, are :class:`Graph`: what dominators and loops need of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 UNREACHED = -1
 
 Adjacency = Sequence[Sequence[int]]
+
+
+class Node(Protocol):
+    """A basic block; ``leaves`` says that the function may be left at its end."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def successors(self) -> tuple[int, ...]: ...
+    @property
+    def predecessors(self) -> tuple[int, ...]: ...
+    @property
+    def leaves(self) -> bool: ...
+    @property
+    def is_fork(self) -> bool:
+        """Whether there is more than one way on."""
+        ...
+
+
+class Graph(Protocol):
+    """Basic blocks, of which block 0 is the entry.
+
+    ``order`` is the reverse post-order of those that can be reached.
+    """
+
+    @property
+    def blocks(self) -> Sequence[Node]: ...
+    @property
+    def order(self) -> tuple[int, ...]: ...
 
 
 def reverse_postorder(successors: Adjacency, root: int) -> tuple[int, ...]:

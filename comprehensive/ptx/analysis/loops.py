@@ -1,6 +1,6 @@
 """Natural loops: header, body, nesting, where they are entered and left.
 
-In: a :class:`Cfg` and its dominators.  Out: :class:`Loops`, outer loops before inner ones::
+In: a :class:`Graph` and its dominators.  Out: :class:`Loops`, outer loops before inner ones::
 
     loops = loops_of(cfg, dominators_of(cfg))
     loops.loops[0].header, loops.loops[0].blocks    # 2, frozenset({2, 3})
@@ -12,11 +12,12 @@ are the edges that show it.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import cached_property
 
-from comprehensive.ptx.analysis.cfg import Cfg
 from comprehensive.ptx.analysis.dominators import Tree
+from comprehensive.ptx.analysis.graphs import Graph
 
 NO_LOOP = -1
 
@@ -45,7 +46,7 @@ class Loop:
 class Loops:
     """The natural loops of a function; ``innermost`` has the number of every block's loop, or -1."""
 
-    cfg: Cfg
+    cfg: Graph
     loops: tuple[Loop, ...]
     innermost: tuple[int, ...]
     irregular: tuple[tuple[int, int], ...]
@@ -77,7 +78,7 @@ class Loops:
         return tuple(found)
 
 
-def loops_of(cfg: Cfg, tree: Tree) -> Loops:
+def loops_of(cfg: Graph, tree: Tree) -> Loops:
     """Return all natural loops.
 
     >>> [loop.header for loop in loops_of(cfg, dominators_of(cfg)).loops]    # doctest: +SKIP
@@ -100,7 +101,7 @@ def loops_of(cfg: Cfg, tree: Tree) -> Loops:
     own: list[list[int]] = [[] for _ in headers]
     # Inner loops first: each block is met once, whole inner loops are stepped over.
     for number in range(len(headers) - 1, -1, -1):
-        _collect(cfg, headers, latches[headers[number]], number, innermost, parent, own)
+        _collect(cfg, place.keys(), headers, latches[headers[number]], number, innermost, parent, own)
     members: list[set[int]] = [set(blocks) for blocks in own]
     for number in range(len(headers) - 1, -1, -1):
         if parent[number] != NO_LOOP:
@@ -125,7 +126,8 @@ def loops_of(cfg: Cfg, tree: Tree) -> Loops:
 
 
 def _collect(
-    cfg: Cfg,
+    cfg: Graph,
+    reached: Container[int],
     headers: list[int],
     latches: list[int],
     number: int,
@@ -142,7 +144,7 @@ def _collect(
         block = work.pop()
         inside = innermost[block]
         if inside == NO_LOOP:
-            if block not in cfg.reachable:
+            if block not in reached:
                 continue
             innermost[block] = number
             own[number].append(block)

@@ -10,6 +10,7 @@ from comprehensive.data import spec_directory
 from comprehensive.diagnostics import CommandLineError, CompileError, Diagnostic
 from comprehensive.machine.device import device_names, devices, load_device
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
+from comprehensive.machine.pipes import PIPES
 from comprehensive.machine.speeds import SPEEDS
 
 
@@ -80,13 +81,30 @@ def test_every_device_has_every_speed(device):
     assert all(device.machine()[name] > 1 for name in SPEEDS)
 
 
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [("speed = 3", "CF0804"), ("kept_bytes = 0", "CF0807"), ("kept_bytes = 1.5", "CF0807")],
-)
-def test_a_wrong_speed_is_shown_at_its_line(line, code, tmp_path):
+@pytest.mark.parametrize("device", devices(), ids=device_names())
+def test_every_device_has_every_number_of_its_pipes(device):
+    assert list(device.pipes) == list(PIPES)
+
+
+def test_a_file_states_only_the_numbers_of_pipes_that_differ(tmp_path):
     path = tmp_path / "mine.toml"
-    path.write_text(f'name = "mine"\nbase = "sm_90"\n[speeds]\n{line}\n')
+    path.write_text('name = "mine"\nbase = "h200"\n[pipes]\nl1_bytes = 4096\n')
+    assert load_device(path).pipes == {**load_device("sm_90").pipes, "l1_bytes": 4096}
+
+
+@pytest.mark.parametrize(
+    ("table", "line", "code"),
+    [
+        ("speeds", "speed = 3", "CF0804"),
+        ("speeds", "kept_bytes = 0", "CF0807"),
+        ("speeds", "kept_bytes = 1.5", "CF0807"),
+        ("pipes", "kept_bytes = 3", "CF0804"),
+        ("pipes", "l1_bytes = 0", "CF0807"),
+    ],
+)
+def test_a_wrong_number_is_shown_at_its_line(table, line, code, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(f'name = "mine"\nbase = "sm_90"\n[{table}]\n{line}\n')
     with pytest.raises(CompileError) as raised:
         load_device(path)
     (found,) = raised.value.diagnostics
