@@ -19,6 +19,7 @@ from comprehensive.algebra import Atom, Quotient, System, with_quotients
 from comprehensive.algebra.polynomial import Scalar
 from comprehensive.asserts import Assert, Asserts, asserts_of, not_checked
 from comprehensive.codegen.interface import interface
+from comprehensive.codegen.levels import with_levels
 from comprehensive.codegen.plan import FunctionPlan, RegionPlan, TilePlan
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import scalar_values
@@ -31,7 +32,7 @@ from comprehensive.model.ranking import Ranking, rank
 from comprehensive.nearest import nearest
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Branch, Tree, walk
-from comprehensive.values import Rational, demand_computed, demand_known, value_error
+from comprehensive.values import Rational, demand_computed, demand_known, limits_to_give, value_error
 
 NEXT_BEST = 4
 """Parameters that are shown beside those that the launcher takes."""
@@ -76,9 +77,9 @@ class RegionExplanation:
     values: Mapping[str, Rational]
     cases: tuple[Case, ...]
     ranking: Ranking | None
-    """None where a scalar has no value."""
+    """None where a scalar or a level of performance has no value."""
     missing: tuple[str, ...]
-    """The scalars without a value."""
+    """The scalars and levels without a value."""
     left_out: int = 0
     """Points that the parameters of the ranking leave out."""
     defaults: Defaults | None = None
@@ -102,10 +103,15 @@ def explain(
     )
     for nest in compilation.nests:
         demand_computed(nest, values)
+    levels = limits_to_give(compilation.trees)
+    plan = with_levels(compilation.plan, {name: values[name] for name in levels if name in values})
+    compilation = replace(compilation, plan=plan)
+    open_levels = tuple(name for name in levels if name not in values)
     explained: list[RegionExplanation] = []
     regions = [(n, region) for n, f in enumerate(compilation.plan.functions) for region in f.regions]
     of_functions: list[Defaults | None] = [
-        _defaults(f, device, values) if leaf is None else None for f in compilation.plan.functions
+        _defaults(f, device, values) if leaf is None and not open_levels else None
+        for f in compilation.plan.functions
     ]
     for nest, tree, tile, time, (function, region), asserts in zip(
         compilation.nests,
@@ -158,7 +164,7 @@ def explain(
                 {k: v for k, v in values.items() if k in used},
                 tuple(cases),
                 *(
-                    _ranking(region, device, at)
+                    _ranking(region, device, at, open_levels)
                     if leaf is None and not asserts.violated(at)
                     else (None, (), 0)
                 ),
@@ -190,14 +196,15 @@ def _defaults(function: FunctionPlan, device: Device, values: Mapping[str, Ratio
 
 
 def _ranking(
-    region: RegionPlan, device: Device, values: Mapping[str, Rational]
+    region: RegionPlan, device: Device, values: Mapping[str, Rational], open_levels: tuple[str, ...]
 ) -> tuple[Ranking | None, tuple[str, ...], int]:
-    """The ranking of tiles and of the leaf that runs, or the scalars that have no value; and points left out."""
+    """The ranking of tiles and of the leaf that runs, or the names that have no value; and points left out."""
     nests = (region.nest, *(plan.nest for plan in region.tilings))
     scalars = {
         s.name: s for nest in nests for s in nest.scalars if s.type.is_integer and s.role is not Role.TILE
     }
     missing = tuple(s.name for s in scalars.values() if s.value is None and s.name not in values)
+    missing += open_levels
     if missing:
         return None, missing, 0
     given = {name: int(values[name]) for name in scalars if name in values}

@@ -53,10 +53,6 @@ def check_command(
     definitions, compile_options = configured(source, definitions, compile_options)
     options = options_of(**compile_options)
     compilation = compile_source(source, options)
-    if any(tree.quotients for tree in compilation.trees):
-        raise click.UsageError(
-            "check does not go with --counters occupancy or latency_hiding, whose values depend on all of a machine"
-        )
     report = verification.verify(
         compilation,
         points=points,

@@ -234,13 +234,12 @@ def _run_function(
                 continue
             tree = compilation.trees[first + r]
             values = every[r]
-            limits = [limit for limit in tree.limits if limit not in levels]
             tile = plan.regions[r].tile_of(leaf)
             tiling = plan.regions[r].tiling_of(leaf)
             if tiling is not None and size_obstacle(tiling[0], integers[r]):
                 continue  # a condition on sizes that a launch looks at
             # A tile runs on every machine that it fits, whatever the parameters; the fake device has room.
-            machine = {} if tile else machine_for(tree.leaves[leaf].system, values, limits)
+            machine = {} if tile else machine_for(tree, leaf, values)
             if machine is None or (not tile and _threads(plan, r, values) > MAX_BLOCK_THREADS):
                 continue
             if not tile and not serves_all(compilation.trees[first : first + len(nests)], every, machine):

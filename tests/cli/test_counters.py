@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,24 @@ def test_a_share_is_explained_with_the_speeds_of_a_device(program: Path) -> None
         "explain", program, *ESTIMATE, "--counters", "intensity", "-D", "P_intensity=1/25", "-D", "B=256"
     )
     assert "dead end 0 applies" in slower.stdout  # an H100 does more operations for each word
+
+
+def test_a_ranking_is_made_at_the_level_that_is_demanded(program: Path) -> None:
+    arguments = ("explain", program, *ESTIMATE, "--counters", "intensity", "-D", "n=1000", "-D", "B=64")
+    without = invoke(*arguments)
+    assert without.exit_code == 0
+    assert "for a ranking give a value to P_intensity\n" in without.stdout
+    found = invoke(*arguments, "-D", "P_intensity=1/50")
+    assert found.exit_code == 0
+    assert re.search(r"expected cycles of a launch.*\bleaf 0: \d+", found.stdout, re.DOTALL)
+
+
+def test_check_finds_machines_for_counters_that_depend_on_speeds(program: Path) -> None:
+    found = invoke(
+        "check", program, *ESTIMATE, "--counters", "intensity", "-D", "P_intensity=1/2", "--points", "2"
+    )
+    assert (found.exit_code, found.stderr) == (0, "")
+    assert "leaf 0: 2 of 2 points equal" in found.stdout
 
 
 @pytest.mark.parametrize(

@@ -482,7 +482,7 @@ class _Runner:
                 if threads > MAX_BLOCK_THREADS:
                     continue
                 tree = trees[self.first + r]
-                machine = machine_for(tree.leaves[number].system, positive[r], tree.limits)
+                machine = machine_for(tree, number, positive[r])
                 together = trees[self.first : self.first + len(nests)]
                 if machine is None or not serves_all(together, positive, machine):
                     continue

@@ -119,7 +119,7 @@ def reaching(
     """Machine parameters for which the region takes the leaf; None where none does, or a block is too large."""
     tree = compilation.trees[number]
     values = {k: v for k, v in all_scalars(region.nest, sample.arguments).items() if isinstance(v, int)}
-    machine = machine_for(tree.leaves[leaf].system, values, tree.limits)
+    machine = machine_for(tree, leaf, values)
     if machine is None:
         return None
     kernel = region.leaves[leaf].kernel
