@@ -21,10 +21,7 @@ from comprehensive.metafork.ast import Function
 from comprehensive.runtime.guarded import GuardedProcess, Outside, TooLargeError
 from comprehensive.runtime.serial import SerialLibrary
 from comprehensive.soundness.index_data import TooFewIndicesError
-from comprehensive.soundness.sampling import Sample, random_data
-
-MAX_BYTES = 1 << 26
-"""The most bytes of one array; a program that asks for more is passed over at this sample."""
+from comprehensive.soundness.sampling import MAX_BYTES, Sample, random_data
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -53,6 +54,13 @@ ZEROS = (0.0, 0.25, 0.5)
 NEGATIVES = (-1, -2, -3, -7)
 MAX_THREADS = 4096
 """Threads of a region in all, so that an interpreter gets through."""
+MAX_BYTES = 1 << 26
+"""The most bytes of one array.
+
+A sample at which the program asks for more is passed over: an unsigned subscript that wraps around asks for 32 GiB.
+"""
+MAX_DRAWS = 20000
+"""Draws in a row without a sample; after so many there is none."""
 
 
 class NotSampledError(Exception):
@@ -93,8 +101,8 @@ def samples(
     ``guess`` is a first number of elements for a buffer whose size depends on data.  Arrays of places of plain stores
     have room for indices that all differ or, with ``duplicates``, for two that do not.
 
-    Raises NotSampledError when no sample that meets the preconditions is found in 20,000 draws, and when the size of
-    what is behind a pointer depends on data and there is no guess.
+    Raises NotSampledError, with the reasons, when no sample is found in MAX_DRAWS draws, and when the size of what is
+    behind a pointer depends on data and there is no guess.
     """
     ranges = ranges or Ranges()
     rng = random.Random(seed)
@@ -105,7 +113,7 @@ def samples(
     sizes = tuple(n for n in ranges.sizes if largest < 3 or n <= max(12, ranges.sizes[-1] // 4))
     uses = index_uses(nests)
     number = 0
-    failures = 0
+    failures: Counter[str] = Counter()
     while True:
         arguments: dict[str, int | float] = {}
         for parameter in scalars:
@@ -120,19 +128,16 @@ def samples(
                 arguments[parameter.name] = _draw(rng, values, number, is_tile=role is Role.PROGRAM)
         number += 1
         sample = _sample(function, nests, arguments, ranges.max_threads, guess)
-        if (
-            sample is None
-            or not _has_room(uses, sample, duplicates)
-            or not _is_defined(function, nests, sample, any_sign)
-        ):
-            failures += 1
-            if failures > 20000:
-                raise NotSampledError(
-                    f"found no parameters of {function.name} that meet its asserts and need no more than "
-                    f"{ranges.max_threads} threads"
-                )
-            continue
-        yield sample
+        if isinstance(sample, Sample):
+            obstacle = _obstacle(function, nests, sample, uses, any_sign, duplicates)
+            if obstacle is None:
+                yield sample
+                continue
+            sample = obstacle
+        failures[sample] += 1
+        if failures.total() > MAX_DRAWS:
+            reasons = ", ".join(reason for reason, _ in failures.most_common())
+            raise NotSampledError(f"found no parameters of {function.name}: {reasons}")
 
 
 def _sample(
@@ -141,19 +146,42 @@ def _sample(
     arguments: Mapping[str, int | float],
     max_threads: int,
     guess: int | None,
-) -> Sample | None:
-    """Return a sample; None where the arguments violate an assert or make a region too large.
+) -> Sample | str:
+    """Return a sample, or why there is none at these arguments.
 
     NotSampledError where the size of a buffer depends on data.
     """
-    if not _fits(nests, arguments, max_threads):
-        return None
+    obstacle = _misfit(nests, arguments, max_threads)
+    if obstacle is not None:
+        return obstacle
     try:
         return Sample(arguments, _shapes(function, nests, arguments, guess))
     except TooManyIterationsError:
-        return None
+        return "loops run too often to be followed"
     except NotEvaluableError as error:
         raise NotSampledError(f"the size of a buffer depends on data: {error}") from None
+
+
+def _obstacle(
+    function: Function,
+    nests: tuple[Nest, ...],
+    sample: Sample,
+    uses: tuple[IndexUse, ...],
+    any_sign: frozenset[str],
+    duplicates: bool,
+) -> str | None:
+    """Return why no data can be drawn for a sample, or no region run on it; None where nothing is in the way."""
+    for data in data_of(function):
+        shape = sample.shapes[data.name]
+        if min(shape) < 0:
+            return f"an extent of '{data.name}' is negative"
+        if math.prod(shape) * np.dtype(data.type.numpy_name).itemsize > MAX_BYTES:
+            return f"'{data.name}' has more than {MAX_BYTES >> 20} MiB"
+    if not _has_room(uses, sample, duplicates):
+        return "places of stores are too few for the indices"
+    if not _is_defined(function, nests, sample, any_sign):
+        return "a region is not defined for negative values"
+    return None
 
 
 def _has_room(uses: tuple[IndexUse, ...], sample: Sample, duplicates: bool) -> bool:
@@ -210,20 +238,21 @@ def all_scalars(nest: Nest, arguments: Mapping[str, int | float], step: int = 0)
     }
 
 
-def _fits(nests: tuple[Nest, ...], arguments: Mapping[str, int | float], max_threads: int) -> bool:
+def _misfit(nests: tuple[Nest, ...], arguments: Mapping[str, int | float], max_threads: int) -> str | None:
+    """Return why regions cannot be run with the arguments; None where they can."""
     for nest in nests:
         try:
             values = all_scalars(nest, arguments)
         except UndefinedBehaviour:
-            return False  # a division by a size of 0, say
+            return "host code is not defined"  # a division by a size of 0, say
         if not holds_preconditions(nest, values):
-            return False
+            return "asserts do not hold"
         threads = 1
         for loop in (*nest.grid, *nest.thread_loops):
             threads *= max(0, int(c_value(loop.extent, values)))
         if threads > max_threads:
-            return False
-    return True
+            return f"a region has more than {max_threads} threads"
+    return None
 
 
 def _shapes(

@@ -60,6 +60,27 @@ def test_asserts_that_nothing_meets_are_said(tmp_path: Path) -> None:
         drawn(compiled(tmp_path, SHIFTED.replace("ASSERT", "assert(m > 1000);")))
 
 
+WRAPPED = """void f(unsigned n, const double *x, double *y, int B)
+{
+  ASSERT
+  meta_schedule block(B) { meta_for (int i = 0; i < 4; i++) y[i] = x[n - 1u]; }
+}
+"""
+
+
+def test_a_point_whose_arrays_no_machine_holds_is_passed_over(tmp_path: Path) -> None:
+    found = drawn(compiled(tmp_path, WRAPPED.replace("ASSERT", "")))  # 32 GiB behind x where n is 0
+    assert {s.shapes["x"] for s in found} == {(s.arguments["n"],) for s in found}
+    assert min(s.arguments["n"] for s in found) == 1
+
+
+def test_a_program_whose_arrays_are_all_too_large_is_not_sampled_and_the_reason_is_said(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(NotSampledError, match="asserts do not hold, 'x' has more than 64 MiB"):
+        drawn(compiled(tmp_path, WRAPPED.replace("ASSERT", "assert(n < 1);")))
+
+
 def test_a_negative_value_that_leaves_an_array_is_not_drawn(tmp_path: Path) -> None:
     text = SHIFTED.replace("ASSERT", "").replace("p + m >= 0", "p + m < 7")
     found = drawn(compiled(tmp_path, text))
