@@ -184,19 +184,24 @@ static inline cf_count smooth_leaves_out(const cf_machine *machine, int h, int w
 }
 
 /* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known. A
-   leaf that takes more than `cf_bound` need not be counted to the end. */
+   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
+   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
+   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int smooth_expected(const cf_machine *machine, int h, int w, const smooth_params *params,
-    cf_count cf_bound, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
+    cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
   int cf_status = CF_OK;
   (void)params;
   (void)cf_tiles;
+  (void)cf_fastest;
+  (void)cf_fastest_leaves;
   *cf_cycles = 0;
   *cf_leaves = 0;
   if (cf_status == CF_OK) { /* smooth */
+    /* What all regions may still take, and what a leaf of this one may without being out of the question. */
+    const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
+    cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
-    cf_count cf_least_cycles;
     cf_status = smooth_select(machine, h, w, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;
     cf_least_cycles = smooth_leaf_cost(cf_chosen.leaf, machine, h, w, params, cf_bound);
@@ -215,7 +220,7 @@ static inline int smooth_defaults(const cf_machine *machine, int h, int w, smoot
   cf_count cf_tiles[1] = { 0 }, cf_cycles, cf_leaves;
   int cf_first;
   params->unused = 0;
-  cf_first = smooth_expected(machine, h, w, params, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+  cf_first = smooth_expected(machine, h, w, params, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
   return cf_first;
 }
 

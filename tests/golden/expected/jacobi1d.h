@@ -350,17 +350,19 @@ static inline cf_count jacobi1d_leaves_out(const cf_machine *machine, int N, con
 }
 
 /* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known. A
-   leaf that takes more than `cf_bound` need not be counted to the end. */
+   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
+   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
+   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int jacobi1d_expected(const cf_machine *machine, int N, const jacobi1d_params *params,
-    cf_count cf_bound, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
+    cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
   int cf_status = CF_OK;
   (void)machine;
   (void)N;
   (void)params;
   (void)cf_tiles;
-  (void)cf_bound;
+  (void)cf_fastest;
+  (void)cf_fastest_leaves;
   *cf_cycles = 0;
   *cf_leaves = 0;
   return cf_status;
@@ -406,7 +408,7 @@ static inline int jacobi1d_defaults(const cf_machine *machine, int N, jacobi1d_p
   params->s = 1;
   params->B = 1;
   params->tile = -1;
-  cf_first = jacobi1d_expected(machine, N, params, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+  cf_first = jacobi1d_expected(machine, N, params, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
   cf_fewest = cf_first == CF_OK ? jacobi1d_leaves_out(machine, N, params) : CF_SATURATED;
   cf_fastest = cf_first == CF_OK ? cf_cycles : CF_SATURATED;
   cf_fastest_leaves = cf_first == CF_OK ? cf_leaves : CF_SATURATED;
@@ -431,7 +433,9 @@ static inline int jacobi1d_defaults(const cf_machine *machine, int N, jacobi1d_p
     cf_tried.B = cf_values[1][cf_at[1]];
     cf_left = jacobi1d_leaves_out(machine, N, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = jacobi1d_expected(machine, N, &cf_tried, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status = jacobi1d_expected(machine, N, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
+      cf_status = jacobi1d_expected(machine, N, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;

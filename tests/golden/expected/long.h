@@ -203,25 +203,33 @@ static inline cf_count wide_leaves_out(const cf_machine *machine, int n, const w
 }
 
 /* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known. A
-   leaf that takes more than `cf_bound` need not be counted to the end. */
+   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
+   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
+   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int wide_expected(const cf_machine *machine, int n, const wide_params *params,
-    cf_count cf_bound, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
+    cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
   int cf_status = CF_OK;
   (void)params;
   (void)cf_tiles;
+  (void)cf_fastest;
+  (void)cf_fastest_leaves;
   *cf_cycles = 0;
   *cf_leaves = 0;
   if (cf_status == CF_OK) { /* wide */
+    /* What all regions may still take, and what a leaf of this one may without being out of the question. */
+    const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
-    cf_count cf_least_cycles;
     cf_status = wide_select(machine, n, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;
-    cf_least_cycles = wide_leaf_cost(cf_chosen.leaf, machine, n, params, cf_bound);
-    *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
     if (cf_tiles[0] == 0)
       cf_tiles[0] = wide_tile(machine, n, 4, 1, -1, CF_SATURATED).cost;
+    /* A leaf that is slower than the tile adds nothing to the cycles, but to those of leaves. */
+    if (cf_tiles[0] <= cf_rest) cf_bound = cf_most(cf_tiles[0], cf_leaves_rest);
+    cf_least_cycles = wide_leaf_cost(cf_chosen.leaf, machine, n, params, cf_bound);
+    *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
     cf_least_cycles = cf_least(cf_least_cycles, cf_tiles[0]);
     *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
   }
@@ -263,7 +271,7 @@ static inline int wide_defaults(const cf_machine *machine, int n, wide_params *p
   int cf_status, cf_number, cf_which, cf_exponent, cf_first;
   params->B = 1;
   params->tile = -1;
-  cf_first = wide_expected(machine, n, params, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+  cf_first = wide_expected(machine, n, params, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
   cf_fewest = cf_first == CF_OK ? wide_leaves_out(machine, n, params) : CF_SATURATED;
   cf_fastest = cf_first == CF_OK ? cf_cycles : CF_SATURATED;
   cf_fastest_leaves = cf_first == CF_OK ? cf_leaves : CF_SATURATED;
@@ -284,7 +292,9 @@ static inline int wide_defaults(const cf_machine *machine, int n, wide_params *p
     cf_tried.B = cf_values[0][cf_at[0]];
     cf_left = wide_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = wide_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status = wide_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
+      cf_status = wide_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;

@@ -223,19 +223,24 @@ static inline cf_count pairs_leaves_out(const cf_machine *machine, int n, int m,
 }
 
 /* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known. A
-   leaf that takes more than `cf_bound` need not be counted to the end. */
+   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
+   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
+   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int pairs_expected(const cf_machine *machine, int n, int m, const pairs_params *params,
-    cf_count cf_bound, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
+    cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
   int cf_status = CF_OK;
   (void)params;
   (void)cf_tiles;
+  (void)cf_fastest;
+  (void)cf_fastest_leaves;
   *cf_cycles = 0;
   *cf_leaves = 0;
   if (cf_status == CF_OK) { /* pairs */
+    /* What all regions may still take, and what a leaf of this one may without being out of the question. */
+    const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
+    cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
-    cf_count cf_least_cycles;
     cf_status = pairs_select(machine, n, m, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;
     cf_least_cycles = pairs_leaf_cost(cf_chosen.leaf, machine, n, m, params, cf_bound);
@@ -282,7 +287,7 @@ static inline int pairs_defaults(const cf_machine *machine, int n, int m, pairs_
   int cf_status, cf_number, cf_which, cf_exponent, cf_first;
   params->B0 = 1;
   params->B1 = 1;
-  cf_first = pairs_expected(machine, n, m, params, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+  cf_first = pairs_expected(machine, n, m, params, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
   cf_fewest = cf_first == CF_OK ? pairs_leaves_out(machine, n, m, params) : CF_SATURATED;
   cf_fastest = cf_first == CF_OK ? cf_cycles : CF_SATURATED;
   cf_fastest_leaves = cf_first == CF_OK ? cf_leaves : CF_SATURATED;
@@ -307,7 +312,9 @@ static inline int pairs_defaults(const cf_machine *machine, int n, int m, pairs_
     cf_tried.B1 = cf_values[1][cf_at[1]];
     cf_left = pairs_leaves_out(machine, n, m, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = pairs_expected(machine, n, m, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status = pairs_expected(machine, n, m, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
+      cf_status = pairs_expected(machine, n, m, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;

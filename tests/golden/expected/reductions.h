@@ -770,14 +770,17 @@ static inline cf_count reductions_leaves_out(const cf_machine *machine, int n, i
 }
 
 /* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known. A
-   leaf that takes more than `cf_bound` need not be counted to the end. */
+   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
+   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
+   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int reductions_expected(const cf_machine *machine, int n, int m, const reductions_params *params,
-    cf_count cf_bound, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
+    cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
   int cf_status = CF_OK;
   (void)params;
   (void)cf_tiles;
+  (void)cf_fastest;
+  (void)cf_fastest_leaves;
   *cf_cycles = 0;
   *cf_leaves = 0;
   if (cf_status == CF_OK) { /* reductions_1 */
@@ -786,8 +789,10 @@ static inline int reductions_expected(const cf_machine *machine, int n, int m, c
     const long long j_steps = cf_div(cf_sub(cf_add(m, j_parts), 1), j_parts);
     const long long i_parts = cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts)), cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts)));
     const long long i_steps = cf_div(cf_sub(cf_add(n, i_parts), 1), i_parts);
+    /* What all regions may still take, and what a leaf of this one may without being out of the question. */
+    const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
+    cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
-    cf_count cf_least_cycles;
     (void)j_rows;
     (void)j_parts;
     (void)j_steps;
@@ -804,26 +809,33 @@ static inline int reductions_expected(const cf_machine *machine, int n, int m, c
     const long long j_parts = cf_if(cf_lt(cf_div(cf_add(m, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows)), cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows)));
     const long long i_parts = cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts)), cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts)));
     const long long i_folded = cf_if(cf_lt(n, 1), 0, cf_if(cf_lt(m, 1), 0, cf_mul(i_parts, j_parts)));
+    /* What all regions may still take, and what a leaf of this one may without being out of the question. */
+    const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
-    cf_count cf_least_cycles;
     (void)j_rows;
     (void)j_parts;
     (void)i_parts;
     (void)i_folded;
     cf_status = reductions_2_select(machine, n, m, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;
-    cf_least_cycles = reductions_2_leaf_cost(cf_chosen.leaf, machine, (int)i_folded, params, cf_bound);
-    *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
     if (cf_tiles[1] == 0)
       cf_tiles[1] = reductions_2_tile(machine, (int)i_folded, 4, 1, -1, CF_SATURATED).cost;
+    /* A leaf that is slower than the tile adds nothing to the cycles, but to those of leaves. */
+    if (cf_tiles[1] <= cf_rest) cf_bound = cf_most(cf_tiles[1], cf_leaves_rest);
+    cf_least_cycles = reductions_2_leaf_cost(cf_chosen.leaf, machine, (int)i_folded, params, cf_bound);
+    *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
     cf_least_cycles = cf_least(cf_least_cycles, cf_tiles[1]);
     *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
   }
   if (cf_status == CF_OK) { /* reductions_3 */
     const long long i_parts = cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072), cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072));
     const long long i_steps = cf_div(cf_sub(cf_add(cf_div(cf_add(n, 1), 2), i_parts), 1), i_parts);
+    /* What all regions may still take, and what a leaf of this one may without being out of the question. */
+    const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
+    cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
-    cf_count cf_least_cycles;
     (void)i_parts;
     (void)i_steps;
     cf_status = reductions_3_select(machine, n, params, &cf_chosen);
@@ -835,16 +847,21 @@ static inline int reductions_expected(const cf_machine *machine, int n, int m, c
   if (cf_status == CF_OK) { /* reductions_4 */
     const long long i_parts = cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072), cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072));
     const long long i_folded = cf_if(cf_lt(cf_div(cf_add(n, 1), 2), 1), 0, i_parts);
+    /* What all regions may still take, and what a leaf of this one may without being out of the question. */
+    const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
-    cf_count cf_least_cycles;
     (void)i_parts;
     (void)i_folded;
     cf_status = reductions_4_select(machine, n, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;
-    cf_least_cycles = reductions_4_leaf_cost(cf_chosen.leaf, machine, (int)i_folded, params, cf_bound);
-    *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
     if (cf_tiles[3] == 0)
       cf_tiles[3] = reductions_4_tile(machine, (int)i_folded, 4, 1, -1, CF_SATURATED).cost;
+    /* A leaf that is slower than the tile adds nothing to the cycles, but to those of leaves. */
+    if (cf_tiles[3] <= cf_rest) cf_bound = cf_most(cf_tiles[3], cf_leaves_rest);
+    cf_least_cycles = reductions_4_leaf_cost(cf_chosen.leaf, machine, (int)i_folded, params, cf_bound);
+    *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
     cf_least_cycles = cf_least(cf_least_cycles, cf_tiles[3]);
     *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
   }
@@ -890,7 +907,7 @@ static inline int reductions_defaults(const cf_machine *machine, int n, int m, r
   params->B0 = 1;
   params->B1 = 1;
   params->tile = -1;
-  cf_first = reductions_expected(machine, n, m, params, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+  cf_first = reductions_expected(machine, n, m, params, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
   cf_fewest = cf_first == CF_OK ? reductions_leaves_out(machine, n, m, params) : CF_SATURATED;
   cf_fastest = cf_first == CF_OK ? cf_cycles : CF_SATURATED;
   cf_fastest_leaves = cf_first == CF_OK ? cf_leaves : CF_SATURATED;
@@ -915,7 +932,9 @@ static inline int reductions_defaults(const cf_machine *machine, int n, int m, r
     cf_tried.B1 = cf_values[1][cf_at[1]];
     cf_left = reductions_leaves_out(machine, n, m, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = reductions_expected(machine, n, m, &cf_tried, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status = reductions_expected(machine, n, m, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
+      cf_status = reductions_expected(machine, n, m, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;

@@ -347,25 +347,33 @@ static inline cf_count product_leaves_out(const cf_machine *machine, int n, cons
 }
 
 /* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known. A
-   leaf that takes more than `cf_bound` need not be counted to the end. */
+   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
+   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
+   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int product_expected(const cf_machine *machine, int n, const product_params *params,
-    cf_count cf_bound, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
+    cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
   int cf_status = CF_OK;
   (void)params;
   (void)cf_tiles;
+  (void)cf_fastest;
+  (void)cf_fastest_leaves;
   *cf_cycles = 0;
   *cf_leaves = 0;
   if (cf_status == CF_OK) { /* product */
+    /* What all regions may still take, and what a leaf of this one may without being out of the question. */
+    const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
-    cf_count cf_least_cycles;
     cf_status = product_select(machine, n, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;
-    cf_least_cycles = product_leaf_cost(cf_chosen.leaf, machine, n, params, cf_bound);
-    *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
     if (cf_tiles[0] == 0)
       cf_tiles[0] = product_tile(machine, n, 4, 1, -1, CF_SATURATED).cost;
+    /* A leaf that is slower than the tile adds nothing to the cycles, but to those of leaves. */
+    if (cf_tiles[0] <= cf_rest) cf_bound = cf_most(cf_tiles[0], cf_leaves_rest);
+    cf_least_cycles = product_leaf_cost(cf_chosen.leaf, machine, n, params, cf_bound);
+    *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
     cf_least_cycles = cf_least(cf_least_cycles, cf_tiles[0]);
     *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
   }
@@ -411,7 +419,7 @@ static inline int product_defaults(const cf_machine *machine, int n, product_par
   params->B0 = 1;
   params->B1 = 1;
   params->tile = -1;
-  cf_first = product_expected(machine, n, params, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+  cf_first = product_expected(machine, n, params, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
   cf_fewest = cf_first == CF_OK ? product_leaves_out(machine, n, params) : CF_SATURATED;
   cf_fastest = cf_first == CF_OK ? cf_cycles : CF_SATURATED;
   cf_fastest_leaves = cf_first == CF_OK ? cf_leaves : CF_SATURATED;
@@ -436,7 +444,9 @@ static inline int product_defaults(const cf_machine *machine, int n, product_par
     cf_tried.B1 = cf_values[1][cf_at[1]];
     cf_left = product_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = product_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status = product_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
+      cf_status = product_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -708,25 +718,33 @@ static inline cf_count rounded_leaves_out(const cf_machine *machine, int n, cons
 }
 
 /* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known. A
-   leaf that takes more than `cf_bound` need not be counted to the end. */
+   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
+   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
+   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int rounded_expected(const cf_machine *machine, int n, const rounded_params *params,
-    cf_count cf_bound, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
+    cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
   int cf_status = CF_OK;
   (void)params;
   (void)cf_tiles;
+  (void)cf_fastest;
+  (void)cf_fastest_leaves;
   *cf_cycles = 0;
   *cf_leaves = 0;
   if (cf_status == CF_OK) { /* rounded */
+    /* What all regions may still take, and what a leaf of this one may without being out of the question. */
+    const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
+    const cf_count cf_leaves_rest = cf_fastest_leaves == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest_leaves, *cf_leaves);
+    cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
-    cf_count cf_least_cycles;
     cf_status = rounded_select(machine, n, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;
-    cf_least_cycles = rounded_leaf_cost(cf_chosen.leaf, machine, n, params, cf_bound);
-    *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
     if (cf_tiles[0] == 0)
       cf_tiles[0] = rounded_tile(machine, n, 4, 1, -1, CF_SATURATED).cost;
+    /* A leaf that is slower than the tile adds nothing to the cycles, but to those of leaves. */
+    if (cf_tiles[0] <= cf_rest) cf_bound = cf_most(cf_tiles[0], cf_leaves_rest);
+    cf_least_cycles = rounded_leaf_cost(cf_chosen.leaf, machine, n, params, cf_bound);
+    *cf_leaves = cf_plus(*cf_leaves, cf_least_cycles);
     cf_least_cycles = cf_least(cf_least_cycles, cf_tiles[0]);
     *cf_cycles = cf_plus(*cf_cycles, cf_least_cycles);
   }
@@ -768,7 +786,7 @@ static inline int rounded_defaults(const cf_machine *machine, int n, rounded_par
   int cf_status, cf_number, cf_which, cf_exponent, cf_first;
   params->B = 1;
   params->tile = -1;
-  cf_first = rounded_expected(machine, n, params, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+  cf_first = rounded_expected(machine, n, params, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
   cf_fewest = cf_first == CF_OK ? rounded_leaves_out(machine, n, params) : CF_SATURATED;
   cf_fastest = cf_first == CF_OK ? cf_cycles : CF_SATURATED;
   cf_fastest_leaves = cf_first == CF_OK ? cf_leaves : CF_SATURATED;
@@ -789,7 +807,9 @@ static inline int rounded_defaults(const cf_machine *machine, int n, rounded_par
     cf_tried.B = cf_values[0][cf_at[0]];
     cf_left = rounded_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = rounded_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status = rounded_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
+      cf_status = rounded_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;
@@ -995,19 +1015,24 @@ static inline cf_count every_leaves_out(const cf_machine *machine, int n, const 
 }
 
 /* Cycles that launches are expected to take: of each region with the tile or the leaf that is faster, and with leaves alone;
-   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known. A
-   leaf that takes more than `cf_bound` need not be counted to the end. */
+   CF_OK, or why a region cannot be launched. `cf_tiles` are those of the best tile of each region, 0 until they are known.
+   Where that is more than `cf_fastest`, or as much with leaves that take no less than `cf_fastest_leaves`, it may be any
+   such numbers; where it is less, leaves that take more than that may be CF_SATURATED. */
 static inline int every_expected(const cf_machine *machine, int n, const every_params *params,
-    cf_count cf_bound, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
+    cf_count cf_fastest, cf_count cf_fastest_leaves, cf_count *cf_tiles, cf_count *cf_cycles, cf_count *cf_leaves)
 {
   int cf_status = CF_OK;
   (void)params;
   (void)cf_tiles;
+  (void)cf_fastest;
+  (void)cf_fastest_leaves;
   *cf_cycles = 0;
   *cf_leaves = 0;
   if (cf_status == CF_OK) { /* every */
+    /* What all regions may still take, and what a leaf of this one may without being out of the question. */
+    const cf_count cf_rest = cf_fastest == CF_SATURATED ? CF_SATURATED : cf_minus(cf_fastest, *cf_cycles);
+    cf_count cf_bound = cf_rest, cf_least_cycles;
     cf_choice cf_chosen;
-    cf_count cf_least_cycles;
     cf_status = every_select(machine, n, params, &cf_chosen);
     if (cf_status != CF_OK) return cf_status;
     cf_least_cycles = every_leaf_cost(cf_chosen.leaf, machine, n, params, cf_bound);
@@ -1050,7 +1075,7 @@ static inline int every_defaults(const cf_machine *machine, int n, every_params 
   int cf_values[1][11], cf_at[1];
   int cf_status, cf_number, cf_which, cf_exponent, cf_first;
   params->B = 1;
-  cf_first = every_expected(machine, n, params, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
+  cf_first = every_expected(machine, n, params, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
   cf_fewest = cf_first == CF_OK ? every_leaves_out(machine, n, params) : CF_SATURATED;
   cf_fastest = cf_first == CF_OK ? cf_cycles : CF_SATURATED;
   cf_fastest_leaves = cf_first == CF_OK ? cf_leaves : CF_SATURATED;
@@ -1071,7 +1096,9 @@ static inline int every_defaults(const cf_machine *machine, int n, every_params 
     cf_tried.B = cf_values[0][cf_at[0]];
     cf_left = every_leaves_out(machine, n, &cf_tried);
     if (cf_left > cf_fewest) continue;
-    cf_status = every_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    cf_status = every_expected(machine, n, &cf_tried, cf_left < cf_fewest ? CF_SATURATED : cf_fastest, cf_left < cf_fewest ? CF_SATURATED : cf_fastest_leaves, cf_tiles, &cf_cycles, &cf_leaves);
+    if (cf_status == CF_OK && cf_leaves == CF_SATURATED && cf_cycles < cf_fastest)
+      cf_status = every_expected(machine, n, &cf_tried, CF_SATURATED, CF_SATURATED, cf_tiles, &cf_cycles, &cf_leaves);
     if (cf_status != CF_OK) continue;
     if (cf_first == CF_OK && cf_left == cf_fewest &&
         (cf_cycles > cf_fastest || (cf_cycles == cf_fastest && cf_leaves >= cf_fastest_leaves))) continue;

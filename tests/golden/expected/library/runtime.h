@@ -619,7 +619,7 @@ static inline cf_count cf_lanes(const cf_block *block, const cf_access *access, 
 /* Of a warp. */
 static inline cf_count cf_wavefronts(const cf_block *block, const cf_access *access, const cf_count *lanes)
 {
-  cf_count words[3], times[3], threads, together, most = 0;
+  cf_count words[3], times[3], threads, together, x = 0, y = 0, z = 0, most = 0;
   unsigned char counts[32] = { 0 };
   int k, bank;
   if (!access->is_shared) {
@@ -642,10 +642,16 @@ static inline cf_count cf_wavefronts(const cf_block *block, const cf_access *acc
   }
   threads = cf_least(32 / together, times[0] * times[1] * times[2]);
   for (k = 0; (cf_count)k < threads; k++) {
-    const cf_count x = (cf_count)k % times[0], y = (cf_count)k / times[0] % times[1], z = (cf_count)k / (times[0] * times[1]);
     bank = (int)((x * words[0] + y * words[1] + z * words[2]) % 32);
     counts[bank]++;
     most = cf_most(most, counts[bank]);
+    if (++x == times[0]) {
+      x = 0;
+      if (++y == times[1]) {
+        y = 0;
+        z++;
+      }
+    }
   }
   return cf_times(most, together);
 }
@@ -828,6 +834,11 @@ static inline cf_count cf_leaf_cycles(const cf_machine *machine, const cf_sites 
     work.once.wavefronts = cf_plus(work.once.wavefronts, cf_times(warps, cf_wavefronts(&block, access, lanes)));
     if (!access->is_shared) work.once.bytes = cf_plus(work.once.bytes, cf_traffic(&block, access));
   }
+  /* And now three: what is left to count makes none of them less. */
+  if (cf_times(busiest, work.once.instructions / cf_speed(machine->issued_per_cycle)) > bound ||
+      cf_times(busiest, work.once.wavefronts) > bound ||
+      cf_times(busiest, cf_times(work.once.bytes, 1000) / cf_speed(machine->l2_bytes_per_kilocycle)) > bound)
+    return CF_SATURATED;
   cf_add_waits(&block, &work.once);
   launch.bytes = cf_data(&block);
   return cf_cost(machine, &work, &launch);
