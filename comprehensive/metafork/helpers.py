@@ -117,9 +117,11 @@ def read_helper(item: Item, constants: Constants) -> Helper | None:
     own = declared_names(item.tokens[position + 2 : -1])
     inside = _with_constants(item.tokens[opening + 1 : -1], constants, own)
     taken = {t.text for t in item.tokens if t.type == "NAME"}
-    body = region_body(_with_returns(inside), item.tokens[-1], taken)
+    fresh = Namer(taken)
+    scalars = {p.name: p.type for p in parameters or () if not p.is_data}
+    body = region_body(_with_returns(inside), item.tokens[-1], scalars, fresh)
     types = {p.name: p.type for p in parameters or () if p.is_data}
-    body = without_pointers(body, types, Namer(taken), sink)
+    body = without_pointers(body, types, fresh, sink)
     if result is None or parameters is None or len(sink.diagnostics) > before:
         return None
     _check_body(body, parameters, name)
