@@ -119,7 +119,7 @@ def read_helper(item: Item, constants: Constants) -> Helper | None:
     taken = {t.text for t in item.tokens if t.type == "NAME"}
     fresh = Namer(taken)
     scalars = {p.name: p.type for p in parameters or () if not p.is_data}
-    body = region_body(_with_returns(inside), item.tokens[-1], scalars, fresh)
+    body = region_body(_with_returns(inside), item.tokens[-1], scalars, fresh, has_parallel=False)
     types = {p.name: p.type for p in parameters or () if p.is_data}
     body = without_pointers(body, types, fresh, sink)
     if result is None or parameters is None or len(sink.diagnostics) > before:

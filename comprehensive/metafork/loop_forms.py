@@ -20,10 +20,12 @@ from typing import NamedTuple
 from comprehensive.metafork.ast import (
     Binary,
     Break,
+    Call,
     Declare,
     Expr,
     For,
     If,
+    Index,
     IntLiteral,
     Name,
     ScalarType,
@@ -69,8 +71,11 @@ class _Counter(NamedTuple):
     conjunct: Expr
 
 
-def form(loop: Loop, variables: Mapping[str, Variable], name: Callable[[str], str]) -> Form:
-    """The form of a serial loop; ``variables`` are those around it, ``name`` gives names that are free."""
+def form(loop: Loop, variables: Mapping[str, Variable], name: Callable[[str], str], outermost: bool) -> Form:
+    """The form of a ``for``; ``variables`` are those around it, ``name`` gives names that are free.
+
+    One that is ``outermost`` may be parallel: it counts also where its body changes its iterator, which is an error.
+    """
     steps = [] if loop.step is None else updates(loop.step)
     conjuncts = [] if loop.condition is None else list(_conjuncts(loop.condition))
     own = {
@@ -80,15 +85,74 @@ def form(loop: Loop, variables: Mapping[str, Variable], name: Callable[[str], st
     counter = None if steps is None else _counter(steps, conjuncts, own)
     if counter is None or steps is None:
         return _uncounted(loop)
+    if not outermost and any(_changes(node, counter.iterator) for s in loop.body for node in nodes(s)):
+        return _uncounted(loop)
     started = _started(loop, counter, own, name)
     if started is None:
         return _uncounted(loop)
     before, kind, start = started
-    last = _other_steps(steps, counter)
     rest = [c for c in conjuncts if c is not counter.conjunct]
+    computed: tuple[Declare, ...] = ()
+    if isinstance(start, IntLiteral) and own[counter.iterator].type is ScalarType.INT:
+        fixed = (counter.bound, *rest)
+        every = (
+            _computed(d, start, steps, counter, loop.body, fixed) for d in before if isinstance(d, Declare)
+        )
+        computed = tuple(found for found in every if found is not None)
+    names = {declare.name for declare in computed}
+    before = tuple(s for s in before if not (isinstance(s, Declare) and s.name in names))
+    last = _other_steps(
+        [u for u in steps if not (isinstance(u.target, Name) and u.target.identifier in names)], counter
+    )
     first: tuple[Stmt, ...] = tuple(If(negated(c), (Break(c.span),), (), c.span) for c in rest)
     fields = (kind, counter.iterator, start, counter.relation, counter.bound, counter.step, (), loop.span)
-    return Form(before, For(*fields), first, last)
+    return Form(before, For(*fields), (*computed, *first), last)
+
+
+def _computed(
+    declare: Declare,
+    start: IntLiteral,
+    steps: list[Update],
+    counter: _Counter,
+    body: tuple[Stmt, ...],
+    fixed: tuple[Expr, ...],
+) -> Declare | None:
+    """``j = n - 1, ... j--`` beside ``i = 0, ... i++`` as ``int j = n - 1 - i`` in the body; None where that is not so.
+
+    Nothing overflows: ``i`` only grows from a start that is not negative.
+    """
+    value = declare.initial
+    own = [u for u in steps if isinstance(u.target, Name) and u.target.identifier == declare.name]
+    if (
+        value is None
+        or declare.type is not ScalarType.INT
+        or declare.is_pointer
+        or declare.const
+        or len(own) != 1
+    ):
+        return None
+    step = step_of(declare.name, own[0].target, own[0].operator, own[0].value)
+    if step not in (IntLiteral(1), IntLiteral(-1)) or counter.step != IntLiteral(1) or start.value < 0:
+        return None
+    spoken = _names(value)
+    changed = {u.target.identifier for u in steps if isinstance(u.target, Name)}
+    if (
+        effect(value) is not None
+        or any(isinstance(n, Index | Call) for n in nodes(value))
+        or changed & spoken
+    ):
+        return None
+    if any(declare.name in _names(each) for each in fixed):
+        return None
+    if any(
+        _changes(node, name) for s in body for node in nodes(s) for name in (*sorted(spoken), declare.name)
+    ):
+        return None
+    turns: Expr = Name(counter.iterator, declare.span)
+    if start.value > 0:
+        turns = Binary("-", turns, start, declare.span)
+    sign = "+" if step == IntLiteral(1) else "-"
+    return replace(declare, initial=Binary(sign, value, turns, declare.span))
 
 
 def counted_while(loop: While, variables: Mapping[str, Variable]) -> Loop | None:

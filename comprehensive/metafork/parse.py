@@ -316,7 +316,9 @@ class _FunctionReader:
         clauses = self._clauses(found)
         scalars = {p.name: p.type for p in parameters if not p.is_data}
         scalars |= {s.name: s.type for s in around.scalars}
-        body = region_body(inside, self._tokens[found.closing], scalars, self._helpers.fresh)
+        body = region_body(
+            inside, self._tokens[found.closing], scalars, self._helpers.fresh, has_parallel=True
+        )
         data = [p for p in parameters if p.is_data]
         types = {each.name: each.type for each in (*data, *around.arrays, *constants.values())}
         body = without_pointers(body, types, self._helpers.fresh, self._origin.sink)

@@ -28,10 +28,13 @@ def region_body(
     closing: Token,
     variables: Mapping[str, ScalarType],
     name: Callable[[str], str],
+    *,
+    has_parallel: bool,
 ) -> tuple[Stmt, ...]:
     """The statements between two braces, of which ``closing`` is the second; none after an error that spoils all.
 
-    ``variables`` are the scalars around them; ``name`` gives names that are free.
+    ``variables`` are the scalars around them; ``name`` gives names that are free.  ``has_parallel``: the outermost
+    loops may be parallel.
     """
     sink = closing.origin.sink
     if len(inside) > MAXIMUM_TOKENS:
@@ -57,7 +60,9 @@ def region_body(
         body: tuple[Stmt, ...] = parse("region", inside, end) or ()
         deep = too_deep(body, MAXIMUM_DEPTH)
         if deep is None:
-            body = without_initialisers(sequenced(body, variables, name, sink), name, sink)
+            body = without_initialisers(
+                sequenced(body, variables, name, sink, has_parallel=has_parallel), name, sink
+            )
             deep = too_deep_in_tree(body)
         if deep is None:
             return body

@@ -68,18 +68,21 @@ def sequenced(
     variables: Mapping[str, ScalarType],
     name: Callable[[str], str],
     sink: DiagnosticSink,
+    *,
+    has_parallel: bool,
 ) -> tuple[Stmt, ...]:
     """The statements without effects in expressions, with loops that count or ask, and without ``switch``.
 
-    ``variables`` are the scalars around them, ``name`` gives names that are free.
+    ``variables`` are the scalars around them, ``name`` gives names that are free.  ``has_parallel``: the outermost
+    ``for`` may be parallel loops.
     """
     around = {each: Variable(kind) for each, kind in variables.items()}
-    return _Sequencer(around, {}, name, sink, outermost=True).body(body)
+    return _Sequencer(around, {}, name, sink, outermost=has_parallel).body(body, has_parallel)
 
 
 @dataclass(slots=True)
 class _Sequencer:
-    """One scope.  ``outermost``: nothing but loops is around it, any of which may be parallel."""
+    """One scope.  ``outermost``: nothing but ``for`` is around it, any of which a directive may call parallel."""
 
     variables: dict[str, Variable]
     arrays: dict[str, Declare]
@@ -118,11 +121,12 @@ class _Sequencer:
 
     # --- statements --------------------------------------------------------------------------------------
 
-    def body(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    def body(self, body: tuple[Stmt, ...], is_region: bool = False) -> tuple[Stmt, ...]:
+        """The statements of a scope; those of a whole region may stand behind its parallel loops."""
         result: list[Stmt] = []
         for statement in body:
             previous = result[-1] if result else None
-            result += self._statement(statement, previous, self.outermost and len(body) == 1)
+            result += self._statement(statement, previous, self.outermost and (is_region or len(body) == 1))
         return tuple(result)
 
     def _statement(self, statement: Stmt, previous: Stmt | None, outermost: bool) -> list[Stmt]:
@@ -142,7 +146,7 @@ class _Sequencer:
                 )
                 return [*before, changed]
             case Loop() as loop if loop.parallel:
-                return self._parallel(loop, outermost)
+                return self._parallel(loop)
             case Loop() as loop:
                 return self._loop(loop, None, outermost)
             case While() as loop:
@@ -190,6 +194,8 @@ class _Sequencer:
         expression = evaluate.expression
         before: list[Stmt] = []
         match expression:
+            case Sequence(None, value, Update() as then) if then.target is value:
+                return self._evaluated(replace(evaluate, expression=then))  # x++ and ++x are the same
             case Update(target, _, Conditional(condition, then, otherwise)) if (
                 effect(then) or effect(otherwise)
             ) and not effect(target):
@@ -214,8 +220,7 @@ class _Sequencer:
                 return []
             case Sequence(first, value, then):
                 found = [] if first is None else self._evaluated(replace(evaluate, expression=known(first)))
-                is_read = then is None or then.target is not value
-                if is_read and (effect(value) is not None or then is None):
+                if effect(value) is not None or then is None:
                     found += self._evaluated(replace(evaluate, expression=known(value)))
                 if then is not None:
                     found += self._evaluated(replace(evaluate, expression=then))
@@ -257,15 +262,15 @@ class _Sequencer:
 
     # --- loops -------------------------------------------------------------------------------------------
 
-    def _parallel(self, loop: Loop, outermost: bool) -> list[Stmt]:
+    def _parallel(self, loop: Loop) -> list[Stmt]:
         header = parallel_header(loop)
         if header is None:
             return []
-        inner = self._inner(outermost)
+        inner = self._inner()
         start = self._pure(header.start)
         iterator = inner._entered(header.iterator, Variable(header.type or ScalarType.INT))
         bound, step = inner._pure(header.bound), inner._pure(header.step)
-        body = inner._inner(outermost).body(without_jumps(self._chained(loop.body), Continue, self.name))
+        body = inner._inner().body(without_jumps(self._chained(loop.body), Continue, self.name))
         fields = (iterator, start, header.relation, bound, step, body, loop.span)
         return [MetaFor(header.type or ScalarType.INT, *fields)]
 
@@ -275,7 +280,7 @@ class _Sequencer:
 
     def _loop(self, loop: Loop, previous: Stmt | None, outermost: bool) -> list[Stmt]:
         scope = self._inner(outermost)
-        found = form(loop, self.variables, self.name)
+        found = form(loop, self.variables, self.name, outermost)
         before = scope.body(found.before)
         match found.loop:
             case While():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 from hypothesis import given, settings
 
@@ -68,10 +70,9 @@ def _declared(statement: Stmt) -> tuple[str, ...]:
 
 def _read(text: str) -> tuple[Stmt, ...]:
     """The statements of a text, with the names that they have in it."""
-    parsed = parse_as("region", text)
-    assert isinstance(parsed, tuple)
-    sink = DiagnosticSink()
-    found = sequenced(parsed, {}, Namer({"a", "b", "i", "n", "x1", "_t", "cache", "Zeta"}), sink)  # pyright: ignore[reportUnknownArgumentType]
+    parsed = cast(tuple[Stmt, ...], parse_as("region", text))
+    sink, name = DiagnosticSink(), Namer({"a", "b", "i", "n", "x1", "_t", "cache", "Zeta"})
+    found = sequenced(parsed, {}, name, sink, has_parallel=False)
     assert sink.diagnostics == ()
     return found
 

@@ -27,6 +27,11 @@ BODIES = {
     "two iterators of before": (
         "int j, k; for (j = 0, k = j + 2; j < m; ++j, k = j * 2) c[i] += k - a[j]; c[i] += j + k;"
     ),
+    "backwards": "for (int j = 0, k = m - 1; j < m; j++, k--) { if (a[j] & 1) continue; c[j] = a[k] + k; }",
+    "backwards from 2": "for (int j = 2, k = m, l = 0; j < m && a[j]; ++j, k -= 1, l++) c[j] = a[k - 2] + l;",
+    "changed in the body": "for (int j = 0, k = m; j < m; j++, k--) { if (a[j] & 1) k++; c[i] += k; }",
+    "start that changes": "int e = m; for (int j = 0, k = e; j < m; j++, k--) { e++; c[i] += k - e; }",
+    "iterator changed in the body": "for (int j = 0; j < m; j++) { c[j] += 1; if (a[j] & 1) j++; }",
     "step that reads": "for (int j = 0, k = 0; j < m; j++, k += j) c[i] += k;",
     "step before": "for (int j = 0, k = 0; j < m; k += j, j++) c[i] += k;",
     "continue over steps": "for (int j = 0, k = 9; j < m; j++, k--) { if (a[j] & 1) continue; c[i] += k; }",
@@ -104,7 +109,9 @@ def read(text: str) -> tuple[tuple[Stmt, ...], DiagnosticSink]:
     origin = Origin(SourceFile("t.mf", text), sink)
     inside = list(tokens(origin))
     name = Namer([*WORDS, *(token.text for token in inside if token.type == "NAME")])
-    body = region_body(inside, Token("$END", "", len(text), len(text), origin), SCALARS, name)
+    body = region_body(
+        inside, Token("$END", "", len(text), len(text), origin), SCALARS, name, has_parallel=False
+    )
     return without_pointers(body, ARRAYS, name, sink), sink
 
 
@@ -153,6 +160,11 @@ COUNTED = [
 def test_a_loop_that_counts_is_no_while_loop(name: str) -> None:
     body, _ = read(BODIES[name])
     assert not any(isinstance(s, While | DoWhile) for s in statements(body))
+
+
+def test_a_second_iterator_is_computed_from_the_first() -> None:
+    body, _ = read("for (int j = 0, k = m - 1; j < m; j++, k--) c[j] = a[k];")
+    assert print_stmts(body) == "for (int j = 0; j < m; j++) {\n  int k = m - 1 - j;\n  c[j] = a[k];\n}\n"
 
 
 @pytest.mark.parametrize("name", ["continue over steps", "switch with jumps"])
