@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from math import prod
 
 from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.metafork.ast import (
@@ -41,10 +40,10 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
-from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.headers import parallel_header
 from comprehensive.metafork.jumps import jumps, needs_flag, negated, without_jumps
 from comprehensive.metafork.loop_forms import Variable, counted_while, form
+from comprehensive.metafork.sizes import size_of
 from comprehensive.metafork.substitution import Part, Substitution, with_operands
 from comprehensive.metafork.switches import chain
 from comprehensive.metafork.written import (
@@ -58,6 +57,7 @@ from comprehensive.metafork.written import (
     effect,
     known,
     nodes,
+    steps_may_follow,
 )
 
 _ONE = IntLiteral(1)
@@ -170,7 +170,7 @@ class _Sequencer:
     def _declared(self, declare: Declare) -> list[Stmt]:
         before: list[Stmt] = []
         after: list[Stmt] = []
-        self.after = after if _may_follow(declare) else None
+        self.after = after if steps_may_follow(declare) else None
         dims = tuple(self._expression(dim, before) for dim in declare.dims)
         initial, elements = declare.initial, declare.elements
         if initial is not None:
@@ -208,7 +208,7 @@ class _Sequencer:
                 return [*before, If(test, branches[0], branches[1], evaluate.span)]
             case Update() as update:
                 after: list[Stmt] = []
-                self.after = after if _may_follow(update) else None
+                self.after = after if steps_may_follow(update) else None
                 written = self._written(update, before)
                 self.after = None
                 if written is not None:
@@ -397,7 +397,7 @@ class _Sequencer:
                 target = found if then.target is value else then.target
                 return self._stepped(found, replace(then, target=target), before)
             case SizeOf():
-                return self._size(expression)
+                return size_of(expression, self.variables, self.arrays, self.sink)
             case Name(identifier) if identifier in self.called:
                 return replace(expression, identifier=self.called[identifier])
             case Index(array, subscripts):
@@ -501,41 +501,6 @@ class _Sequencer:
         asks = result if operator == "&&" else negated(result)
         before.append(If(asks, (*inner, Assign(result, "=", _truth(last), span)), (), span))
         return result
-
-    def _size(self, size: SizeOf) -> Expr:
-        kind = ScalarType.UNSIGNED_LONG
-        match size.operand:
-            case Name(name) if name in self.variables and not self.variables[name].is_pointer:
-                return IntLiteral(self.variables[name].type.size_bytes, kind, size.span)
-            case Name(name) | Index(name) if name in self.arrays:
-                declare = self.arrays[name]
-                given = len(size.operand.subscripts) if isinstance(size.operand, Index) else 0
-                dims = [constant_value(dim) for dim in declare.dims[given:]]
-                if all(dim is not None for dim in dims) and not declare.is_open:
-                    return IntLiteral(
-                        declare.type.size_bytes * prod(dim for dim in dims if dim is not None),
-                        kind,
-                        size.span,
-                    )
-            case _:
-                pass
-        text = "sizeof of this is not supported"
-        help = "regions know sizeof of types, of their scalars and of their arrays: write the number"
-        self.sink.error("CF0124", text, size.sign.span, help=help)
-        return IntLiteral(1, kind, size.span)
-
-
-def _may_follow(root: object) -> bool:
-    """Whether the steps ``x++`` in a statement can come behind it: nothing else in it speaks of what they change."""
-    every = list(nodes(root))
-    spoken = [n.identifier if isinstance(n, Name) else n.array for n in every if isinstance(n, Name | Index)]
-    for node in every:
-        match node:
-            case Sequence(then=Update(Name(name) | Index(name))) if spoken.count(name) > 2:
-                return False
-            case _:
-                pass
-    return True
 
 
 def _is_zero_or_one(number: FloatLiteral) -> bool:

@@ -24,8 +24,10 @@ from comprehensive.metafork.ast import (
     Expr,
     For,
     If,
+    Index,
     Initialiser,
     MetaFor,
+    Name,
     Stmt,
     While,
 )
@@ -194,3 +196,16 @@ def updates(expression: object) -> list[Update] | None:
             return None if before is None or after is None else [*before, *after]
         case _:
             return None
+
+
+def steps_may_follow(root: object) -> bool:
+    """Whether the steps ``x++`` in a statement can come behind it: nothing else in it speaks of what they change."""
+    every = list(nodes(root))
+    spoken = [n.identifier if isinstance(n, Name) else n.array for n in every if isinstance(n, Name | Index)]
+    for node in every:
+        match node:
+            case Sequence(then=Update(Name(name) | Index(name))) if spoken.count(name) > 2:
+                return False
+            case _:
+                pass
+    return True
