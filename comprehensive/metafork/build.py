@@ -9,13 +9,13 @@ carry::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from collections.abc import Sequence as Row
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 from comprehensive.diagnostics import Span
 from comprehensive.metafork.ast import (
-    Assign,
     Binary,
     Block,
     Break,
@@ -26,12 +26,10 @@ from comprehensive.metafork.ast import (
     Declare,
     DoWhile,
     Expr,
-    For,
     If,
     Index,
     Initialiser,
     IntLiteral,
-    MetaFor,
     Name,
     Parameter,
     ScalarType,
@@ -40,7 +38,6 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.functions import CONVERSIONS
-from comprehensive.metafork.headers import Header, loop_header
 from comprehensive.metafork.literals import (
     SUPPORTED_TYPES,
     character_literal,
@@ -52,7 +49,18 @@ from comprehensive.metafork.literals import (
 from comprehensive.metafork.local_pointers import address, element
 from comprehensive.metafork.precedence import PRECEDENCE
 from comprehensive.metafork.tokens import Token
-from comprehensive.metafork.walk import statements
+from comprehensive.metafork.written import (
+    Evaluate,
+    Label,
+    Loop,
+    Sequence,
+    SizeOf,
+    Switch,
+    Update,
+    effect,
+    known,
+    size,
+)
 
 
 class TypeName(NamedTuple):
@@ -87,15 +95,7 @@ class Dimension(NamedTuple):
     span: Span
 
 
-class Assignment(NamedTuple):
-    target: Expr
-    operator: str
-    value: Expr
-    span: Span
-    sign: Token
-
-
-Children: TypeAlias = Sequence[Any]
+Children: TypeAlias = Row[Any]
 """The values of the parts of a rule: tokens and what the actions return; the grammar says which stands where."""
 
 
@@ -193,12 +193,14 @@ def type_name(children: Children) -> TypeName:
     qualifiers = [token for token in children if token.type == "QUALIFIER"]
     sink = children[0].origin.sink
     for token in qualifiers:
+        if token.text == "static" and any(q.text == "const" for q in qualifiers):
+            continue  # a constant that is made once is one that is made each time
         if token.text not in ("const", "register"):
             sink.error(
                 "CF0125",
                 f"'{token.text}' is not supported here",
                 token.span,
-                help="remove it; const is the only qualifier of local variables and scalar parameters",
+                help="remove it; local variables and scalar parameters may be const, constants static const",
             )
     found = scalar_type(words)
     if found is None:
@@ -211,49 +213,15 @@ def type_name(children: Children) -> TypeName:
     return TypeName(found or ScalarType.INT, any(q.text == "const" for q in qualifiers), _span(children))
 
 
-def assign(children: Children) -> Part:
-    assignment: Assignment = children[0]
-    target = _target(assignment)
-    statement = Assign(target, assignment.operator, assignment.value, assignment.span)
-    return Part((statement,), _span(children), "other")
+def evaluate(children: Children) -> Part:
+    expression, end = children
+    return Part((known(Evaluate(expression, _span(children), end)),), _span(children), "other")
 
 
 def atomic_update(children: Children) -> Part:
-    assignment: Assignment = children[1]
-    span = _span(children)
-    statement = Assign(
-        _target(assignment), assignment.operator, assignment.value, assignment.span, atomic=True
-    )
-    return Part((statement,), span, "other")
-
-
-def _target(assignment: Assignment) -> Name | Index:
-    match assignment.target:
-        case Name() | Index():
-            return assignment.target
-        case other:
-            assignment.sign.origin.sink.error(
-                "CF0121",
-                "only a variable or an element of an array can be assigned",
-                other.span,
-                help="write the name of a variable, or an array with its subscripts, to the left of the sign",
-            )
-            return Name("?", other.span)
-
-
-def plain_assignment(children: Children) -> Assignment:
-    target, sign, value = children
-    return Assignment(target, sign.text, value, _span(children), sign)
-
-
-def postfix_step(children: Children) -> Assignment:
-    target, sign = children
-    return Assignment(target, sign.text[0] + "=", IntLiteral(1, span=sign.span), _span(children), sign)
-
-
-def prefix_step(children: Children) -> Assignment:
-    sign, target = children
-    return Assignment(target, sign.text[0] + "=", IntLiteral(1, span=sign.span), _span(children), sign)
+    keyword, expression, _ = children
+    statement = Evaluate(expression, expression.span, keyword, atomic=True)
+    return Part((known(statement),), _span(children), "other")
 
 
 def empty(children: Children) -> Part:
@@ -279,21 +247,49 @@ def if_else(children: Children) -> Part:
 
 
 def loop(children: Children) -> Part:
-    keyword, _, _, _, body = children
-    header: Header = children[2]
+    keyword, _, head, _, body = children
+    start, condition, step, span = head
+    whole = _span(children)
+    parallel = keyword.type == "META_FOR"
+    found = Loop(start, condition, step, _body(body, keyword), parallel, keyword, span, whole)
+    return Part((known(found),), whole, "other")
+
+
+def header(children: Children) -> tuple[tuple[Declare | Evaluate, ...], Expr | None, Expr | None, Span]:
+    start, *rest = children
+    first = next(k for k, child in enumerate(rest) if isinstance(child, Token))
+    second = next(k for k, child in enumerate(rest) if k > first and isinstance(child, Token))
+    assert first == 0, "the first part ends with its semicolon"
+    condition = rest[1] if second == 2 else None
+    step = rest[second + 1] if second + 1 < len(rest) else None
+    begin = start[0].span if start else rest[0].span
+    return start, condition, step, begin.to(rest[-1].span)
+
+
+def declared_start(children: Children) -> tuple[Declare, ...]:
+    return children[0] if children else ()
+
+
+def evaluated_start(children: Children) -> tuple[Evaluate, ...]:
+    (expression,) = children
+    found = effect(expression)
+    return () if found is None else (Evaluate(expression, expression.span, found.sign),)
+
+
+def switch(children: Children) -> Part:
+    keyword, _, value, _, body = children
     span = _span(children)
-    if keyword.type == "META_FOR" and header.type is None:
-        keyword.origin.sink.error(
-            "CF0122",
-            "a meta_for declares its iterator",
-            header.span,
-            help=f"write 'meta_for (int {header.iterator} = ...'",
-        )
-    inner = _body(body, keyword)
-    fields = (header.iterator, header.start, header.relation, header.bound, header.step, inner, span)
-    if keyword.type == "META_FOR":
-        return Part((MetaFor(header.type or ScalarType.INT, *fields),), span, "other")
-    return Part((For(header.type, *fields),), span, "other")
+    return Part((known(Switch(value, _body(body, keyword), keyword, span)),), span, "other")
+
+
+def case_label(children: Children) -> Part:
+    span = _span(children)
+    return Part((known(Label(children[1], span)),), span, "label")
+
+
+def default_label(children: Children) -> Part:
+    span = _span(children)
+    return Part((known(Label(None, span)),), span, "label")
 
 
 def while_loop(children: Children) -> Part:
@@ -305,10 +301,7 @@ def while_loop(children: Children) -> Part:
 def do_while(children: Children) -> Part:
     keyword, body, _, _, condition, _, _ = children
     span = _span(children)
-    inner = _body(body, keyword)
-    if condition == IntLiteral(0) and not any(isinstance(s, Break | Continue) for s in statements(inner)):
-        return Part((Block(inner, span),), span, "other")  # how macros make one statement of several
-    return Part((DoWhile(inner, condition, span),), span, "other")
+    return Part((DoWhile(_body(body, keyword), condition, span),), span, "other")
 
 
 def break_loop(children: Children) -> Part:
@@ -317,22 +310,6 @@ def break_loop(children: Children) -> Part:
 
 def continue_loop(children: Children) -> Part:
     return Part((Continue(children[0].span),), _span(children), "other")
-
-
-def header_with_type(children: Children) -> Header:
-    head: TypeName = children[0]
-    return _header(head.type, children[1:], _span(children))
-
-
-def header_without_type(children: Children) -> Header:
-    return _header(None, children, _span(children))
-
-
-def _header(kind: ScalarType | None, children: Children, span: Span) -> Header:
-    iterator, _, start, _, condition, _, step = children
-    return loop_header(
-        kind, iterator, start, condition, (step.target, step.operator, step.value, step.span), span
-    )
 
 
 # --- parameters ----------------------------------------------------------------------------------------------
@@ -370,14 +347,62 @@ def open_dimension(children: Children) -> Dimension:
 
 
 def given_dimension(children: Children) -> Dimension:
-    return Dimension(children[-2], _span(children))
+    return Dimension(_pure(children[-2]), _span(children))
 
 
 # --- expressions ---------------------------------------------------------------------------------------------
 
 
 def condition(children: Children) -> Expr:
-    return children[0]
+    return _pure(children[0])
+
+
+def _pure(expression: Expr) -> Expr:
+    """An expression before which no statement can stand; CF0116 where it has effects."""
+    unknown = size(expression)
+    if unknown is not None:
+        text = "sizeof a variable is not supported here"
+        unknown.sign.origin.sink.error("CF0124", text, unknown.sign.span, help="write sizeof of its type")
+    found = effect(expression)
+    if found is not None:
+        text = "an assignment cannot be part of this expression"
+        found.sign.origin.sink.error(
+            "CF0116", text, found.sign.span, help="write it as a statement of its own"
+        )
+    return expression
+
+
+def sequence(children: Children) -> Sequence:
+    first, sign, value = children
+    return Sequence(first, value, None, sign, _span(children))
+
+
+def assigned(children: Children) -> Update:
+    target, sign, value = children
+    return Update(target, sign.text, value, sign, _span(children))
+
+
+def stepped_before(children: Children) -> Update:
+    sign, target = children
+    return Update(target, sign.text[0] + "=", IntLiteral(1, span=sign.span), sign, _span(children))
+
+
+def stepped_after(children: Children) -> Sequence:
+    target, sign = children
+    span = _span(children)
+    update = Update(target, sign.text[0] + "=", IntLiteral(1, span=sign.span), sign, span)
+    return Sequence(None, target, update, sign, span)
+
+
+def size_of_type(children: Children) -> Expr:
+    kind = ScalarType.UNSIGNED_LONG
+    if len(children) > 4:  # with a star
+        return IntLiteral(8, kind, _span(children))
+    return IntLiteral(children[2].type.size_bytes, kind, _span(children))
+
+
+def size_of_value(children: Children) -> SizeOf:
+    return SizeOf(children[1], children[0], _span(children))
 
 
 def conditional(children: Children) -> Expr:
@@ -422,12 +447,19 @@ def index(children: Children) -> Expr:
 
 def dereferenced(children: Children) -> Expr:
     sign, operand = children
-    found = element(operand)
+    match operand:
+        case Update(Name() as pointer):  # *++p
+            found, first, then = element(pointer), operand, None
+        case Sequence(first, pointer, then):  # *p++
+            found = element(pointer)
+        case _:
+            found, first, then = element(operand), None, None
     if found is None:
         text = "only an array, or one and an offset, can be dereferenced with '*'"
         sign.origin.sink.error("CF0113", text, sign.span, help="write a[0] for *a, and a[i] for *(a + i)")
         return IntLiteral(0, span=_span(children))
-    return replace(found, span=_span(children))
+    found = replace(found, span=_span(children))
+    return found if first is None and then is None else known(Sequence(first, found, then, sign, found.span))
 
 
 def address_of(children: Children) -> Expr:
@@ -435,7 +467,8 @@ def address_of(children: Children) -> Expr:
     found = address(operand)
     if found is None:
         text = "the address of a variable cannot be taken"
-        sign.origin.sink.error("CF0113", text, sign.span, help="index the arrays directly: a[i]")
+        help = "let a function return its value, one function for each; elements of arrays are a[i], or &a[i]"
+        sign.origin.sink.error("CF0113", text, sign.span, help=help)
         return operand
     return replace(found, span=_span(children))
 
@@ -489,11 +522,8 @@ ACTIONS: dict[str, Callable[[Children], Any]] = {
         bare_pointer,
         initialised_pointer,
         initialiser,
-        assign,
+        evaluate,
         atomic_update,
-        plain_assignment,
-        postfix_step,
-        prefix_step,
         empty,
         block,
         if_then,
@@ -503,8 +533,12 @@ ACTIONS: dict[str, Callable[[Children], Any]] = {
         do_while,
         break_loop,
         continue_loop,
-        header_with_type,
-        header_without_type,
+        header,
+        declared_start,
+        evaluated_start,
+        switch,
+        case_label,
+        default_label,
         scalar_parameter,
         pointer_parameter,
         array_parameter,
@@ -513,6 +547,12 @@ ACTIONS: dict[str, Callable[[Children], Any]] = {
         open_dimension,
         given_dimension,
         condition,
+        sequence,
+        assigned,
+        stepped_before,
+        stepped_after,
+        size_of_type,
+        size_of_value,
         conditional,
         operation,
         unary_operation,

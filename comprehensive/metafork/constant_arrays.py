@@ -45,7 +45,7 @@ from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.grammar import parse
 from comprehensive.metafork.items import CLOSING, OPENING, Item
 from comprehensive.metafork.literals import scalar_type, stored_literal
-from comprehensive.metafork.named_constants import Constants, split
+from comprehensive.metafork.named_constants import Constants, declared_names, split
 from comprehensive.metafork.preprocessor.conditions import NoValueError, evaluated
 from comprehensive.metafork.substitution import Substitution, with_operands
 from comprehensive.metafork.tokens import Origin, Token
@@ -70,6 +70,27 @@ def constant_arrays(declarations: Iterable[Item], constants: Constants) -> dict[
             table = _table(declarator, kind, constants)
             if table is not None:
                 found[table.name] = table
+    return found
+
+
+def constant_arrays_inside(body: Sequence[Token], constants: Constants) -> dict[str, ConstantArray]:
+    """Those that a function declares between its outermost braces, for all of it: ``static const float w[3] = {...};``.
+
+    ``body`` are its tokens, those of regions blanked.  A name that it declares again is not among them.
+    """
+    found: dict[str, ConstantArray] = {}
+    first, depth = 0, 0
+    for position, token in enumerate(body):
+        depth += (token.type in OPENING) - (token.type in CLOSING)
+        if depth > 0 or token.type not in ("SEMI", "RBRACE"):
+            continue
+        words = tuple(body[first : position + 1])
+        if token.type == "SEMI" or (words and words[0].type not in ("TYPE_WORD", "QUALIFIER")):
+            first = position + 1
+        if token.type == "SEMI" and words[0].type in ("TYPE_WORD", "QUALIFIER"):
+            others = declared_names([*body[: position - len(words) + 1], *body[position + 1 :]])
+            tables = constant_arrays([Item(words, frozenset(), False, False)], constants)
+            found |= {name: table for name, table in tables.items() if name not in others}
     return found
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from comprehensive.diagnostics import Span
-from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name, ScalarType, Unary
-from comprehensive.metafork.tokens import Token
+from comprehensive.metafork.ast import Binary, Declare, Expr, IntLiteral, Name, ScalarType, Unary
+from comprehensive.metafork.written import Evaluate, Loop, Sequence, Update, effect, updates
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 
@@ -27,37 +27,69 @@ class Header(NamedTuple):
     span: Span
 
 
-def loop_header(
-    kind: ScalarType | None,
-    iterator: Token,
-    start: Expr,
-    condition: Expr,
-    step: tuple[Expr, str, Expr, Span],
-    span: Span,
-) -> Header:
-    """The header in normal form; reports CF0122 where the condition or the step has another form."""
-    name = iterator.text
-    sink = iterator.origin.sink
-    relation, bound = _condition(name, condition)
+def parallel_header(loop: Loop) -> Header | None:
+    """The header of a ``meta_for`` in normal form; None after reporting CF0122, where it has another form."""
+    sink = loop.keyword.origin.sink
+    steps = None if loop.step is None else updates(loop.step)
+    match loop.start:
+        case (Declare(initial=start, is_pointer=False) as declare,) if start is not None and not declare.dims:
+            pass
+        case (Evaluate(Update(Name(iterator), "=")),):
+            help = f"write 'meta_for (int {iterator} = ...'"
+            sink.error("CF0122", "a meta_for declares its iterator", loop.header, help=help)
+            return None
+        case (_, _, *_) | (Evaluate(Sequence()),):
+            return _several(loop)
+        case _:
+            return _incomplete(loop)
+    if steps is not None and len(steps) > 1:
+        return _several(loop)
+    if loop.condition is None or loop.step is None:
+        return _incomplete(loop)
+    for part in (start, loop.condition, *(u.value for u in steps or ())):
+        found = effect(part)
+        if found is not None:
+            name = declare.name
+            text = "the header of a parallel loop changes nothing but its iterator, in the step"
+            help = f"count down behind the condition, 'meta_for (int {name} = n; {name} > 0; {name}--)'"
+            sink.error("CF0122", text, found.sign.span, help=help)
+            return None
+    name = declare.name
+    relation, bound = condition_of(name, loop.condition)
     if relation is None:
         sink.error(
             "CF0122",
             f"the condition of this loop must compare its iterator '{name}' with a bound",
-            condition.span,
-            help=f"write '{name} < bound', or another of <= > >= !=; a 'while' loop takes any condition",
+            loop.condition.span,
+            help=f"write '{name} < bound', or another of <= > >= !=; what else decides is an 'if' in the body",
         )
-    increment = _step(name, *step[:3])
+    increment = None if not steps else step_of(name, steps[0].target, steps[0].operator, steps[0].value)
     if increment is None:
         sink.error(
             "CF0122",
             f"the step of this loop must add to its iterator '{name}', or subtract from it",
-            step[3],
+            loop.step.span,
             help=f"write '{name}++', '{name}--', '{name} += step' or '{name} -= step'",
         )
-    return Header(kind, name, start, relation or "<", bound, increment or IntLiteral(1), span)
+    if relation is None or increment is None:
+        return None
+    return Header(declare.type, name, start, relation, bound, increment, loop.header)
 
 
-def _condition(name: str, condition: Expr) -> tuple[str | None, Expr]:
+def _several(loop: Loop) -> None:
+    text = "a parallel loop has one iterator"
+    help = "compute the others from it in the body: 'int j = n - 1 - i;'"
+    loop.keyword.origin.sink.error("CF0122", text, loop.header, help=help)
+
+
+def _incomplete(loop: Loop) -> None:
+    text = "the header of a parallel loop gives its iterator a start, a bound and a step"
+    help = "write 'meta_for (int i = start; i < bound; i += step)'"
+    loop.keyword.origin.sink.error("CF0122", text, loop.header, help=help)
+
+
+def condition_of(name: str, condition: Expr) -> tuple[str | None, Expr]:
+    """The relation of an iterator to its bound, and that; no relation where a condition is none between these."""
     match condition:
         case Binary(relation, Name(left), bound) if left == name and relation in _MIRRORED:
             return relation, bound
@@ -67,7 +99,8 @@ def _condition(name: str, condition: Expr) -> tuple[str | None, Expr]:
             return None, condition
 
 
-def _step(name: str, target: Expr, operator: str, value: Expr) -> Expr | None:
+def step_of(name: str, target: Expr, operator: str, value: Expr) -> Expr | None:
+    """What an assignment adds to an iterator; None for any other one."""
     if not isinstance(target, Name) or target.identifier != name:
         return None
     match operator, value:

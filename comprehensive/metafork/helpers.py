@@ -17,6 +17,7 @@ from comprehensive.diagnostics import DiagnosticSink, Note, Span
 from comprehensive.metafork.ast import (
     Assign,
     Block,
+    Declare,
     Expr,
     If,
     Index,
@@ -33,8 +34,9 @@ from comprehensive.metafork.literals import SUPPORTED_TYPES, scalar_type
 from comprehensive.metafork.local_pointers import without_pointers
 from comprehensive.metafork.named_constants import Constants, declared_names, split
 from comprehensive.metafork.region_body import region_body
+from comprehensive.metafork.substitution import Part, Substitution
 from comprehensive.metafork.tokens import Origin, Token
-from comprehensive.metafork.walk import statements
+from comprehensive.metafork.walk import assigned_scalars, statements
 
 RETURN = "return"
 """The name to which a function assigns its value."""
@@ -117,15 +119,31 @@ def read_helper(item: Item, constants: Constants) -> Helper | None:
     own = declared_names(item.tokens[position + 2 : -1])
     inside = _with_constants(item.tokens[opening + 1 : -1], constants, own)
     taken = {t.text for t in item.tokens if t.type == "NAME"}
-    body = region_body(_with_returns(inside), item.tokens[-1], taken)
+    fresh = Namer(taken)
+    scalars = {p.name: p.type for p in parameters or () if not p.is_data}
+    body = region_body(_with_returns(inside), item.tokens[-1], scalars, fresh, has_parallel=False)
     types = {p.name: p.type for p in parameters or () if p.is_data}
-    body = without_pointers(body, types, Namer(taken), sink)
+    body = _with_own_pointers(body, parameters or (), fresh)
+    body = without_pointers(body, types, fresh, sink)
     if result is None or parameters is None or len(sink.diagnostics) > before:
         return None
     _check_body(body, parameters, name)
     if len(sink.diagnostics) > before:
         return None
     return Helper(name.text, result, parameters, body, name.span)
+
+
+def _with_own_pointers(
+    body: tuple[Stmt, ...], parameters: Sequence[Parameter], fresh: Namer
+) -> tuple[Stmt, ...]:
+    """The body with a local pointer for each parameter that it moves: ``while (n--) s += *p++;``"""
+    moved = assigned_scalars(body)
+    for p in parameters:
+        if p.pointer and p.name in moved:
+            own = fresh(p.name)
+            body = Substitution({p.name: Name(own)}, {p.name: Part(own)}, None).body(body)
+            body = (Declare(p.type, own, initial=Name(p.name), span=p.span, is_pointer=True), *body)
+    return body
 
 
 def _result(head: Sequence[Token], name: Token) -> ScalarType | None:

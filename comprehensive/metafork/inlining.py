@@ -62,6 +62,15 @@ MAXIMUM_SIZE = 20_000
 """Operations and statements that calls in one file may become."""
 
 
+def scope_of_tables(tables: Mapping[str, ConstantArray]) -> Scope:
+    """The names of constant arrays."""
+    symbols = {
+        table.name: Symbol(Kind.DATA, table.type, table.span, len(table.lengths), const=True)
+        for table in tables.values()
+    }
+    return Scope(None, symbols)
+
+
 @dataclass(slots=True)
 class Helpers:
     """The functions at file level by name, read when they are first called."""
@@ -87,14 +96,6 @@ class Helpers:
         named = ((name_of(item), item) for item in items)
         definitions = {name.text: item for name, item in named if name is not None}
         return Helpers(definitions, constants, tables, outside, Namer(taken))
-
-    def scope_of_tables(self) -> Scope:
-        """The constant arrays of the file."""
-        symbols = {
-            table.name: Symbol(Kind.DATA, table.type, table.span, len(table.lengths), const=True)
-            for table in self.tables.values()
-        }
-        return Scope(None, symbols)
 
     def get(self, name: str, place: Span, sink: DiagnosticSink) -> Helper | None:
         """A function that is defined and that a region can call; else None, and what is wrong goes to the sink."""
@@ -125,11 +126,11 @@ class Helpers:
         helper = read_helper(quiet, self.constants)
         if helper is not None:
             self._reading.append(name)
-            inliner = Inliner(self, _scope(helper, self.scope_of_tables()), sink)
+            inliner = Inliner(self, _scope(helper, scope_of_tables(self.tables)), sink)
             helper = replace(helper, body=inliner.body(helper.body))
             self._reading.pop()
             if not sink.has_errors:
-                tables = self.scope_of_tables()
+                tables = scope_of_tables(self.tables)
                 check_helper(helper.parameters, helper.result, helper.body, self.outside, tables, sink)
         return (None if sink.has_errors else helper), sink.diagnostics
 

@@ -11,7 +11,7 @@ may change, a variable of type ``long``, as differences of pointers have in C.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 
 from comprehensive.diagnostics import DiagnosticSink, Span
@@ -33,7 +33,7 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
-from comprehensive.metafork.substitution import Part, Substitution
+from comprehensive.metafork.substitution import Part, Substitution, with_expressions, with_operands
 from comprehensive.metafork.walk import assigned_scalars, expressions, names, statements
 
 ZERO = IntLiteral(0)
@@ -51,7 +51,30 @@ def without_pointers(
     """
     if not any(isinstance(s, Declare) and s.is_pointer for s in statements(body)):
         return body
-    return _Pointers(fresh, sink).body(body, arrays)
+    return _compared(_Pointers(fresh, sink).body(body, arrays), frozenset(arrays) | _local_arrays(body))
+
+
+def _local_arrays(body: tuple[Stmt, ...]) -> frozenset[str]:
+    return frozenset(s.name for s in statements(body) if isinstance(s, Declare) and s.dims)
+
+
+def _compared(body: tuple[Stmt, ...], arrays: Container[str]) -> tuple[Stmt, ...]:
+    """Comparisons and differences of places in one array as those of their offsets: ``a + p < a + n`` is ``p < n``."""
+
+    def put(node: Expr) -> Expr:
+        found = with_operands(node, put)
+        match found:
+            case Binary("<" | "<=" | ">" | ">=" | "==" | "!=" | "-" as operator, left, right):
+                first, second = place(left), place(right)
+            case _:
+                return found
+        if first is None or second is None or first.array not in arrays:
+            return found
+        if (first.array, first.subscripts) != (second.array, second.subscripts):
+            return found
+        return Binary(operator, first.offset or ZERO, second.offset or ZERO, found.span)
+
+    return tuple(with_expressions(statement, put) for statement in body)
 
 
 def place(pointer: Expr) -> Part | None:
@@ -182,8 +205,12 @@ class _Pointers:
                 self._error(pointer, statement.span, "points into another array later")
                 return replace(statement, target=offset, value=ZERO)
             case For(type=None, iterator=name) if name == pointer.name:
-                self._error(pointer, statement.span, "is the iterator of a loop")
-                return Block((), statement.span)
+                start, bound = (self._offset_of(e, pointer, part) for e in (statement.start, statement.bound))
+                if start is None or bound is None:
+                    self._error(pointer, statement.span, "counts a loop that begins or ends in another array")
+                    return Block((), statement.span)
+                body = self._moved(statement.body, pointer, part, offset)
+                return replace(statement, iterator=offset.identifier, start=start, bound=bound, body=body)
             case If():
                 return replace(
                     statement,
@@ -194,6 +221,13 @@ class _Pointers:
                 return replace(statement, body=self._moved(statement.body, pointer, part, offset))
             case _:
                 return statement
+
+    def _offset_of(self, value: Expr, pointer: Declare, part: Part) -> Expr | None:
+        """Where in its array a pointer is that is said in terms of the array; None where it is in another one."""
+        found = place(value)
+        if found is None or (found.array, found.subscripts) != (part.array, part.subscripts):
+            return None
+        return found.offset or ZERO
 
     def _error(self, pointer: Declare, span: Span, text: str) -> None:
         example = f"{pointer.type.value} *{pointer.name} = a + i*n;"

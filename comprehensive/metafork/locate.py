@@ -158,7 +158,8 @@ class _Scanner:
                 "CF0302",
                 "meta_schedule outside a function",
                 token.span,
-                help="put it into the body of a C function with a parameter list in parentheses",
+                help="put it into the body of a C function whose parameters stand with their types in parentheses, "
+                "'void f(int n, float *a)'",
             )
         elif opening is None:
             token.origin.sink.error(

@@ -1,7 +1,7 @@
 """Names and types: every name is declared, used as what it is, and written only where it may be.
 
-In: a function and one of its regions.  Out: CF02xx errors.  Within a region no name hides another one, so that
-later stages may move and substitute statements without renaming.
+In: a function and one of its regions.  Out: CF02xx errors.  Within a region no name hides another one, since variables
+that do so have got other names (:mod:`sequencing`); later stages may move and substitute statements without renaming.
 """
 
 from __future__ import annotations

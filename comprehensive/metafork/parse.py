@@ -30,7 +30,7 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.metafork.check import HostNames, check_function, check_generated_names
-from comprehensive.metafork.constant_arrays import constant_arrays, with_tables
+from comprehensive.metafork.constant_arrays import constant_arrays, constant_arrays_inside, with_tables
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.expression_check import NamesOutside
 from comprehensive.metafork.file_scope import calls_of_regions, mutable_variables
@@ -38,7 +38,7 @@ from comprehensive.metafork.file_variables import file_variables
 from comprehensive.metafork.grammar import parse as parse_tokens
 from comprehensive.metafork.host import HostCode, Surroundings, host_code
 from comprehensive.metafork.host_pointers import AtRegion, HostPointers, host_pointers
-from comprehensive.metafork.inlining import Helpers, Inliner
+from comprehensive.metafork.inlining import Helpers, Inliner, scope_of_tables
 from comprehensive.metafork.items import Item, items
 from comprehensive.metafork.limits import (
     too_deep_in_text,
@@ -168,6 +168,8 @@ class _FunctionReader:
         )
         code = host_code(body, regions, parameters, changed, self._host_value, pointers.exchanges)
         _report_lost_values(parameters, host, changed)
+        tables = {name: table for name, table in self._helpers.tables.items() if name not in own}
+        tables |= constant_arrays_inside(host, self._helpers.constants)
         schedules: list[MetaSchedule] = []
         added: dict[str, Parameter] = {}
         readable = understood
@@ -176,7 +178,7 @@ class _FunctionReader:
             if errors > MAXIMUM_ERRORS:
                 readable = False
                 break
-            found_here, more = self._regions(region, around, at, parameters, changed.names, own)
+            found_here, more = self._regions(region, around, at, parameters, changed.names, tables)
             schedules += found_here
             added |= {parameter.name: parameter for parameter in more}
             readable &= len(sink.diagnostics) == errors
@@ -187,7 +189,7 @@ class _FunctionReader:
             ]
         function = self._assemble(found, (*parameters, *added.values()), code, schedules, pointers)
         if readable:
-            opaque = frozenset(name for around in code.surroundings for name in around.opaque)
+            opaque = frozenset(n for around in code.surroundings for n in around.opaque if n not in tables)
             macros = self._macros | set(self._text.macros)
             names = HostNames(
                 _first_mentions(host, definitions),
@@ -248,14 +250,16 @@ class _FunctionReader:
             if unknown is not None:
                 understood = False
                 known = self._other_types.get(unknown.text)
+                is_structure = known is not None or any(word.type == "STRUCT" for word in words)
                 sink.error(
                     "CF0117",
                     f"'{shorten(unknown.text)}' is not a type of the language",
                     unknown.span,
                     notes=() if known is None else (Note("this is no name of a scalar type", known.span),),
-                    help=self._helpers.outside.help_if_missing(type_to_use(unknown.text))
-                    if known is None
-                    else "pass what it is made of: a parameter or an array of its own for every member",
+                    help="pass what it is made of: a parameter or an array of its own for every member, "
+                    "'const float *x' for 'p[i].x'"
+                    if is_structure
+                    else self._helpers.outside.help_if_missing(type_to_use(unknown.text)),
                 )
             elif parameter is None or quiet.sink.has_errors or too_deep_in_tree(dims) is not None:
                 understood = False
@@ -266,6 +270,7 @@ class _FunctionReader:
                     span,
                     notes=reasons,
                     help=_open_extent(words)
+                    or _several_stars(found.name, words)
                     or "parameters are 'int n', 'float a[n][m]' or 'const float *a', with the types "
                     + SUPPORTED_TYPES,
                 )
@@ -297,24 +302,27 @@ class _FunctionReader:
         at: AtRegion,
         parameters: tuple[Parameter, ...],
         changed: frozenset[str],
-        own: frozenset[str],
+        constants: Mapping[str, ConstantArray],
     ) -> tuple[tuple[MetaSchedule, ...], tuple[Parameter, ...]]:
         """The region, several where the notation makes several nests of it; and what its function gets for it.
 
-        ``own`` are the names that its function declares.
+        ``constants`` are the constant arrays that it can read.
         """
         keyword = self._tokens[found.keyword]
         inside = self._text.inside(found.opening + 1, found.closing)
         errors = len(self._origin.sink.diagnostics)
-        opaque = around.opaque - {pointer.name for pointer in at.pointers}
+        opaque = around.opaque - {pointer.name for pointer in at.pointers} - set(constants)
         around = replace(around, opaque=opaque, pointers=at.pointers)
         clauses = self._clauses(found)
-        body = region_body(inside, self._tokens[found.closing], self._names)
-        constants = self._tables(own)
+        scalars = {p.name: p.type for p in parameters if not p.is_data}
+        scalars |= {s.name: s.type for s in around.scalars}
+        body = region_body(
+            inside, self._tokens[found.closing], scalars, self._helpers.fresh, has_parallel=True
+        )
         data = [p for p in parameters if p.is_data]
         types = {each.name: each.type for each in (*data, *around.arrays, *constants.values())}
         body = without_pointers(body, types, self._helpers.fresh, self._origin.sink)
-        body = self._inlined(body, around, parameters)
+        body = self._inlined(body, around, parameters, constants)
         body, tables = with_tables(body, constants, self._origin.sink)
         is_understood = len(self._origin.sink.diagnostics) == errors
         unsteady = changed | around.opaque | {item.name for item in (*around.scalars, *around.arrays)}
@@ -349,21 +357,18 @@ class _FunctionReader:
         """An expression of host code with calls of functions of the file as what they return; no call is an error."""
         return Inliner(self._helpers, scope, DiagnosticSink()).expression(expression)
 
-    def _tables(self, own: frozenset[str]) -> dict[str, ConstantArray]:
-        """The constant arrays of the file that no variable of a function hides."""
-        return {name: table for name, table in self._helpers.tables.items() if name not in own}
-
     def _inlined(
         self,
         body: tuple[Stmt, ...],
         around: Surroundings,
         parameters: Sequence[Parameter],
+        constants: Mapping[str, ConstantArray],
     ) -> tuple[Stmt, ...]:
         """The body with calls of functions of the file as what they do."""
         function = Function("", tuple(parameters), ())
         region = MetaSchedule(None, (), around.scalars, around.arrays, pointers=around.pointers)
         scope = scope_of_region(function, region, around.opaque)
-        scope.outer = self._helpers.scope_of_tables()
+        scope.outer = scope_of_tables(constants)
         return Inliner(self._helpers, scope, self._origin.sink).body(body)
 
     def _clauses(self, found: FoundRegion) -> _Clauses:
@@ -521,6 +526,23 @@ def _open_extent(words: Sequence[Token]) -> str | None:
         return None
     extents = "".join(f"[{letter}]" for letter in "nmpqrstuvw"[: kinds.count("LSQB")])
     return f"only the first extent may be left out: write '{name}{extents}', with parameters for the extents"
+
+
+def _several_stars(function: str, words: Sequence[Token]) -> str | None:
+    """What to write for ``float **a``, rows each of which is memory of its own."""
+    kinds = [word.type for word in words]
+    if kinds.count("STAR") < 2 or words[-1].type != "NAME":
+        return None
+    if function == "main":
+        return "write the parallel loops into a function of its own that is passed sizes and arrays"
+    kind, name = (
+        " ".join(word.text for word in words if word.type in ("TYPE_WORD", "QUALIFIER")),
+        words[-1].text,
+    )
+    return (
+        f"the device has no pointers to rows: pass one block of memory, '{kind} (*{name})[m]' for {name}[i][j], or "
+        f"'{kind} *{name}' for {name}[i*m + j]"
+    )
 
 
 def _report_jumps(host: Sequence[Token]) -> None:

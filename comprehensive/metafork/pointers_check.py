@@ -60,7 +60,8 @@ def check_pointers(function: Function, region: MetaSchedule, sink: DiagnosticSin
                 "CF0217",
                 f"'{name}' may point here to what is no array of the function, or nowhere",
                 keyword,
-                help=f"let '{name}' point to an array that is a parameter, or into one, on every path to this region",
+                help=f"let '{name}' point to an array that is a parameter, or into one, on every path to this region; "
+                f"what malloc gives is memory of the host: make '{name}' a parameter",
             )
     reported: set[tuple[str, str]] = set()
     for first, second, one, other in shared(region, parameters):

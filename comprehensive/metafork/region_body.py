@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from comprehensive.metafork.ast import Stmt
+from comprehensive.metafork.ast import ScalarType, Stmt
 from comprehensive.metafork.foreign_words import report_foreign_words
-from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.grammar import parse
 from comprehensive.metafork.initialisers import without_initialisers
 from comprehensive.metafork.limits import (
@@ -16,13 +15,26 @@ from comprehensive.metafork.limits import (
     too_deep_in_text,
     too_deep_in_tree,
 )
+from comprehensive.metafork.sequencing import sequenced
 from comprehensive.metafork.tokens import Token, is_closed
+from comprehensive.metafork.written import too_deep
+
+_LABELS = {"case": "CASE", "default": "DEFAULT"}
+"""Words of a switch that have types of their own in the grammar."""
 
 
-def region_body(inside: Sequence[Token], closing: Token, taken: Iterable[str]) -> tuple[Stmt, ...]:
+def region_body(
+    inside: Sequence[Token],
+    closing: Token,
+    variables: Mapping[str, ScalarType],
+    name: Callable[[str], str],
+    *,
+    has_parallel: bool,
+) -> tuple[Stmt, ...]:
     """The statements between two braces, of which ``closing`` is the second; none after an error that spoils all.
 
-    ``taken`` are the names that are not free for iterators of its own.
+    ``variables`` are the scalars around them; ``name`` gives names that are free.  ``has_parallel``: the outermost
+    loops may be parallel.
     """
     sink = closing.origin.sink
     if len(inside) > MAXIMUM_TOKENS:
@@ -37,14 +49,20 @@ def region_body(inside: Sequence[Token], closing: Token, taken: Iterable[str]) -
             return ()
     if report_foreign_words(inside):
         return ()
-    inside = [token for token in inside if token.type != "DIRECTIVE"]
+    inside = [
+        token._replace(type=_LABELS[token.text]) if token.text in _LABELS else token
+        for token in inside
+        if token.type != "DIRECTIVE"
+    ]
     deep = too_deep_in_text(inside)
     if deep is None:
         end = Token("$END", "", closing.start, closing.start, closing.origin)
         body: tuple[Stmt, ...] = parse("region", inside, end) or ()
-        deep = too_deep_in_tree(body)
+        deep = too_deep(body, MAXIMUM_DEPTH)
         if deep is None:
-            body = without_initialisers(body, Namer(taken), sink)
+            body = without_initialisers(
+                sequenced(body, variables, name, sink, has_parallel=has_parallel), name, sink
+            )
             deep = too_deep_in_tree(body)
         if deep is None:
             return body

@@ -58,6 +58,42 @@ def with_operands(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
             assert_never(expression)
 
 
+def with_expressions(statement: Stmt, change: Callable[[Expr], Expr]) -> Stmt:
+    """The statement with all expressions in it changed; what is assigned stays a variable or an element."""
+
+    def all_of(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        return tuple(with_expressions(inner, change) for inner in body)
+
+    match statement:
+        case Declare(dims=dims, initial=initial):
+            value = None if initial is None else change(initial)
+            return replace(statement, dims=tuple(map(change, dims)), initial=value)
+        case Assign(target=target, value=value):
+            written = change(target)
+            assert isinstance(written, Name | Index), "what is written stays what can be written"
+            return replace(statement, target=written, value=change(value))
+        case If(condition, then, otherwise):
+            return replace(
+                statement, condition=change(condition), then=all_of(then), otherwise=all_of(otherwise)
+            )
+        case For() | MetaFor():
+            return replace(
+                statement,
+                start=change(statement.start),
+                bound=change(statement.bound),
+                step=change(statement.step),
+                body=all_of(statement.body),
+            )
+        case While(condition, body) | DoWhile(body, condition):
+            return replace(statement, condition=change(condition), body=all_of(body))
+        case Block(body):
+            return replace(statement, body=all_of(body))
+        case Break() | Continue():
+            return statement
+        case _:
+            assert_never(statement)
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """What an array stands for: elements of another one, from the first subscripts on and so many further."""

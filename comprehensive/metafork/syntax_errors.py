@@ -18,11 +18,10 @@ _BY_TOKEN = {
         "return is not supported in a region",
         "use if/else: every iteration runs to its end",
     ),
-    "SWITCH": ("CF0112", "switch is not supported in a region", "use if/else"),
     "DOT": (
         "CF0114",
         "structures are not supported",
-        "pass the members as parameters or arrays of their own",
+        "pass an array of its own for every member, x[i] for p[i].x, and scalars for those of one structure",
     ),
     "STRUCT": (
         "CF0114",
@@ -30,7 +29,6 @@ _BY_TOKEN = {
         f"the types are {SUPPORTED_TYPES}",
     ),
     "STRING": ("CF0119", "strings are not supported in a region", "a region computes on numbers only"),
-    "SIZEOF": ("CF0124", "sizeof is not supported", "write the number of elements or bytes"),
     "META_SCHEDULE": (
         "CF0305",
         "a meta_schedule cannot stand inside another one",
@@ -88,16 +86,6 @@ def _describe(
             text = "a pointer cannot stand here"
             help_text = "declare it in a statement of its own, 'float *p = a + i*n;', and index it: p[j]"
             return "CF0113", text, help_text, span
-        case "COMMA" if in_header:
-            return "CF0122", "a loop has one iterator", "put further updates into the body of the loop", span
-        case "COMMA" if after_expression:
-            text = "the comma operator is not supported"
-            return "CF0115", text, "write two statements", span
-        case "INCDEC" if in_header and (after_expression or before_expression):
-            name = previous.text if previous is not None and previous.type == "NAME" else "k"
-            text = "the condition of a loop header changes nothing"
-            help = f"count down behind it, 'for (int {name} = n; {name} > 0; {name}--)', with {name} - 1 in the body"
-            return "CF0122", text, help, span
         case "ASSIGN" | "COMPOUND" | "INCDEC" if after_expression or before_expression:
             text = "an assignment cannot be part of an expression"
             return "CF0116", text, "write it as a statement of its own", span
@@ -147,10 +135,12 @@ def _in_words(accepted: frozenset[str]) -> str:
     skipped = {"NAME"}
     if words:
         skipped |= {"LPAR"}
+    if words == ["an operator"]:
+        skipped |= {"COMMA"}
     if words[:1] == ["a statement"]:
         skipped |= {"SEMI", "LBRACE", "WHILE"}
     words += [text for kind, text in _WORDS.items() if kind in accepted and kind not in skipped]
-    if "ASSIGN" in accepted:
+    if "ASSIGN" in accepted and words[:1] != ["an operator"]:
         words.append("an assignment")
     if not words:
         return "something else"

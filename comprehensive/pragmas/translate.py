@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from comprehensive.diagnostics import DiagnosticSink, SourceFile
+from comprehensive.diagnostics import DiagnosticSink, SourceFile, Span
 from comprehensive.metafork.ast import Declare, For, HostScalar, Name, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.notation import MetaFork, RegionText, RegionTree
@@ -67,6 +67,9 @@ class Pragmas:
         match text.body:
             case (For() as loop, *stores) if text.is_understood:
                 tree = self._tree(text, loop, stores, self.text.loops.get(first, ()))
+            case (other, *_) if text.is_understood:
+                _report_uncounted(text, other)
+                tree = None
             case _:
                 tree = None
         return RegionTree((text.body,), text.around.scalars) if tree is None else tree
@@ -127,6 +130,18 @@ class Pragmas:
             Declare(types[new], new, initial=Name(old), span=loop.span) for old, new in private.sums.items()
         )
         return rectangular(Loops(text, run, (*begun, *updated))), private.scalars, private.sums
+
+
+def _report_uncounted(text: RegionText, loop: Stmt) -> None:
+    """A loop over several variables, or whose iterations no header counts (CF1113)."""
+    head = Span(loop.span.file, loop.span.start, loop.span.start + len("for"))
+    text.sink.error(
+        "CF1113",
+        "this parallel loop has no iterator that goes from a start to a bound in equal steps, or more than one",
+        head,
+        help="write it as 'for (int i = first; i < bound; i += step)', and what else its header computes into its "
+        "body, or drop the directive",
+    )
 
 
 def _arrays(text: RegionText) -> frozenset[str]:

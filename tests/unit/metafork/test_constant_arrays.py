@@ -46,6 +46,42 @@ def test_an_element_is_a_number_where_its_subscripts_are(tables: str, statements
 
 
 @pytest.mark.parametrize(
+    ("declared", "left"),
+    [
+        ("static const float w[3] = {0.25, 0.1, 0.25f};", "c[u] = 0.25f;"),
+        ("const int n2 = n, w[2][2] = {{1, 2}, {3, 4}};", "c[u] = 3;"),
+        ("if (n < 1) return; const float w[] = {0.5f, 1, 4.0f};", "c[u] = 4.0f;"),
+    ],
+)
+def test_an_array_may_be_constant_in_the_function_alone(declared: str, left: str) -> None:
+    element = "w[1][0]" if "[2][2]" in declared else "w[2]"
+    text = (
+        f"void f(int n, int B, float *c) {{\n  {declared}\n  meta_schedule {{ meta_for (int i = 0; i < n; i++) "
+        f"meta_for (int u = 0; u < B; u++) c[u] = {element}; }}\n}}\n"
+    )
+    assert left in print_stmts(parse_clean(text).functions[0].regions[0].body)
+
+
+def test_arrays_of_one_name_may_be_constant_in_two_functions() -> None:
+    text = "".join(
+        f"void {name}(int n, int B, float *c) {{ const float w[1] = {{{value}}}; meta_schedule {{ "
+        "meta_for (int i = 0; i < n; i++) meta_for (int u = 0; u < B; u++) c[u] = w[0]; } }\n"
+        for name, value in (("f", 2), ("g", 3))
+    )
+    found = [print_stmts(function.regions[0].body) for function in parse_clean(text).functions]
+    assert ["2.0f" in found[0], "3.0f" in found[1]] == [True, True]
+
+
+def test_an_array_that_a_block_of_the_function_declares_again_is_no_constant() -> None:
+    text = (
+        "void f(int n, int B, float *c) { const float w[1] = {2}; { const float w[1] = {3}; meta_schedule { "
+        "meta_for (int i = 0; i < n; i++) meta_for (int u = 0; u < B; u++) c[u] = w[0]; } } }"
+    )
+    _, sink = parse_text(text)
+    assert [d.code for d in sink.diagnostics] == ["CF0203"]
+
+
+@pytest.mark.parametrize(
     "text", ["extern float w[3];", "static volatile float w[3];", "struct { float x; } w[3];"]
 )
 def test_an_array_of_the_file_that_is_not_understood_is_to_be_a_parameter(text: str) -> None:

@@ -62,7 +62,7 @@ def scalars_of(body: str) -> dict[str, str | None]:
         ("volatile int d = 3; REGION", {"d": None}),
         ("int d = rows(n); REGION", {"d": None}),
         ("int d = (int)sqrt((double)n); REGION", {"d": "(int)sqrt((double)n)"}),
-        ("int d = sizeof(int); REGION", {"d": None}),
+        ("int d = sizeof(int); REGION", {"d": "4uL"}),
         ("for (int t = 0; t < 9; t++) REGION", {"t": None}),
         ("for (int t = 0; t < 9; t++) { int h = t; REGION }", {"t": None, "h": None}),
         ("for (int t = 0; t < 9; t++) { int h = n; REGION }", {"t": None, "h": "n"}),

@@ -33,6 +33,13 @@ def inlined(helpers: str, statements: str) -> str:
     return re.sub(r"\s+", " ", print_stmts(threads.body)).strip()
 
 
+def test_a_function_may_move_its_pointer() -> None:
+    total = "float total(const float *p, int k) { float s = 0; while (k--) s += *p++; return s; }\n"
+    left = inlined(total, "c[0] = total(b + 2, n);")
+    assert "long total_p_1_first = 0" in left
+    assert "total_s += b[2 + (total_p_1_first + 0)]; total_p_1_first++;" in left
+
+
 @pytest.mark.parametrize(
     ("helpers", "statements", "left"),
     [

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 from hypothesis import given, settings
 
+from comprehensive.diagnostics import DiagnosticSink
 from comprehensive.metafork.ast import (
     Assign,
     Binary,
     Conditional,
+    Continue,
+    Declare,
+    DoWhile,
     Expr,
     FloatLiteral,
+    For,
     If,
     IntLiteral,
+    MetaFor,
     Name,
     ScalarType,
     Stmt,
     Unary,
+    While,
 )
+from comprehensive.metafork.fresh import Namer
 from comprehensive.metafork.printer import print_expr, print_program, print_region, print_stmts
+from comprehensive.metafork.sequencing import sequenced
+from comprehensive.metafork.walk import statements
 from tests.examples import examples
 from tests.unit.metafork.trees import bodies, exprs, parse_as, parse_clean
 
@@ -34,7 +46,35 @@ def test_every_expression_survives_printing_and_parsing(tree: Expr) -> None:
 @given(bodies)
 @settings(max_examples=examples(100), deadline=None)
 def test_all_statements_survive_printing_and_parsing(body: tuple[Stmt, ...]) -> None:
-    assert parse_as("region", print_stmts(body)) == body
+    read = _read(print_stmts(body))
+    declared = [name for s in statements(body) for name in _declared(s)]
+    if len(set(declared)) < len(declared) or any(
+        isinstance(s, While | DoWhile | Continue) for s in statements(body)
+    ):
+        assert (
+            _read(print_stmts(read)) == read
+        )  # loops that count, and jumps to their end, are read in one form
+    else:
+        assert read == body
+
+
+def _declared(statement: Stmt) -> tuple[str, ...]:
+    match statement:
+        case Declare(name=name) | MetaFor(iterator=name):
+            return (name,)
+        case For(type=kind, iterator=name) if kind is not None:
+            return (name,)
+        case _:
+            return ()
+
+
+def _read(text: str) -> tuple[Stmt, ...]:
+    """The statements of a text, with the names that they have in it."""
+    parsed = cast(tuple[Stmt, ...], parse_as("region", text))
+    sink, name = DiagnosticSink(), Namer({"a", "b", "i", "n", "x1", "_t", "cache", "Zeta"})
+    found = sequenced(parsed, {}, name, sink, has_parallel=False)
+    assert sink.diagnostics == ()
+    return found
 
 
 @pytest.mark.parametrize(
@@ -71,7 +111,7 @@ def test_an_else_stays_with_its_if() -> None:
     one, two = (Assign(A, "=", IntLiteral(k)) for k in (1, 2))
     tree = (If(A, (If(B, (one,)),), (two,)),)
     assert print_stmts(tree) == "if (a) {\n  if (b)\n    a = 1;\n} else\n  a = 2;\n"
-    assert parse_as("region", print_stmts(tree)) == tree
+    assert _read(print_stmts(tree)) == tree
 
 
 def test_regions_are_replaced_and_all_other_bytes_are_kept() -> None:

@@ -52,6 +52,9 @@ BODIES = {
         f"{FOR} private(j)\n  for (i = 0; i < j; i++) {{ j = n; a[i] = 0; }}\n",
         "CF1113",
     ),
+    "two iterators": (f"{FOR}\n  for (i = 0, k = n; i < n; i++, k--) a[i] = 0;\n", "CF1113"),
+    "steps by factors": (f"{FOR}\n  for (i = 1; i < n; i *= 2) a[i] = 0;\n", "CF1113"),
+    "no start": (f"{FOR}\n  for (; i < n; i++) a[i] = 0;\n", "CF1113"),
     "unequal in steps of 2": (f"{FOR}\n  for (i = 0; i != n; i += 2) a[i] = 0;\n", "CF1113"),
     "another operator": (f"{FOR} reduction(max: t)\n  for (i = 0; i < n; i++) t += a[i];\n  *b = t;\n", "CF1118"),
     "a race beside a sum": (
