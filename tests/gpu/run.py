@@ -18,6 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+SANITIZERS = 8
+"""How many runs under a sanitizer share the GPU: most of their time is that of one processor core."""
 RESULT = re.compile(r"^region (\d+) leaf (\d+): (ok|FAIL)")
 
 
@@ -33,8 +35,12 @@ def main() -> int:
         return 0
     specs = sorted(p.parent for p in arguments.build.glob("*/main.cu"))
     with ThreadPoolExecutor(8) as pool:
-        built = list(pool.map(lambda spec: build(spec, arguments.arch), specs))
-    rows = [row for spec, error in zip(specs, built, strict=True) for row in test(spec, error)]
+        waiting = [pool.submit(build, spec, arguments.arch) for spec in specs]
+    built = [each.result() for each in waiting]
+    rows: list[str] = []
+    for spec, error in zip(specs, built, strict=True):
+        rows += test(spec, error)
+        print(f"{spec.name}: done", file=sys.stderr, flush=True)
     text = table(rows, arguments.commit)
     print(text, end="")
     if arguments.write is not None:
@@ -65,15 +71,45 @@ def run(command: list[str], directory: Path, timeout_s: int = 300) -> subprocess
 def build(spec: Path, arch: str) -> str | None:
     """Compiles the test program; returns what went wrong."""
     flags = [f"-arch={arch}", "-O2", "-fmad=false", "-Werror", "all-warnings"]
-    steps = [
-        ["gcc", "-std=gnu99", "-O1", "-ffp-contract=off", "-I", "on_cpu", "-c", "serial.c", "-o", "serial.o"],
-        ["nvcc", *flags, f"{spec.name}.cu", "main.cu", "serial.o", "-o", "test", "-lm"],
+    serial = [
+        "gcc",
+        "-std=gnu99",
+        "-O1",
+        "-ffp-contract=off",
+        "-I",
+        "on_cpu",
+        "-c",
+        "serial.c",
+        "-o",
+        "serial.o",
     ]
+    embedded = next(spec.glob("*_embedded.c"), None)
+    if embedded is None:
+        steps = [
+            serial,
+            ["nvcc", *flags, f"{spec.name}.cu", "main.cu", "serial.o", "-o", "test", "-lm"],
+        ]
+    else:
+        # Only the test program needs nvcc.
+        includes = ["-I", str(toolkit() / "include")]
+        strict = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror"]
+        steps = [
+            serial,
+            ["gcc", *strict, *includes, "-c", embedded.name, "-o", "kernels.o"],
+            ["nvcc", *flags, "main.cu", "kernels.o", "serial.o", "-o", "test", "-lm"],
+        ]
     for step in steps:
         answer = run(step, spec)
         if answer.returncode != 0:
             return (answer.stdout + answer.stderr).strip()
     return None
+
+
+def toolkit() -> Path:
+    """The directory of the CUDA toolkit that nvcc belongs to."""
+    nvcc = shutil.which("nvcc")
+    assert nvcc is not None
+    return Path(nvcc).resolve().parents[1]
 
 
 def test(spec: Path, error: str | None) -> list[str]:
@@ -91,16 +127,20 @@ def test(spec: Path, error: str | None) -> list[str]:
     for line in lines:
         region, leaf = line.split()[:2]
         expected[int(region), int(leaf)] = expected.get((int(region), int(leaf)), 0) + 1
+    tools = ("memcheck", "racecheck")
+    points: dict[tuple[int, int], str] = {}
+    for region, leaf in expected:
+        point = largest(line for line in lines if line.split()[:2] == [str(region), str(leaf)])
+        points[region, leaf] = f"point{region}_{leaf}.txt"
+        (spec / points[region, leaf]).write_text(point + "\n", encoding="utf-8")
+    with ThreadPoolExecutor(SANITIZERS) as pool:
+        checks = {key: [pool.submit(sanitize, spec, tool, points[key]) for tool in tools] for key in expected}
     rows: list[str] = []
     for (region, leaf), count in sorted(expected.items()):
         passed = sum(outcomes.get((region, leaf), []))
-        point = largest(line for line in lines if line.split()[:2] == [str(region), str(leaf)])
-        (spec / "one.txt").write_text(point + "\n", encoding="utf-8")
-        checks = [sanitize(spec, tool) for tool in ("memcheck", "racecheck")]
         verdict = "ok" if passed == count else "FAIL"
-        rows.append(
-            f"| {spec.name} | {region} | {leaf} | {verdict} {passed}/{count} | {checks[0]} | {checks[1]} |"
-        )
+        found = " | ".join(check.result() for check in checks[region, leaf])
+        rows.append(f"| {spec.name} | {region} | {leaf} | {verdict} {passed}/{count} | {found} |")
     if answer.returncode != 0:
         print(f"{spec.name}:\n{answer.stdout[-2000:]}{answer.stderr[-2000:]}", file=sys.stderr)
     return rows
@@ -113,10 +153,10 @@ def largest(points: Iterable[str]) -> str:
     return quick[-1] if quick else ranked[0]
 
 
-def sanitize(spec: Path, tool: str) -> str:
+def sanitize(spec: Path, tool: str, points: str) -> str:
     if shutil.which("compute-sanitizer") is None:
         return "skipped: no compute-sanitizer"
-    answer = run(["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", "./test", "one.txt"], spec)
+    answer = run(["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", "./test", points], spec)
     if answer.returncode != 0:
         print(f"{spec.name} {tool}:\n{answer.stdout[-3000:]}", file=sys.stderr)
         return "FAIL"
