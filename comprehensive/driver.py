@@ -31,6 +31,8 @@ from comprehensive.counters.feasible import warn_of_hopeless
 from comprehensive.counters.limits import demand_other_names
 from comprehensive.counters.registers import PtxasRegisters, Registers
 from comprehensive.diagnostics import CompileError, Diagnostic, DiagnosticSink, Severity, SourceFile
+from comprehensive.embedding.compiled import KernelCompiler
+from comprehensive.embedding.targets import Targets
 from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.normalize import normalize
@@ -89,6 +91,10 @@ class Options:
     """The directives that say which loops are regions, where no keywords do."""
     configuration: Configuration = Configuration()
     """Macros and directories of included files."""
+    passes: str = ""
+    """The pipeline that rewrites the PTX of all kernels; counters are those behind it."""
+    targets: Targets | None = None
+    """What kernels are compiled for, where compiled kernels are among the outputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,12 +226,26 @@ def problem_of(
 def counters(options: Options) -> tuple[Counter[Variant], ...]:
     """The counters of a run, those asked for last; all count registers by the estimate, or as ptxas does."""
     registers: Counter[Variant] = Registers()
-    if options.registers != "estimate":
-        required = options.registers == "ptxas"
-        count = register_compiler(options.arch, options.cuda_path, required=required)
-        if count is not None:
-            registers = PtxasRegisters(options.arch, lambda kernel: _counted(kernel_unit(kernel), count))
+    count = register_count(options)
+    if count is not None:
+        registers = PtxasRegisters(options.arch, lambda kernel: _counted(kernel_unit(kernel), count))
     return counters_of(options.counters, registers)
+
+
+def register_count(options: Options) -> Callable[[str], int] | None:
+    """What counts the registers of a kernel, given its translation unit; None for the estimate.
+
+    With passes the assembler counts what they make of it.
+    """
+    if options.passes:
+        compiler = KernelCompiler.find(options.passes, options.cuda_path)
+        return lambda unit: max(
+            u.registers_per_thread for u in compiler.compile(unit, options.arch).usages.values()
+        )
+    if options.registers == "estimate":
+        return None
+    required = options.registers == "ptxas"
+    return register_compiler(options.arch, options.cuda_path, required=required)
 
 
 def _counted(unit: str, count: Callable[[str], int]) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 from comprehensive import __version__
 from comprehensive.codegen.acceptance import accepted
 from comprehensive.codegen.c_expr import c_comment
-from comprehensive.codegen.cuda import kernel_unit, print_kernel
+from comprehensive.codegen.cuda import kernel_unit, print_kernel, program_unit
 from comprehensive.codegen.emit import depfile as depfile_text
 from comprehensive.codegen.emit import touch, write_outputs
 from comprehensive.codegen.host import header_text, source_text
@@ -27,6 +27,8 @@ from comprehensive.codegen.resources import Resources, resources
 from comprehensive.data import spec_directory, template_directory
 from comprehensive.descriptions import describe, shuffled_arrays
 from comprehensive.driver import Compilation, Options
+from comprehensive.embedding.compiled import KernelCompiler
+from comprehensive.embedding.embedded import Embedded, embedded
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.printer import print_nest
 from comprehensive.metafork.printer import print_program
@@ -56,14 +58,15 @@ def outputs(
     levels: Mapping[str, Rational] | None = None,
     plan: ProgramPlan | None = None,
     compiled: Mapping[str, str] | None = None,
+    image: Embedded | None = None,
 ) -> Mapping[str, str]:
     """File names and texts of everything that ``gen`` writes, except depfile and stamp.
 
     ``plan`` is that of the compilation, or what has become of it; ``compiled`` are texts that a compiler has made of
-    it.
+    it, ``image`` the C source with all kernels.
     """
     plan = with_levels(compilation.plan if plan is None else plan, levels or {})
-    return _outputs(compilation, resources, plan, source_texts(plan), compiled or {})
+    return _outputs(compilation, resources, plan, source_texts(plan), compiled or {}, image)
 
 
 def _outputs(
@@ -72,7 +75,10 @@ def _outputs(
     plan: ProgramPlan,
     sources: Mapping[str, str],
     compiled: Mapping[str, str],
+    image: Embedded | None,
 ) -> Mapping[str, str]:
+    if image is not None:
+        sources = {**sources, image.name: image.text}
     texts = {**sources, f"{plan.stem}.tree.json": _json(tree_document(compilation))}
     for number, region in enumerate(region for function in plan.functions for region in function.regions):
         for leaf in region.leaves:
@@ -80,7 +86,7 @@ def _outputs(
             text = print_program(compilation.program, {number: print_nest(leaf.nest)})
             texts[name] = marked(text, __version__, c_comment(plan.source_path))
     texts |= compiled
-    document = _manifest(compilation, resources, plan, sources)
+    document = _manifest(compilation, resources, plan, sources, image)
     names = sorted((*texts, manifest_name(plan)))
     return {**texts, manifest_name(plan): _json({**document, "outputs": names})}
 
@@ -114,10 +120,15 @@ def source_texts(plan: ProgramPlan) -> dict[str, str]:
 
 
 def _manifest(
-    compilation: Compilation, resources: Resources | None, plan: ProgramPlan, sources: Mapping[str, str]
+    compilation: Compilation,
+    resources: Resources | None,
+    plan: ProgramPlan,
+    sources: Mapping[str, str],
+    image: Embedded | None,
 ) -> dict[str, Any]:
     c = compilation
-    return manifest(plan, c.trees, c.tiles, c.time_tiles, resources, sources, __version__)
+    embedded = None if image is None else image.document()
+    return manifest(plan, c.trees, c.tiles, c.time_tiles, resources, sources, embedded, __version__)
 
 
 def _json(document: object) -> str:
@@ -170,14 +181,12 @@ def write(
         if verify
         else ()
     )
-    taken = None
-    if options.registers != "estimate":
-        required = options.registers == "ptxas"
-        taken = resources(compilation.plan, options.arch, options.cuda_path, required=required)
+    image = _image(plan, options)
+    taken = _taken(compilation.plan, options)
     compiled: Mapping[str, str] = {}
     if ptx_arch is not None:
         compiled = ptx_texts(compilation, ptx_arch, options.cuda_path)
-    texts = _outputs(compilation, taken, plan, sources, compiled)
+    texts = _outputs(compilation, taken, plan, sources, compiled, image)
     earlier = earlier_outputs(directory / manifest_name(compilation.plan))
     changed = write_outputs(directory, texts, stale=earlier, force=force)
     if depfile is not None:
@@ -191,6 +200,25 @@ def write(
     if stamp is not None:
         touch(stamp)
     return Written(tuple(sorted(texts)), changed, verified)
+
+
+def _image(plan: ProgramPlan, options: Options) -> Embedded | None:
+    """The C source with all kernels compiled, where there is to be one. ToolError where a tool is missing."""
+    if options.targets is None:
+        return None
+    compiler = KernelCompiler.find(options.passes, options.cuda_path)
+    return embedded(plan, options.targets, compiler, __version__, options.cuda_path)
+
+
+def _taken(plan: ProgramPlan, options: Options) -> Resources | None:
+    """What kernels take on the architecture that registers are counted for, behind the passes."""
+    if options.passes:
+        compiler = KernelCompiler.find(options.passes, options.cuda_path)
+        usages = compiler.compile(program_unit(plan), options.arch).usages
+        return Resources(f"nvcc {compiler.nvcc.version}, passes {options.passes}", options.arch, usages)
+    if options.registers == "estimate":
+        return None
+    return resources(plan, options.arch, options.cuda_path, required=options.registers == "ptxas")
 
 
 def earlier_outputs(manifest: Path) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("registry",),
     ("runtime",),
     ("bindings", "report"),
+    ("embedding",),
     ("driver",),
     ("asserts", "values", "descriptions"),
     # What stands behind single commands.

@@ -41,11 +41,13 @@ class DescribedFunction:
 class Described:
     """A manifest, checked against the files beside it.
 
-    ``texts`` are header and kernels by file name; ``kernels`` names the latter.
+    ``texts`` are header and kernels by file name; ``kernels`` names the latter, ``embedded`` the source with compiled
+    ones, where there is one.
     """
 
     texts: tuple[tuple[str, str], ...]
     kernels: str
+    embedded: str | None
     functions: Mapping[str, DescribedFunction]
 
 
@@ -59,6 +61,7 @@ def described(path: Path) -> Described:
         return Described(
             tuple(_text(path, name, digest) for name, digest in sorted(document["sha256"].items())),
             document["kernels"],
+            (document.get("embedded") or {}).get("file"),
             {f["name"]: _function(f) for f in document["functions"]},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -102,7 +102,9 @@ class _ForGpus:
                 raise LoadError(
                     f"generated functions are compiled with nvcc\n{nvcc.explain()}\nhelp: {nvcc.help}"
                 )
-            self._opened[arch] = _opened(self._found, gpu_command(nvcc.path, arch, *self._options))
+            # Compiled kernels, where there are some: nvcc then only compiles C and links the runtime.
+            main = self._found.embedded or self._found.kernels
+            self._opened[arch] = _opened(self._found, main, gpu_command(nvcc.path, arch, *self._options))
         return self._opened[arch]
 
 
@@ -110,18 +112,18 @@ def _for_processor(found: Described, options: Sequence[str]) -> ctypes.CDLL:
     compiler = find_cxx_compiler()
     if compiler is None:
         raise LoadError("there is no C++ compiler: install g++, or set CXX")
-    return _opened(found, cpu_command(compiler, *options), *shim())
+    return _opened(found, found.kernels, cpu_command(compiler, *options), *shim())
 
 
-def _opened(found: Described, command: tuple[str, ...], *more: tuple[str, str]) -> ctypes.CDLL:
-    job = Build(_own_directory().name, (*found.texts, *more), found.kernels, command)
+def _opened(found: Described, main: str, command: tuple[str, ...], *more: tuple[str, str]) -> ctypes.CDLL:
+    job = Build(_own_directory().name, (*found.texts, *more), main, command)
     try:
         library = build(job)
         if library.path is None:
-            raise LoadError(f"{command[0]} rejects {found.kernels}: {library.errors}")
+            raise LoadError(f"{command[0]} rejects {main}: {library.errors}")
         return ctypes.CDLL(library.path)
     except (ToolError, OSError) as error:
-        raise LoadError(f"{found.kernels} cannot be compiled or loaded: {error}") from error
+        raise LoadError(f"{main} cannot be compiled or loaded: {error}") from error
 
 
 @cache

@@ -14,6 +14,7 @@ from comprehensive.cli.options import (
     limits_option,
     options_of,
     with_compile_options,
+    with_compiled_kernels,
 )
 from comprehensive.cli.reporting import compile_source, print_diagnostics, print_json, reporting
 from comprehensive.cli.values import definitions_of
@@ -61,6 +62,18 @@ from comprehensive.diagnostics import to_json
     multiple=True,
     help="Machine file that `calibrate` has written: on devices of its name launchers choose by its speeds; repeat.",
 )
+@click.option(
+    "--passes",
+    metavar="PIPELINE",
+    default="",
+    help="Rewrite the PTX of all kernels by passes of `opt`; embeds them for --arch where --embed names nothing else.",
+)
+@click.option(
+    "--embed",
+    metavar="ARCH,...,ptx",
+    default=None,
+    help="Also write <stem>_embedded.c, with all kernels compiled for these: it needs a C compiler, and no nvcc.",
+)
 @click.option("--no-verify", is_flag=True, help="Write files that no compiler of this machine has read.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was written, and diagnostics, as JSON.")
 @counters_option
@@ -78,6 +91,8 @@ def gen_command(
     definitions: tuple[str, ...],
     tuned: Path | None,
     machines: tuple[str, ...],
+    passes: str,
+    embed: str | None,
     no_verify: bool,
     as_json: bool,
     **compile_options: Any,
@@ -91,7 +106,7 @@ def gen_command(
     definitions, compile_options = configured(source, definitions, compile_options)
     if ptx is not None:
         demand_architecture(ptx, virtual=True)
-    options = options_of(**compile_options)
+    options = with_compiled_kernels(options_of(**compile_options), passes, embed)
     measured = [load_device(machine) for machine in machines]
     compilation = compile_source(source, options)
     if emit is not None:
@@ -135,8 +150,9 @@ def gen_command(
         )
         return
     leaves = sum(len(tree.leaves) for tree in compilation.trees)
+    sources = [f"{compilation.plan.stem}.cu", *(n for n in written.files if n.endswith("_embedded.c"))]
     click.echo(
         f"{output}: {len(written.files)} files, {len(written.changed)} changed; {leaves} leaves: "
-        f"include {compilation.plan.stem}.h, compile {compilation.plan.stem}.cu",
+        f"include {compilation.plan.stem}.h, compile {' or '.join(sources)}",
         err=True,
     )

@@ -111,6 +111,22 @@ def with_compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def with_compiled_kernels(options: Options, passes: str, embed: str | None) -> Options:
+    """The options with passes over PTX and with what kernels are compiled for, as the command line names them.
+
+    CommandLineError for passes and targets that are not known.
+    """
+    from dataclasses import replace
+
+    from comprehensive.embedding.targets import targets_of
+    from comprehensive.ptx.passes.pipeline_text import passes_of
+
+    passes_of(passes)
+    if embed is None and passes:
+        embed = f"{options.arch},ptx" if options.arch[-1].isdigit() else options.arch
+    return replace(options, passes=passes, targets=None if embed is None else targets_of(embed))
+
+
 def with_tune_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """What is tuned, where, and for how long."""
     path = click.Path(path_type=Path)

@@ -35,6 +35,7 @@ from comprehensive.codegen.kernel import (
 )
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.source_lines import GENERATED_LINE, mark
+from comprehensive.codegen.tables import tables_of
 from comprehensive.codegen.wrap import wrapped
 from comprehensive.metafork.ast import Assign, Index, IntLiteral, ScalarType
 from comprehensive.metafork.printer import print_assignment, print_expr, print_stmts
@@ -74,6 +75,7 @@ def kernel_unit(kernel: Kernel) -> str:
         "cuda/unit.cu.j2",
         headers=storage_headers((text,)),
         kernels=[text],
+        tables=(),
         instances=[],
         has_vectors=False,
         has_feeds=False,
@@ -81,8 +83,11 @@ def kernel_unit(kernel: Kernel) -> str:
     )
 
 
-def program_unit(plan: ProgramPlan) -> str:
-    """A translation unit with all kernels of a program, those over tiles in all their instances, for the same."""
+def program_unit(plan: ProgramPlan, *, with_tables: bool = False) -> str:
+    """A translation unit with all kernels of a program, those over tiles in all their instances, for the same.
+
+    Constant arrays, which kernels are passed, are there if launchers are to find them in what is compiled.
+    """
     regions = [region for function in plan.functions for region in function.regions]
     kernels = {kernel.name: kernel for region in regions for kernel in region.kernels}
     texts = [print_kernel(kernel) for kernel in kernels.values()]
@@ -90,6 +95,7 @@ def program_unit(plan: ProgramPlan) -> str:
         "cuda/unit.cu.j2",
         headers=storage_headers(texts),
         kernels=texts,
+        tables=tables_of(regions) if with_tables else (),
         instances=[
             _instantiation(tile.kernel, (*instance.sizes, *together))
             for region in regions

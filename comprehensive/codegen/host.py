@@ -1,4 +1,4 @@
-"""The two files that a host program builds with: the header and the CUDA source.
+"""The files that a host program builds with: the header, and the CUDA source or the C source with compiled kernels.
 
 In: a :class:`ProgramPlan`, and for the source the text of every kernel.  Out: complete texts::
 
@@ -19,6 +19,7 @@ from comprehensive.codegen.header_view import (
     header_view,
     machine_fields,
 )
+from comprehensive.codegen.image import Image
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.source_lines import resolved
 from comprehensive.codegen.source_view import source_view
@@ -65,3 +66,9 @@ def source_text(plan: ProgramPlan, kernels_text: Mapping[str, str], version: str
     """
     text = render_template("cuda/source.cu.j2", view=source_view(plan, kernels_text, version))
     return resolved(text, plan.source_path, f"{plan.stem}.cu")
+
+
+def image_text(plan: ProgramPlan, image: Image, version: str) -> str:
+    """The C source with compiled kernels, which stands in the place of the CUDA source; errors as of the header."""
+    text = render_template("launcher/image.c.j2", view=source_view(plan, {}, version, image))
+    return resolved(text, plan.source_path, image.file)

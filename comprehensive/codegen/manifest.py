@@ -38,12 +38,13 @@ def manifest(
     time_tiles: Sequence[Tree[Variant] | NotApplicable],
     resources: Resources | None,
     sources: Mapping[str, str],
+    embedded: Mapping[str, Any] | None,
     version: str,
 ) -> dict[str, Any]:
     """The document; ``trees``, ``tiles`` and ``time_tiles`` are those of the regions in program order.
 
     Without ``resources`` what kernels take on a device is left open.  ``sources`` are the header and the kernels by
-    name, which the document names by what is in them.
+    name, which the document names by what is in them; ``embedded`` says what compiled kernels are among them.
     """
     remaining = iter(zip(trees, tiles, time_tiles, strict=True))
     return {
@@ -53,6 +54,7 @@ def manifest(
         "source": {"name": plan.source_path, "sha256": plan.source_digest},
         "header": f"{plan.stem}.h",
         "kernels": f"{plan.stem}.cu",
+        "embedded": embedded,
         "sha256": {name: sha256(text.encode()).hexdigest() for name, text in sorted(sources.items())},
         "resources": None if resources is None else {"from": resources.source, "arch": resources.arch},
         "functions": [

@@ -131,6 +131,11 @@ class RegionPlan:
         return tuple(plan for plan in (self.tile, self.time) if plan is not None)
 
     @property
+    def nests(self) -> tuple[Nest, ...]:
+        """The nest of the region, then those over tiles."""
+        return (self.nest, *(tile.nest for tile in self.tilings))
+
+    @property
     def numbers(self) -> tuple[int, ...]:
         """The numbers of the leaves, and then of the instances of the kernels over tiles."""
         tiles = sum(len(plan.instances) for plan in self.tilings)

@@ -37,6 +37,8 @@ class Kind(Enum):
 class Piece:
     kind: Kind
     span: Span
+    is_linked: bool = False
+    """Whether it defines or declares functions or variables that other files see."""
 
 
 def file_scope(functions: Sequence[Function]) -> tuple[Piece, ...]:
@@ -48,7 +50,7 @@ def file_scope(functions: Sequence[Function]) -> tuple[Piece, ...]:
     found = _needed(file, written)
     bodies = {name for item in found if item.has_body for name in item.declared}
     pieces = [
-        Piece(_kind(item, bodies), item.tokens[0].span.to(item.tokens[-1].span))
+        Piece(_kind(item, bodies), item.tokens[0].span.to(item.tokens[-1].span), _is_linked(item))
         for item in found
         if not item.is_prototype or not item.declared & {f.name for f in written}
     ]
@@ -140,6 +142,14 @@ def _kind(item: Item, bodies: set[str]) -> Kind:
         item.tokens[0].text == "extern" and all(t.type != "ASSIGN" for t in item.tokens)
     )
     return Kind.FOREIGN if declares_only and not item.has_body and not item.declared & bodies else Kind.OWN
+
+
+def _is_linked(item: Item) -> bool:
+    """Whether an item names a function or a variable, and keeps neither from other files."""
+    kinds = [token.type for token in item.tokens]
+    is_type_alone = "LBRACE" in kinds and kinds[-2:] == ["RBRACE", "SEMI"] and "ASSIGN" not in kinds
+    words = {token.text for token in item.tokens[:4]}
+    return not is_type_alone and not words & {"typedef", "static"}
 
 
 def _tokens(file: SourceFile, start: int = 0, end: int | None = None) -> tuple[Token, ...]:

@@ -53,6 +53,7 @@
 #define __maxnreg__(...)
 #define __align__(n) alignas(n)
 #define CF_SHARED(name) unsigned char *const name = cf_cpu::shared_memory()
+#define CF_KERNEL(...) reinterpret_cast<const void *>(&cf_cpu::Kernel<__VA_ARGS__>::enter)
 #define __syncthreads() cf_cpu::barrier(__LINE__)
 #define __ballot_sync(lanes, condition) cf_cpu::ballot(lanes, condition, __LINE__)
 #define __shfl_up_sync(lanes, value, by) cf_cpu::shuffle(lanes, value, -static_cast<int>(by), __LINE__)
@@ -177,7 +178,7 @@ constexpr int most_kernels = 1024;
 
 /* The dynamic shared memory that a kernel has asked for. */
 struct Room {
-  void *kernel;
+  const void *kernel;
   size_t bytes;
 };
 
@@ -238,7 +239,7 @@ inline Device &device()
 }
 
 /* Where the wish of a kernel is kept; null where there are too many kernels. */
-inline Room *room_of(void *kernel)
+inline Room *room_of(const void *kernel)
 {
   for (Room &room : device().rooms) {
     if (!room.kernel) room.kernel = kernel;
@@ -376,8 +377,9 @@ constexpr size_t most_threads = 1024; /* of any device */
 struct Block {
   Thread threads[most_threads];
   Thread *running = nullptr;
-  void (*invoke)(void *) = nullptr;
-  void *call = nullptr;
+  void (*enter)(void **arguments) = nullptr; /* what is launched */
+  void (*kernel)() = nullptr;                /* which kernel that runs, where it does not know */
+  void **arguments = nullptr;
   unsigned char *shared = nullptr;
 };
 
@@ -419,7 +421,7 @@ inline void serve()
 {
   Fiber::started();
   for (;;) {
-    block.invoke(block.call);
+    block.enter(block.arguments);
     block.running->state = State::finished;
     Fiber::yield();
   }
@@ -560,19 +562,26 @@ inline bool run_grid(const dim3 &grid, const dim3 &threads, size_t bytes, bool b
   return true;
 }
 
-template <typename... Parameters> struct Call {
-  void (*kernel)(Parameters...);
-  void **arguments;
+/* What a kernel is launched by: a function that takes the addresses of its arguments. */
+typedef void (*Entry)(void **arguments);
 
-  static void invoke(void *self)
-  {
-    static_cast<Call *>(self)->apply(std::index_sequence_for<Parameters...>());
-  }
-  template <size_t... At> void apply(std::index_sequence<At...>)
-  {
-    kernel(*static_cast<std::remove_const_t<Parameters> *>(arguments[At])...);
-  }
+template <typename... Parameters, size_t... At>
+inline void apply(void (*kernel)(Parameters...), void **arguments, std::index_sequence<At...>)
+{
+  static_cast<void>(arguments); /* there may be none */
+  kernel(*static_cast<std::remove_const_t<Parameters> *>(arguments[At])...);
+}
+
+template <auto kernel> struct Kernel;
+
+template <typename... Parameters, void (*kernel)(Parameters...)> struct Kernel<kernel> {
+  static void enter(void **arguments) { apply(kernel, arguments, std::index_sequence_for<Parameters...>()); }
 };
+
+template <typename... Parameters> inline void enter_any(void **arguments)
+{
+  apply(reinterpret_cast<void (*)(Parameters...)>(block.kernel), arguments, std::index_sequence_for<Parameters...>());
+}
 
 inline cudaError_t fail(cudaError_t error, const char *message)
 {
@@ -618,9 +627,9 @@ inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, 
   return cudaSuccess;
 }
 
-template <typename Symbol> inline cudaError_t cudaGetSymbolAddress(void **found, const Symbol &symbol)
+inline cudaError_t cudaGetSymbolAddress(void **found, const void *symbol)
 {
-  *found = const_cast<void *>(static_cast<const void *>(&symbol));
+  *found = const_cast<void *>(symbol);
   return cudaSuccess;
 }
 
@@ -634,33 +643,37 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *found, int number)
   return cudaSuccess;
 }
 
-template <typename... Parameters>
-inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *found, void (*)(Parameters...))
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *found, const void *)
 {
   *found = cudaFuncAttributes();
   found->maxThreadsPerBlock = cf_cpu::device().kernel_threads;
   return cudaSuccess;
 }
 
-template <typename... Parameters>
-inline cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribute, int value)
+inline cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute, int value)
 {
   cf_cpu::Device &device = cf_cpu::device();
   const cf_cpu::Lock lock(device.flag);
   if (value < 0 || value > device.value[cudaDevAttrMaxSharedMemoryPerBlockOptin]) return cudaErrorInvalidValue;
-  cf_cpu::Room *room = cf_cpu::room_of(reinterpret_cast<void *>(kernel));
+  cf_cpu::Room *room = cf_cpu::room_of(kernel);
   if (!room) return cudaErrorMemoryAllocation;
   room->bytes = static_cast<size_t>(value);
   return cudaSuccess;
 }
 
 template <typename... Parameters>
-inline cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 threads, void **arguments, size_t bytes,
-                                    cudaStream_t)
+inline cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribute attribute, int value)
 {
-  using cf_cpu::fail;
-  cf_cpu::Device &device = cf_cpu::device();
-  const cf_cpu::Lock lock(device.flag); /* one launch at a time: blocks and threads are global */
+  return cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), attribute, value);
+}
+
+namespace cf_cpu {
+
+/* `key` is what the kernel has asked for its shared memory by. */
+inline cudaError_t launch(const void *key, Entry enter, void (*kernel)(), dim3 grid, dim3 threads, void **arguments, size_t bytes)
+{
+  Device &device = cf_cpu::device();
+  const Lock lock(device.flag); /* one launch at a time: blocks and threads are global */
   const int *limit = device.value;
   const unsigned extents[] = { threads.x, threads.y, threads.z, grid.x, grid.y, grid.z };
   for (int k = 0; k < 6; k++)
@@ -669,14 +682,31 @@ inline cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, di
   const unsigned long long count = static_cast<unsigned long long>(threads.x) * threads.y * threads.z;
   if (count > static_cast<unsigned long long>(min(limit[cudaDevAttrMaxThreadsPerBlock], device.kernel_threads)))
     return fail(cudaErrorInvalidConfiguration, "more threads in a block than device and kernel allow");
-  if (count > cf_cpu::most_threads) return fail(cudaErrorInvalidConfiguration, "more than 1024 threads in a block");
-  const cf_cpu::Room *raised = cf_cpu::room_of(reinterpret_cast<void *>(kernel));
+  if (count > most_threads) return fail(cudaErrorInvalidConfiguration, "more than 1024 threads in a block");
+  const Room *raised = room_of(key);
   const size_t usual = static_cast<size_t>(limit[cudaDevAttrMaxSharedMemoryPerBlock]);
   if (bytes > max(usual, raised ? raised->bytes : 0)) return fail(cudaErrorInvalidValue, "more dynamic shared memory than the kernel has asked for");
-  cf_cpu::Call<Parameters...> call = { kernel, arguments };
-  cf_cpu::block.invoke = cf_cpu::Call<Parameters...>::invoke;
-  cf_cpu::block.call = &call;
-  return cf_cpu::run_grid(grid, threads, bytes, device.backwards) ? cudaSuccess : cudaErrorLaunchFailure;
+  block.enter = enter;
+  block.kernel = kernel;
+  block.arguments = arguments;
+  return run_grid(grid, threads, bytes, device.backwards) ? cudaSuccess : cudaErrorLaunchFailure;
+}
+
+} // namespace cf_cpu
+
+/* A kernel as CF_KERNEL has it, or as a function. */
+inline cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 threads, void **arguments, size_t bytes, cudaStream_t)
+{
+  const cf_cpu::Entry enter = reinterpret_cast<cf_cpu::Entry>(const_cast<void *>(kernel));
+  return cf_cpu::launch(kernel, enter, nullptr, grid, threads, arguments, bytes);
+}
+
+template <typename... Parameters>
+inline cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 threads, void **arguments, size_t bytes,
+                                    cudaStream_t)
+{
+  return cf_cpu::launch(reinterpret_cast<const void *>(kernel), cf_cpu::enter_any<Parameters...>,
+                        reinterpret_cast<void (*)()>(kernel), grid, threads, arguments, bytes);
 }
 
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }

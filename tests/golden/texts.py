@@ -34,8 +34,9 @@ LIBRARY = {
     "vectors.cu": "cuda/vectors.cu.j2",
     "stage.cu": "cuda/stage.cu.j2",
     "lanes.cu": "cuda/lanes.cu.j2",
-    "launch.cu": "cuda/launch.cu.j2",
-    "memory.cu": "cuda/memory.cu.j2",
+    "language.h": "launcher/cplusplus.h.j2",
+    "launch.h": "launcher/launch.h.j2",
+    "memory.h": "launcher/memory.h.j2",
 }
 
 

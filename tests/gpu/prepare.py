@@ -10,14 +10,19 @@ from __future__ import annotations
 
 import argparse
 import shutil
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from comprehensive import __version__
 from comprehensive.codegen.dispatch import MACHINE_FIELDS
 from comprehensive.codegen.interface import Argument, Interface, host_name, interface
 from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.data import template_directory
 from comprehensive.driver import Compilation, Options, compile_file
+from comprehensive.embedding.compiled import KernelCompiler
+from comprehensive.embedding.embedded import embedded
+from comprehensive.embedding.targets import targets_of
 from comprehensive.generate import outputs
 from comprehensive.loops.interpreter import c_value
 from comprehensive.machine.parameters import ample
@@ -61,15 +66,24 @@ def main() -> None:
     sources = sorted((*(ROOT / "specs").glob("*.mf"), *own.glob("*.mf")), key=lambda path: path.stem)
     parser.add_argument("specs", nargs="*", type=Path, default=sources)
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "build" / "gpu")
+    parser.add_argument("--embed", default=None, help="compile the kernels here, for these targets")
+    parser.add_argument("--passes", default="", help="with --embed: passes over the kernels")
     arguments = parser.parse_args()
+    targets = None if arguments.embed is None else targets_of(arguments.embed)
     for spec in arguments.specs:
         options = Options(registers="estimate", reassociate=spec.stem in REASSOCIATED)
         compilation = compile_file(spec, options)
-        directory = arguments.output / spec.stem
+        directory = arguments.output / (spec.stem if targets is None else f"{spec.stem}-embedded")
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
         for name, text in outputs(compilation).items():
             (directory / name).write_text(text, encoding="utf-8")
+        if targets is not None:
+            # As the test program is compiled: C rounds twice where a fused multiplication rounds once.
+            compiler = replace(KernelCompiler.find(arguments.passes, None), flags=("-fmad=false",))
+            image = embedded(compilation.plan, targets, compiler, __version__)
+            (directory / image.name).write_text(image.text, encoding="utf-8")
+            (directory / f"{spec.stem}.cu").unlink()
         shutil.copytree(template_directory() / "host" / "on_cpu", directory / "on_cpu")
         (directory / "serial.c").write_text(serial_unit(compilation.program, spec.stem), encoding="utf-8")
         (plan,) = compilation.plan.functions

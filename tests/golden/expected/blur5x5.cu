@@ -2,10 +2,10 @@
 #include "blur5x5.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -292,15 +292,23 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) blur5x5_tile(
   }
 }
 
-<library/launch.cu>
-
-// ---- blur5x5
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int blur5x5_leaf0_run(cf_call &cf_state, int cf_leaf, const float *in, float *out, int h, int w, int B0, int B1, int dim0, int dim1)
+<library/launch.h>
+
+} // namespace
+
+// ---- blur5x5
+
+
+static int blur5x5_leaf0_run(cf_call *cf_state, int cf_leaf, const float *in, float *out, int h, int w, int B0, int B1, int dim0, int dim1)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(blur5x5_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -314,13 +322,13 @@ int blur5x5_leaf0_run(cf_call &cf_state, int cf_leaf, const float *in, float *ou
     },
     cf_add(cf_mul(B0, B1), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), 16))), // B0*B1 + 4*B0 + 4*B1 + 16 words of shared memory
   };
-  void *cf_arguments[] = { &in, &out, &h, &w, &B0, &B1, &dim0, nullptr };
-  return cf_launch(cf_state, cf_leaf, blur5x5_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &in, &out, &h, &w, &B0, &B1, &dim0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int blur5x5_leaf1_run(cf_call &cf_state, int cf_leaf, const float *in, float *out, int h, int w, int B0, int B1, int dim0, int dim1)
+static int blur5x5_leaf1_run(cf_call *cf_state, int cf_leaf, const float *in, float *out, int h, int w, int B0, int B1, int dim0, int dim1)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(blur5x5_leaf1), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -334,40 +342,45 @@ int blur5x5_leaf1_run(cf_call &cf_state, int cf_leaf, const float *in, float *ou
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &in, &out, &h, &w, &B0, &B1, &dim0, nullptr };
-  return cf_launch(cf_state, cf_leaf, blur5x5_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &in, &out, &h, &w, &B0, &B1, &dim0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int T1, int U0, int U1, int M>
-int blur5x5_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *in, float *out, int h, int w)
+static int blur5x5_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int cf_together, const float *in, float *out, int h, int w)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_in_stride0; // w
-  if (!cf_store(w, cf_given_in_stride0)) return cf_too_large(cf_state, "cf_given_in_stride0");
-  long cf_given_out_stride0; // w
-  if (!cf_store(w, cf_given_out_stride0)) return cf_too_large(cf_state, "cf_given_out_stride0");
-  int cf_given_y0_limit; // h - 4
-  if (!cf_store(cf_limit(cf_sub(h, 4)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // w - 4
-  if (!cf_store(cf_limit(cf_sub(w, 4)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(blur5x5_tile<4, 32, 4, 4, 8, 4>), {} },
+    { CF_KERNEL(blur5x5_tile<4, 32, 4, 4, 8, 2>), {} },
+    { CF_KERNEL(blur5x5_tile<4, 32, 4, 4, 8, 1>), {} },
+    { CF_KERNEL(blur5x5_tile<4, 32, 8, 3, 8, 4>), {} },
+    { CF_KERNEL(blur5x5_tile<4, 32, 8, 3, 8, 2>), {} },
+    { CF_KERNEL(blur5x5_tile<4, 32, 8, 3, 8, 1>), {} },
+    { CF_KERNEL(blur5x5_tile<4, 32, 2, 1, 8, 4>), {} },
+    { CF_KERNEL(blur5x5_tile<4, 32, 2, 1, 8, 2>), {} },
+    { CF_KERNEL(blur5x5_tile<4, 32, 2, 1, 8, 1>), {} },
+  };
+  const long long cf_given_in_stride0_wide = w; // w
+  long cf_given_in_stride0 = (long)cf_given_in_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_in_stride0_wide, (long long)cf_given_in_stride0, "cf_given_in_stride0")) return cf_state->status;
+  const long long cf_given_out_stride0_wide = w; // w
+  long cf_given_out_stride0 = (long)cf_given_out_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_out_stride0_wide, (long long)cf_given_out_stride0, "cf_given_out_stride0")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(cf_sub(h, 4)); // h - 4
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(cf_sub(w, 4)); // w - 4
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_sub(h, 4), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_sub(w, 4), cf_add(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &in, &out, &cf_given_in_stride0, &cf_given_out_stride0, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
-  if (cf_together == 4) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, blur5x5_tile<T0, T1, U0, U1, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  if (cf_together == 2) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, blur5x5_tile<T0, T1, U0, U1, M, 2>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  return cf_launch(cf_state, cf_leaf, blur5x5_tile<T0, T1, U0, U1, M, 1>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &in, &out, &cf_given_in_stride0, &cf_given_out_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)], &cf_sizes, cf_arguments);
 }
 
-int blur5x5_run(cf_call &cf_state, const float *in, float *out, int h, int w, int B0, int B1, int dim0, int dim1)
+static int blur5x5_run(cf_call *cf_state, const float *in, float *out, int h, int w, int B0, int B1, int dim0, int dim1)
 {
   cf_choice cf_chosen;
   blur5x5_params cf_params = { B0, B1, 0, };
@@ -375,45 +388,45 @@ int blur5x5_run(cf_call &cf_state, const float *in, float *out, int h, int w, in
   if (cf_is_empty(dim1)) return CF_OK; // dim1
   const int cf_together = cf_begins(in) && w % 4 == 0 && cf_begins(out) ? 4 : cf_begins(in) && w % 2 == 0 && cf_begins(out) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[9];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { h, w, dim0, dim1, B0, B1, cf_together, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { h, w, dim0, dim1, B0, B1, cf_together, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = blur5x5_left_out(cf_state.machine, h, w, dim0, dim1, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = blur5x5_left_out(cf_state->machine, h, w, dim0, dim1, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (blur5x5_select(cf_state.machine, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = blur5x5_leaf_cost(cf_chosen.leaf, cf_state.machine, h, w, dim0, dim1, &cf_params, CF_SATURATED);
-    cf_last.tile = blur5x5_tile(cf_state.machine, h, w, cf_together, 1, cf_state.tile, cf_last.tile.cost);
+    if (blur5x5_select(cf_state->machine, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = blur5x5_leaf_cost(cf_chosen.leaf, cf_state->machine, h, w, dim0, dim1, &cf_params, CF_SATURATED);
+    cf_last.tile = blur5x5_tile(cf_state->machine, h, w, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return blur5x5_tile_run<4, 32, 4, 4, 8>(cf_state, cf_chosen.leaf, cf_together, in, out, h, w);
+    return blur5x5_tile_run(cf_state, cf_chosen.leaf, 0, 4, 32, 4, 4, cf_together, in, out, h, w);
   case 2:
-    return blur5x5_tile_run<4, 32, 8, 3, 8>(cf_state, cf_chosen.leaf, cf_together, in, out, h, w);
+    return blur5x5_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 8, 3, cf_together, in, out, h, w);
   case 3:
-    return blur5x5_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, cf_together, in, out, h, w);
+    return blur5x5_tile_run(cf_state, cf_chosen.leaf, 2, 4, 32, 2, 1, cf_together, in, out, h, w);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 3)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 3)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = blur5x5_select(cf_state.machine, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = blur5x5_select(cf_state->machine, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -426,53 +439,54 @@ int blur5x5_run(cf_call &cf_state, const float *in, float *out, int h, int w, in
 }
 
 // The host code of blur5x5.mf, which stands at the end of this file.
-void blur5x5_host(cf_call &cf_state, int h, int w, const float *in, float *out, int B0, int B1);
+static void blur5x5_host(cf_call *cf_state, int h, int w, const float *in, float *out, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-int blur5x5_call(bool cf_launches, const cf_machine *machine, int h, int w, const float *in, float *out, const blur5x5_params *params, struct CUstream_st *stream,
-    blur5x5_params &cf_chosen, cf_choice *why)
+static int blur5x5_call(bool cf_launches, const cf_machine *machine, int h, int w, const float *in, float *out, const blur5x5_params *params, struct CUstream_st *stream,
+    blur5x5_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       blur5x5_params cf_params;
       int h;
       int w;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.h != h || cf_last.w != w) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.h != h || cf_last.w != w) {
       blur5x5_defaults(cf_state.machine, h, w, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.h = h;
       cf_last.w = w;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B0 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
-  if (!(cf_chosen.B1 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen.B1);
+  if (!(cf_chosen->B0 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen->B0);
+  if (!(cf_chosen->B1 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen->B1);
   if (!(h >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "h >= 0", 0, h);
   if (!(w >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "w >= 0", 0, w);
-  if (!(!params || cf_chosen.tile <= 3))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen.tile, 3);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 3))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen->tile, 3);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  blur5x5_host(cf_state, h, w, in, out, cf_chosen.B0, cf_chosen.B1);
+  blur5x5_host(&cf_state, h, w, in, out, cf_chosen->B0, cf_chosen->B1);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -480,54 +494,53 @@ int blur5x5_call(bool cf_launches, const cf_machine *machine, int h, int w, cons
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "h=%lld w=%lld", static_cast<long long>(h), static_cast<long long>(w));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", static_cast<long long>(cf_chosen.B0), static_cast<long long>(cf_chosen.B1), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "blur5x5", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "h=%lld w=%lld", (long long)h, (long long)w);
+    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "blur5x5", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int blur5x5_launch_explained(const cf_machine *machine, int h, int w, const float *in, float *out, const blur5x5_params *params, struct CUstream_st *stream,
+int blur5x5_launch_explained(const cf_machine *machine, int h, int w, const float *in, float *out, const blur5x5_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   blur5x5_params cf_chosen;
-  return blur5x5_call(true, machine, h, w, in, out, params, stream, cf_chosen, why);
+  return blur5x5_call(true, machine, h, w, in, out, params, stream, &cf_chosen, why);
 }
 
-extern "C" int blur5x5_choose(const cf_machine *machine, int h, int w, const float *in, float *out, const blur5x5_params *params,
+int blur5x5_choose(const cf_machine *machine, int h, int w, const float *in, float *out, const blur5x5_params *params,
     blur5x5_params *chosen, cf_choice *why)
 {
-  blur5x5_params cf_chosen = {};
-  const int cf_status = blur5x5_call(false, machine, h, w, in, out, params, nullptr, cf_chosen, why);
+  blur5x5_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = blur5x5_call(false, machine, h, w, in, out, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int blur5x5_launch_on(const cf_machine *machine, int h, int w, const float *in, float *out, const blur5x5_params *params, struct CUstream_st *stream)
+int blur5x5_launch_on(const cf_machine *machine, int h, int w, const float *in, float *out, const blur5x5_params *params, struct CUstream_st *stream)
 {
-  return blur5x5_launch_explained(machine, h, w, in, out, params, stream, nullptr);
+  return blur5x5_launch_explained(machine, h, w, in, out, params, stream, 0);
 }
 
-extern "C" int blur5x5_launch(int h, int w, const float *in, float *out, const blur5x5_params *params, struct CUstream_st *stream)
+int blur5x5_launch(int h, int w, const float *in, float *out, const blur5x5_params *params, struct CUstream_st *stream)
 {
-  return blur5x5_launch_explained(nullptr, h, w, in, out, params, stream, nullptr);
+  return blur5x5_launch_explained(0, h, w, in, out, params, stream, 0);
 }
 
-extern "C" int blur5x5_machine(int device, cf_machine *machine)
+int blur5x5_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of blur5x5.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void blur5x5_host(cf_call &cf_state, int h, int w, const float *in, float *out, int B0, int B1)
+static void blur5x5_host(cf_call *cf_state, int h, int w, const float *in, float *out, int B0, int B1)
 {
 #line 4 "blur5x5.mf"
 
@@ -538,5 +551,4 @@ void blur5x5_host(cf_call &cf_state, int h, int w, const float *in, float *out, 
 
 
 #line "blur5x5.cu"
-}
 }

@@ -2,10 +2,10 @@
 #include "cache_clause.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -51,15 +51,23 @@ extern "C" __global__ void cached_leaf1(
 #line "cache_clause.cu"
 }
 
-<library/launch.cu>
-
-// ---- cached
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int cached_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int n, int B, int dim)
+<library/launch.h>
+
+} // namespace
+
+// ---- cached
+
+
+static int cached_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int n, int B, int dim)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(cached_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim, // dim
@@ -73,13 +81,13 @@ int cached_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, i
     },
     cf_add(B, 2), // B + 2 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &n, &B, nullptr };
-  return cf_launch(cf_state, cf_leaf, cached_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &y, &n, &B, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int cached_leaf1_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int n, int B, int dim)
+static int cached_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int n, int B, int dim)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(cached_leaf1), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim, // dim
@@ -93,41 +101,41 @@ int cached_leaf1_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, i
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &n, &B, nullptr };
-  return cf_launch(cf_state, cf_leaf, cached_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &y, &n, &B, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int cached_run(cf_call &cf_state, const float *x, float *y, int n, int B, int dim)
+static int cached_run(cf_call *cf_state, const float *x, float *y, int n, int B, int dim)
 {
   cf_choice cf_chosen;
   cached_params cf_params = { B, };
   if (cf_is_empty(dim)) return CF_OK; // dim
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[6];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, dim, B, 1, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, dim, B, 1, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = cached_left_out(cf_state.machine, n, dim, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = cached_left_out(cf_state->machine, n, dim, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (cached_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = cached_leaf_cost(cf_chosen.leaf, cf_state.machine, n, dim, &cf_params, CF_SATURATED);
+    if (cached_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = cached_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim, &cf_params, CF_SATURATED);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  const int cf_status = cached_select(cf_state.machine, n, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
+  const int cf_status = cached_select(cf_state->machine, n, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -140,44 +148,45 @@ int cached_run(cf_call &cf_state, const float *x, float *y, int n, int B, int di
 }
 
 // The host code of cache_clause.mf, which stands at the end of this file.
-void cached_host(cf_call &cf_state, int n, const float *x, float *y, int B);
+static void cached_host(cf_call *cf_state, int n, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-int cached_call(bool cf_launches, const cf_machine *machine, int n, const float *x, float *y, const cached_params *params, struct CUstream_st *stream,
-    cached_params &cf_chosen, cf_choice *why)
+static int cached_call(bool cf_launches, const cf_machine *machine, int n, const float *x, float *y, const cached_params *params, struct CUstream_st *stream,
+    cached_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       cached_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
       cached_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
+  if (!(cf_chosen->B >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen->B);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  cached_host(cf_state, n, x, y, cf_chosen.B);
+  cached_host(&cf_state, n, x, y, cf_chosen->B);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -185,54 +194,53 @@ int cached_call(bool cf_launches, const cf_machine *machine, int n, const float 
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[128] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", static_cast<long long>(n));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B=%lld", static_cast<long long>(cf_chosen.B));
-    cf_observed.write(cf_state.device.number, "cached", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
+    snprintf(cf_parameters, sizeof cf_parameters, "B=%lld", (long long)cf_chosen->B);
+    cf_write_observed(&cf_observed, cf_state.device.number, "cached", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int cached_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const cached_params *params, struct CUstream_st *stream,
+int cached_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const cached_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   cached_params cf_chosen;
-  return cached_call(true, machine, n, x, y, params, stream, cf_chosen, why);
+  return cached_call(true, machine, n, x, y, params, stream, &cf_chosen, why);
 }
 
-extern "C" int cached_choose(const cf_machine *machine, int n, const float *x, float *y, const cached_params *params,
+int cached_choose(const cf_machine *machine, int n, const float *x, float *y, const cached_params *params,
     cached_params *chosen, cf_choice *why)
 {
-  cached_params cf_chosen = {};
-  const int cf_status = cached_call(false, machine, n, x, y, params, nullptr, cf_chosen, why);
+  cached_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = cached_call(false, machine, n, x, y, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int cached_launch_on(const cf_machine *machine, int n, const float *x, float *y, const cached_params *params, struct CUstream_st *stream)
+int cached_launch_on(const cf_machine *machine, int n, const float *x, float *y, const cached_params *params, struct CUstream_st *stream)
 {
-  return cached_launch_explained(machine, n, x, y, params, stream, nullptr);
+  return cached_launch_explained(machine, n, x, y, params, stream, 0);
 }
 
-extern "C" int cached_launch(int n, const float *x, float *y, const cached_params *params, struct CUstream_st *stream)
+int cached_launch(int n, const float *x, float *y, const cached_params *params, struct CUstream_st *stream)
 {
-  return cached_launch_explained(nullptr, n, x, y, params, stream, nullptr);
+  return cached_launch_explained(0, n, x, y, params, stream, 0);
 }
 
-extern "C" int cached_machine(int device, cf_machine *machine)
+int cached_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of cache_clause.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void cached_host(cf_call &cf_state, int n, const float *x, float *y, int B)
+static void cached_host(cf_call *cf_state, int n, const float *x, float *y, int B)
 {
 #line 3 "cache_clause.mf"
 
@@ -242,5 +250,4 @@ void cached_host(cf_call &cf_state, int n, const float *x, float *y, int B)
 
 
 #line "cache_clause.cu"
-}
 }

@@ -2,10 +2,10 @@
 #include "cube.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -122,27 +122,41 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) cube
   }
 }
 
-<library/launch.cu>
-
-// ---- cube
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int cube_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int n, int B0, int B1, int B2)
+<library/launch.h>
+
+} // namespace
+
+// ---- cube
+
+
+static int cube_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *b, int n, int B0, int B1, int B2)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_a_stride1; // n
-  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
-  long cf_given_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_b_stride1; // n
-  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
-  int cf_given_i_block_extent; // (n + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
-  int cf_given_j_block_extent; // (n + B1 - 1) / B1
-  if (!cf_store(cf_div(cf_sub(cf_add(n, B1), 1), B1), cf_given_j_block_extent)) return cf_too_large(cf_state, "cf_given_j_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(cube_leaf0), {} };
+  const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n; // n
+  long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n; // n
+  long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(n, B1), 1), B1); // (n + B1 - 1) / B1
+  int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent, "cf_given_j_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B2), 1), B2), // (n + B2 - 1) / B2
@@ -156,38 +170,47 @@ int cube_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &B0, &B1, &B2, &cf_given_i_block_extent, &cf_given_j_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, cube_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &B0, &B1, &B2, &cf_given_i_block_extent, &cf_given_j_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int T1, int T2, int U0, int U1, int U2, int M>
-int cube_tile_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int n)
+static int cube_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int T2, int U0, int U1, int U2, const float *a, float *b, int n)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_a_stride1; // n
-  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
-  long cf_given_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_b_stride1; // n
-  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
-  int cf_given_y0_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
-  int cf_given_y2_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_y2_limit)) return cf_too_large(cf_state, "cf_given_y2_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(cube_tile<1, 4, 32, 2, 2, 2, 8>), {} },
+    { CF_KERNEL(cube_tile<1, 4, 32, 1, 1, 1, 8>), {} },
+  };
+  const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n; // n
+  long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n; // n
+  long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(n); // n
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(n); // n
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_y2_limit_wide = cf_limit(n); // n
+  int cf_given_y2_limit = (int)cf_given_y2_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit, "cf_given_y2_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_mul(cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(n, cf_sub(cf_mul(T2, U2), 1)), cf_mul(T2, U2))), 1, 1 }, // blocks, one after the other
     { T2, T1, T0 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit, nullptr };
-  return cf_launch(cf_state, cf_leaf, cube_tile<T0, T1, T2, U0, U1, U2, M>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-int cube_run(cf_call &cf_state, const float *a, float *b, int n, int B0, int B1, int B2)
+static int cube_run(cf_call *cf_state, const float *a, float *b, int n, int B0, int B1, int B2)
 {
   cf_choice cf_chosen;
   cube_params cf_params = { B0, B1, B2, 0, };
@@ -195,43 +218,43 @@ int cube_run(cf_call &cf_state, const float *a, float *b, int n, int B0, int B1,
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B1), 1), B1))) return CF_OK; // (n + B1 - 1) / B1
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B2), 1), B2))) return CF_OK; // (n + B2 - 1) / B2
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[7];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B0, B1, B2, 1, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, B0, B1, B2, 1, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = cube_left_out(cf_state.machine, n, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = cube_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (cube_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = cube_leaf_cost(cf_chosen.leaf, cf_state.machine, n, &cf_params, CF_SATURATED);
-    cf_last.tile = cube_tile(cf_state.machine, n, 1, 1, cf_state.tile, cf_last.tile.cost);
+    if (cube_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = cube_leaf_cost(cf_chosen.leaf, cf_state->machine, n, &cf_params, CF_SATURATED);
+    cf_last.tile = cube_tile(cf_state->machine, n, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return cube_tile_run<1, 4, 32, 2, 2, 2, 8>(cf_state, cf_chosen.leaf, a, b, n);
+    return cube_tile_run(cf_state, cf_chosen.leaf, 0, 1, 4, 32, 2, 2, 2, a, b, n);
   case 2:
-    return cube_tile_run<1, 4, 32, 1, 1, 1, 8>(cf_state, cf_chosen.leaf, a, b, n);
+    return cube_tile_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 1, 1, 1, a, b, n);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = cube_select(cf_state.machine, n, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = cube_select(cf_state->machine, n, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -242,51 +265,52 @@ int cube_run(cf_call &cf_state, const float *a, float *b, int n, int B0, int B1,
 }
 
 // The host code of cube.mf, which stands at the end of this file.
-void cube_host(cf_call &cf_state, int n, const float *a, float *b, int B0, int B1, int B2);
+static void cube_host(cf_call *cf_state, int n, const float *a, float *b, int B0, int B1, int B2);
 
 // Decides about a call, and launches unless that is not asked for.
-int cube_call(bool cf_launches, const cf_machine *machine, int n, const float *a, float *b, const cube_params *params, struct CUstream_st *stream,
-    cube_params &cf_chosen, cf_choice *why)
+static int cube_call(bool cf_launches, const cf_machine *machine, int n, const float *a, float *b, const cube_params *params, struct CUstream_st *stream,
+    cube_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       cube_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
       cube_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B0 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
-  if (!(cf_chosen.B1 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen.B1);
-  if (!(cf_chosen.B2 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B2 >= 1", 1, cf_chosen.B2);
+  if (!(cf_chosen->B0 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen->B0);
+  if (!(cf_chosen->B1 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen->B1);
+  if (!(cf_chosen->B2 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B2 >= 1", 1, cf_chosen->B2);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen.tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen.tile, 2);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 2))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  cube_host(cf_state, n, a, b, cf_chosen.B0, cf_chosen.B1, cf_chosen.B2);
+  cube_host(&cf_state, n, a, b, cf_chosen->B0, cf_chosen->B1, cf_chosen->B2);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -294,54 +318,53 @@ int cube_call(bool cf_launches, const cf_machine *machine, int n, const float *a
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[320] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", static_cast<long long>(n));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld B2=%lld tile=%lld", static_cast<long long>(cf_chosen.B0), static_cast<long long>(cf_chosen.B1), static_cast<long long>(cf_chosen.B2), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "cube", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
+    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld B2=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->B2, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "cube", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int cube_launch_explained(const cf_machine *machine, int n, const float *a, float *b, const cube_params *params, struct CUstream_st *stream,
+int cube_launch_explained(const cf_machine *machine, int n, const float *a, float *b, const cube_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   cube_params cf_chosen;
-  return cube_call(true, machine, n, a, b, params, stream, cf_chosen, why);
+  return cube_call(true, machine, n, a, b, params, stream, &cf_chosen, why);
 }
 
-extern "C" int cube_choose(const cf_machine *machine, int n, const float *a, float *b, const cube_params *params,
+int cube_choose(const cf_machine *machine, int n, const float *a, float *b, const cube_params *params,
     cube_params *chosen, cf_choice *why)
 {
-  cube_params cf_chosen = {};
-  const int cf_status = cube_call(false, machine, n, a, b, params, nullptr, cf_chosen, why);
+  cube_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = cube_call(false, machine, n, a, b, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int cube_launch_on(const cf_machine *machine, int n, const float *a, float *b, const cube_params *params, struct CUstream_st *stream)
+int cube_launch_on(const cf_machine *machine, int n, const float *a, float *b, const cube_params *params, struct CUstream_st *stream)
 {
-  return cube_launch_explained(machine, n, a, b, params, stream, nullptr);
+  return cube_launch_explained(machine, n, a, b, params, stream, 0);
 }
 
-extern "C" int cube_launch(int n, const float *a, float *b, const cube_params *params, struct CUstream_st *stream)
+int cube_launch(int n, const float *a, float *b, const cube_params *params, struct CUstream_st *stream)
 {
-  return cube_launch_explained(nullptr, n, a, b, params, stream, nullptr);
+  return cube_launch_explained(0, n, a, b, params, stream, 0);
 }
 
-extern "C" int cube_machine(int device, cf_machine *machine)
+int cube_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of cube.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void cube_host(cf_call &cf_state, int n, const float *a, float *b, int B0, int B1, int B2)
+static void cube_host(cf_call *cf_state, int n, const float *a, float *b, int B0, int B1, int B2)
 {
 #line 3 "cube.mf"
 
@@ -350,5 +373,4 @@ void cube_host(cf_call &cf_state, int n, const float *a, float *b, int B0, int B
 
 
 #line "cube.cu"
-}
 }

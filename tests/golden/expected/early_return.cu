@@ -2,10 +2,10 @@
 #include "early_return.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -68,15 +68,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) settle_tile(
   }
 }
 
-<library/launch.cu>
-
-// ---- settle
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int settle_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int n, int B)
+<library/launch.h>
+
+} // namespace
+
+// ---- settle
+
+
+static int settle_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int n, int B)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(settle_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B), 1), B), // (n + B - 1) / B
@@ -90,68 +98,71 @@ int settle_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, i
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &n, &B, nullptr };
-  return cf_launch(cf_state, cf_leaf, settle_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &y, &n, &B, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int U0, int M>
-int settle_tile_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int n)
+static int settle_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y, int n)
 {
-  static cf_kernel_state cf_once;
-  int cf_given_y_1_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(settle_tile<256, 4, 8>), {} },
+    { CF_KERNEL(settle_tile<128, 1, 16>), {} },
+  };
+  const long long cf_given_y_1_limit_wide = cf_limit(n); // n
+  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &cf_given_y_1_limit, nullptr };
-  return cf_launch(cf_state, cf_leaf, settle_tile<T0, U0, M>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &y, &cf_given_y_1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-int settle_run(cf_call &cf_state, const float *x, float *y, int n, int B)
+static int settle_run(cf_call *cf_state, const float *x, float *y, int n, int B)
 {
   cf_choice cf_chosen;
   settle_params cf_params = { B, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B), 1), B))) return CF_OK; // (n + B - 1) / B
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[5];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B, 1, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, B, 1, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = settle_left_out(cf_state.machine, n, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = settle_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (settle_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = settle_leaf_cost(cf_chosen.leaf, cf_state.machine, n, &cf_params, CF_SATURATED);
-    cf_last.tile = settle_tile(cf_state.machine, n, 1, 1, cf_state.tile, cf_last.tile.cost);
+    if (settle_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = settle_leaf_cost(cf_chosen.leaf, cf_state->machine, n, &cf_params, CF_SATURATED);
+    cf_last.tile = settle_tile(cf_state->machine, n, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return settle_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, x, y, n);
+    return settle_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, x, y, n);
   case 2:
-    return settle_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, x, y, n);
+    return settle_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, x, y, n);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = settle_select(cf_state.machine, n, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = settle_select(cf_state->machine, n, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -162,47 +173,48 @@ int settle_run(cf_call &cf_state, const float *x, float *y, int n, int B)
 }
 
 // The host code of early_return.mf, which stands at the end of this file.
-void settle_host(cf_call &cf_state, int n, int most, const float *x, float *y, int B);
+static void settle_host(cf_call *cf_state, int n, int most, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-int settle_call(bool cf_launches, const cf_machine *machine, int n, int most, const float *x, float *y, const settle_params *params, struct CUstream_st *stream,
-    settle_params &cf_chosen, cf_choice *why)
+static int settle_call(bool cf_launches, const cf_machine *machine, int n, int most, const float *x, float *y, const settle_params *params, struct CUstream_st *stream,
+    settle_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       settle_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
       settle_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
+  if (!(cf_chosen->B >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen->B);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen.tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen.tile, 2);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 2))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  settle_host(cf_state, n, most, x, y, cf_chosen.B);
+  settle_host(&cf_state, n, most, x, y, cf_chosen->B);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -210,54 +222,53 @@ int settle_call(bool cf_launches, const cf_machine *machine, int n, int most, co
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "n=%lld most=%lld", static_cast<long long>(n), static_cast<long long>(most));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", static_cast<long long>(cf_chosen.B), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "settle", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld most=%lld", (long long)n, (long long)most);
+    snprintf(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "settle", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int settle_launch_explained(const cf_machine *machine, int n, int most, const float *x, float *y, const settle_params *params, struct CUstream_st *stream,
+int settle_launch_explained(const cf_machine *machine, int n, int most, const float *x, float *y, const settle_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   settle_params cf_chosen;
-  return settle_call(true, machine, n, most, x, y, params, stream, cf_chosen, why);
+  return settle_call(true, machine, n, most, x, y, params, stream, &cf_chosen, why);
 }
 
-extern "C" int settle_choose(const cf_machine *machine, int n, int most, const float *x, float *y, const settle_params *params,
+int settle_choose(const cf_machine *machine, int n, int most, const float *x, float *y, const settle_params *params,
     settle_params *chosen, cf_choice *why)
 {
-  settle_params cf_chosen = {};
-  const int cf_status = settle_call(false, machine, n, most, x, y, params, nullptr, cf_chosen, why);
+  settle_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = settle_call(false, machine, n, most, x, y, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int settle_launch_on(const cf_machine *machine, int n, int most, const float *x, float *y, const settle_params *params, struct CUstream_st *stream)
+int settle_launch_on(const cf_machine *machine, int n, int most, const float *x, float *y, const settle_params *params, struct CUstream_st *stream)
 {
-  return settle_launch_explained(machine, n, most, x, y, params, stream, nullptr);
+  return settle_launch_explained(machine, n, most, x, y, params, stream, 0);
 }
 
-extern "C" int settle_launch(int n, int most, const float *x, float *y, const settle_params *params, struct CUstream_st *stream)
+int settle_launch(int n, int most, const float *x, float *y, const settle_params *params, struct CUstream_st *stream)
 {
-  return settle_launch_explained(nullptr, n, most, x, y, params, stream, nullptr);
+  return settle_launch_explained(0, n, most, x, y, params, stream, 0);
 }
 
-extern "C" int settle_machine(int device, cf_machine *machine)
+int settle_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of early_return.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void settle_host(cf_call &cf_state, int n, int most, const float *x, float *y, int B)
+static void settle_host(cf_call *cf_state, int n, int most, const float *x, float *y, int B)
 {
 #line 3 "early_return.mf"
 
@@ -272,5 +283,4 @@ void settle_host(cf_call &cf_state, int n, int most, const float *x, float *y, i
   }
 
 #line "early_return.cu"
-}
 }

@@ -2,10 +2,10 @@
 #include "fixed_block.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -118,21 +118,32 @@ extern "C" __global__ void smooth_leaf1(
   }
 }
 
-<library/launch.cu>
-
-// ---- smooth
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int smooth_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int h, int w)
+<library/launch.h>
+
+} // namespace
+
+// ---- smooth
+
+
+static int smooth_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *b, int h, int w)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // w
-  if (!cf_store(w, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // w
-  if (!cf_store(w, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  int cf_given_i_block_extent; // (h - 1 - 1 + 8 - 1) / 8
-  if (!cf_store(cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(smooth_leaf0), {} };
+  const long long cf_given_a_stride0_wide = w; // w
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = w; // w
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8); // (h - 1 - 1 + 8 - 1) / 8
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32), // (w - 1 - 1 + 32 - 1) / 32
@@ -146,19 +157,22 @@ int smooth_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, i
     },
     340, // 340 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &h, &w, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, smooth_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &h, &w, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int smooth_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int h, int w)
+static int smooth_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, float *b, int h, int w)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // w
-  if (!cf_store(w, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // w
-  if (!cf_store(w, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  int cf_given_i_block_extent; // (h - 1 - 1 + 8 - 1) / 8
-  if (!cf_store(cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(smooth_leaf1), {} };
+  const long long cf_given_a_stride0_wide = w; // w
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = w; // w
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8); // (h - 1 - 1 + 8 - 1) / 8
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32), // (w - 1 - 1 + 32 - 1) / 32
@@ -172,42 +186,42 @@ int smooth_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, i
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &h, &w, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, smooth_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &h, &w, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int smooth_run(cf_call &cf_state, const float *a, float *b, int h, int w)
+static int smooth_run(cf_call *cf_state, const float *a, float *b, int h, int w)
 {
   cf_choice cf_chosen;
   smooth_params cf_params = { 0 };
   if (cf_is_empty(cf_div(cf_sub(cf_add(cf_sub(cf_sub(h, 1), 1), 8), 1), 8))) return CF_OK; // (h - 1 - 1 + 8 - 1) / 8
   if (cf_is_empty(cf_div(cf_sub(cf_add(cf_sub(cf_sub(w, 1), 1), 32), 1), 32))) return CF_OK; // (w - 1 - 1 + 32 - 1) / 32
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[5];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { h, w, 1, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { h, w, 1, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = smooth_left_out(cf_state.machine, h, w, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = smooth_left_out(cf_state->machine, h, w, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (smooth_select(cf_state.machine, h, w, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = smooth_leaf_cost(cf_chosen.leaf, cf_state.machine, h, w, &cf_params, CF_SATURATED);
+    if (smooth_select(cf_state->machine, h, w, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = smooth_leaf_cost(cf_chosen.leaf, cf_state->machine, h, w, &cf_params, CF_SATURATED);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  const int cf_status = smooth_select(cf_state.machine, h, w, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
+  const int cf_status = smooth_select(cf_state->machine, h, w, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -220,46 +234,47 @@ int smooth_run(cf_call &cf_state, const float *a, float *b, int h, int w)
 }
 
 // The host code of fixed_block.mf, which stands at the end of this file.
-void smooth_host(cf_call &cf_state, int h, int w, const float *a, float *b);
+static void smooth_host(cf_call *cf_state, int h, int w, const float *a, float *b);
 
 // Decides about a call, and launches unless that is not asked for.
-int smooth_call(bool cf_launches, const cf_machine *machine, int h, int w, const float *a, float *b, const smooth_params *params, struct CUstream_st *stream,
-    smooth_params &cf_chosen, cf_choice *why)
+static int smooth_call(bool cf_launches, const cf_machine *machine, int h, int w, const float *a, float *b, const smooth_params *params, struct CUstream_st *stream,
+    smooth_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       smooth_params cf_params;
       int h;
       int w;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.h != h || cf_last.w != w) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.h != h || cf_last.w != w) {
       smooth_defaults(cf_state.machine, h, w, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.h = h;
       cf_last.w = w;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
   if (!(h >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "h >= 0", 0, h);
   if (!(w >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "w >= 0", 0, w);
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  smooth_host(cf_state, h, w, a, b);
+  smooth_host(&cf_state, h, w, a, b);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -267,53 +282,52 @@ int smooth_call(bool cf_launches, const cf_machine *machine, int h, int w, const
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[64] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "h=%lld w=%lld", static_cast<long long>(h), static_cast<long long>(w));
-    cf_observed.write(cf_state.device.number, "smooth", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "h=%lld w=%lld", (long long)h, (long long)w);
+    cf_write_observed(&cf_observed, cf_state.device.number, "smooth", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int smooth_launch_explained(const cf_machine *machine, int h, int w, const float *a, float *b, const smooth_params *params, struct CUstream_st *stream,
+int smooth_launch_explained(const cf_machine *machine, int h, int w, const float *a, float *b, const smooth_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   smooth_params cf_chosen;
-  return smooth_call(true, machine, h, w, a, b, params, stream, cf_chosen, why);
+  return smooth_call(true, machine, h, w, a, b, params, stream, &cf_chosen, why);
 }
 
-extern "C" int smooth_choose(const cf_machine *machine, int h, int w, const float *a, float *b, const smooth_params *params,
+int smooth_choose(const cf_machine *machine, int h, int w, const float *a, float *b, const smooth_params *params,
     smooth_params *chosen, cf_choice *why)
 {
-  smooth_params cf_chosen = {};
-  const int cf_status = smooth_call(false, machine, h, w, a, b, params, nullptr, cf_chosen, why);
+  smooth_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = smooth_call(false, machine, h, w, a, b, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int smooth_launch_on(const cf_machine *machine, int h, int w, const float *a, float *b, const smooth_params *params, struct CUstream_st *stream)
+int smooth_launch_on(const cf_machine *machine, int h, int w, const float *a, float *b, const smooth_params *params, struct CUstream_st *stream)
 {
-  return smooth_launch_explained(machine, h, w, a, b, params, stream, nullptr);
+  return smooth_launch_explained(machine, h, w, a, b, params, stream, 0);
 }
 
-extern "C" int smooth_launch(int h, int w, const float *a, float *b, const smooth_params *params, struct CUstream_st *stream)
+int smooth_launch(int h, int w, const float *a, float *b, const smooth_params *params, struct CUstream_st *stream)
 {
-  return smooth_launch_explained(nullptr, h, w, a, b, params, stream, nullptr);
+  return smooth_launch_explained(0, h, w, a, b, params, stream, 0);
 }
 
-extern "C" int smooth_machine(int device, cf_machine *machine)
+int smooth_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of fixed_block.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void smooth_host(cf_call &cf_state, int h, int w, const float *a, float *b)
+static void smooth_host(cf_call *cf_state, int h, int w, const float *a, float *b)
 {
 #line 3 "fixed_block.mf"
 
@@ -322,5 +336,4 @@ void smooth_host(cf_call &cf_state, int h, int w, const float *a, float *b)
 
 
 #line "fixed_block.cu"
-}
 }

@@ -2,10 +2,10 @@
 #include "four_loops.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -245,33 +245,50 @@ __global__ void __launch_bounds__(T1 * T2 * T3, CF_BLOCKS(T1 * T2 * T3, M)) perm
   }
 }
 
-<library/launch.cu>
-
-// ---- permute
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int permute_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int a, int b, int c, int d, int B0, int B1)
+<library/launch.h>
+
+} // namespace
+
+// ---- permute
+
+
+static int permute_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int a, int b, int c, int d, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_x_stride0; // b * c * d
-  if (!cf_store(cf_mul(cf_mul(b, c), d), cf_given_x_stride0)) return cf_too_large(cf_state, "cf_given_x_stride0");
-  long cf_given_x_stride1; // c * d
-  if (!cf_store(cf_mul(c, d), cf_given_x_stride1)) return cf_too_large(cf_state, "cf_given_x_stride1");
-  long cf_given_x_stride2; // d
-  if (!cf_store(d, cf_given_x_stride2)) return cf_too_large(cf_state, "cf_given_x_stride2");
-  long cf_given_y_stride0; // d * a * c
-  if (!cf_store(cf_mul(cf_mul(d, a), c), cf_given_y_stride0)) return cf_too_large(cf_state, "cf_given_y_stride0");
-  long cf_given_y_stride1; // a * c
-  if (!cf_store(cf_mul(a, c), cf_given_y_stride1)) return cf_too_large(cf_state, "cf_given_y_stride1");
-  long cf_given_y_stride2; // c
-  if (!cf_store(c, cf_given_y_stride2)) return cf_too_large(cf_state, "cf_given_y_stride2");
-  int cf_given_i_block_extent; // (a + 1 - 1) / 1
-  if (!cf_store(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
-  int cf_given_j_block_extent; // (b + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(b, B0), 1), B0), cf_given_j_block_extent)) return cf_too_large(cf_state, "cf_given_j_block_extent");
-  int cf_given_k_block_extent; // (c + 1 - 1) / 1
-  if (!cf_store(cf_div(cf_sub(cf_add(c, 1), 1), 1), cf_given_k_block_extent)) return cf_too_large(cf_state, "cf_given_k_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(permute_leaf0), {} };
+  const long long cf_given_x_stride0_wide = cf_mul(cf_mul(b, c), d); // b * c * d
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  const long long cf_given_x_stride1_wide = cf_mul(c, d); // c * d
+  long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "cf_given_x_stride1")) return cf_state->status;
+  const long long cf_given_x_stride2_wide = d; // d
+  long cf_given_x_stride2 = (long)cf_given_x_stride2_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2, "cf_given_x_stride2")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = cf_mul(cf_mul(d, a), c); // d * a * c
+  long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  const long long cf_given_y_stride1_wide = cf_mul(a, c); // a * c
+  long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "cf_given_y_stride1")) return cf_state->status;
+  const long long cf_given_y_stride2_wide = c; // c
+  long cf_given_y_stride2 = (long)cf_given_y_stride2_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2, "cf_given_y_stride2")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(a, 1), 1), 1); // (a + 1 - 1) / 1
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(b, B0), 1), B0); // (b + B0 - 1) / B0
+  int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent, "cf_given_j_block_extent")) return cf_state->status;
+  const long long cf_given_k_block_extent_wide = cf_div(cf_sub(cf_add(c, 1), 1), 1); // (c + 1 - 1) / 1
+  int cf_given_k_block_extent = (int)cf_given_k_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_k_block_extent_wide, (long long)cf_given_k_block_extent, "cf_given_k_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(d, B1), 1), B1), // (d + B1 - 1) / B1
@@ -285,31 +302,40 @@ int permute_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, 
     },
     cf_mul(B0, B1), // B0*B1 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1, &cf_given_y_stride2, &b, &d, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent, &cf_given_k_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, permute_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1, &cf_given_y_stride2, &b, &d, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent, &cf_given_k_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int permute_leaf1_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int a, int b, int c, int d, int B0, int B1)
+static int permute_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int a, int b, int c, int d, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_x_stride0; // b * c * d
-  if (!cf_store(cf_mul(cf_mul(b, c), d), cf_given_x_stride0)) return cf_too_large(cf_state, "cf_given_x_stride0");
-  long cf_given_x_stride1; // c * d
-  if (!cf_store(cf_mul(c, d), cf_given_x_stride1)) return cf_too_large(cf_state, "cf_given_x_stride1");
-  long cf_given_x_stride2; // d
-  if (!cf_store(d, cf_given_x_stride2)) return cf_too_large(cf_state, "cf_given_x_stride2");
-  long cf_given_y_stride0; // d * a * c
-  if (!cf_store(cf_mul(cf_mul(d, a), c), cf_given_y_stride0)) return cf_too_large(cf_state, "cf_given_y_stride0");
-  long cf_given_y_stride1; // a * c
-  if (!cf_store(cf_mul(a, c), cf_given_y_stride1)) return cf_too_large(cf_state, "cf_given_y_stride1");
-  long cf_given_y_stride2; // c
-  if (!cf_store(c, cf_given_y_stride2)) return cf_too_large(cf_state, "cf_given_y_stride2");
-  int cf_given_i_block_extent; // (a + 1 - 1) / 1
-  if (!cf_store(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
-  int cf_given_j_block_extent; // (b + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(b, B0), 1), B0), cf_given_j_block_extent)) return cf_too_large(cf_state, "cf_given_j_block_extent");
-  int cf_given_k_block_extent; // (c + 1 - 1) / 1
-  if (!cf_store(cf_div(cf_sub(cf_add(c, 1), 1), 1), cf_given_k_block_extent)) return cf_too_large(cf_state, "cf_given_k_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(permute_leaf1), {} };
+  const long long cf_given_x_stride0_wide = cf_mul(cf_mul(b, c), d); // b * c * d
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  const long long cf_given_x_stride1_wide = cf_mul(c, d); // c * d
+  long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "cf_given_x_stride1")) return cf_state->status;
+  const long long cf_given_x_stride2_wide = d; // d
+  long cf_given_x_stride2 = (long)cf_given_x_stride2_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2, "cf_given_x_stride2")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = cf_mul(cf_mul(d, a), c); // d * a * c
+  long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  const long long cf_given_y_stride1_wide = cf_mul(a, c); // a * c
+  long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "cf_given_y_stride1")) return cf_state->status;
+  const long long cf_given_y_stride2_wide = c; // c
+  long cf_given_y_stride2 = (long)cf_given_y_stride2_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2, "cf_given_y_stride2")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(a, 1), 1), 1); // (a + 1 - 1) / 1
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(b, B0), 1), B0); // (b + B0 - 1) / B0
+  int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent, "cf_given_j_block_extent")) return cf_state->status;
+  const long long cf_given_k_block_extent_wide = cf_div(cf_sub(cf_add(c, 1), 1), 1); // (c + 1 - 1) / 1
+  int cf_given_k_block_extent = (int)cf_given_k_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_k_block_extent_wide, (long long)cf_given_k_block_extent, "cf_given_k_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(d, B1), 1), B1), // (d + B1 - 1) / B1
@@ -323,31 +349,40 @@ int permute_leaf1_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, 
     },
     cf_mul(B0, B1), // B0*B1 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1, &cf_given_y_stride2, &b, &d, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent, &cf_given_k_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, permute_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1, &cf_given_y_stride2, &b, &d, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent, &cf_given_k_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int permute_leaf2_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int a, int b, int c, int d, int B0, int B1)
+static int permute_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int a, int b, int c, int d, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_x_stride0; // b * c * d
-  if (!cf_store(cf_mul(cf_mul(b, c), d), cf_given_x_stride0)) return cf_too_large(cf_state, "cf_given_x_stride0");
-  long cf_given_x_stride1; // c * d
-  if (!cf_store(cf_mul(c, d), cf_given_x_stride1)) return cf_too_large(cf_state, "cf_given_x_stride1");
-  long cf_given_x_stride2; // d
-  if (!cf_store(d, cf_given_x_stride2)) return cf_too_large(cf_state, "cf_given_x_stride2");
-  long cf_given_y_stride0; // d * a * c
-  if (!cf_store(cf_mul(cf_mul(d, a), c), cf_given_y_stride0)) return cf_too_large(cf_state, "cf_given_y_stride0");
-  long cf_given_y_stride1; // a * c
-  if (!cf_store(cf_mul(a, c), cf_given_y_stride1)) return cf_too_large(cf_state, "cf_given_y_stride1");
-  long cf_given_y_stride2; // c
-  if (!cf_store(c, cf_given_y_stride2)) return cf_too_large(cf_state, "cf_given_y_stride2");
-  int cf_given_i_block_extent; // (a + 1 - 1) / 1
-  if (!cf_store(cf_div(cf_sub(cf_add(a, 1), 1), 1), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
-  int cf_given_j_block_extent; // (b + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(b, B0), 1), B0), cf_given_j_block_extent)) return cf_too_large(cf_state, "cf_given_j_block_extent");
-  int cf_given_k_block_extent; // (c + 1 - 1) / 1
-  if (!cf_store(cf_div(cf_sub(cf_add(c, 1), 1), 1), cf_given_k_block_extent)) return cf_too_large(cf_state, "cf_given_k_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(permute_leaf2), {} };
+  const long long cf_given_x_stride0_wide = cf_mul(cf_mul(b, c), d); // b * c * d
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  const long long cf_given_x_stride1_wide = cf_mul(c, d); // c * d
+  long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "cf_given_x_stride1")) return cf_state->status;
+  const long long cf_given_x_stride2_wide = d; // d
+  long cf_given_x_stride2 = (long)cf_given_x_stride2_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2, "cf_given_x_stride2")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = cf_mul(cf_mul(d, a), c); // d * a * c
+  long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  const long long cf_given_y_stride1_wide = cf_mul(a, c); // a * c
+  long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "cf_given_y_stride1")) return cf_state->status;
+  const long long cf_given_y_stride2_wide = c; // c
+  long cf_given_y_stride2 = (long)cf_given_y_stride2_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2, "cf_given_y_stride2")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(a, 1), 1), 1); // (a + 1 - 1) / 1
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
+  const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(b, B0), 1), B0); // (b + B0 - 1) / B0
+  int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent, "cf_given_j_block_extent")) return cf_state->status;
+  const long long cf_given_k_block_extent_wide = cf_div(cf_sub(cf_add(c, 1), 1), 1); // (c + 1 - 1) / 1
+  int cf_given_k_block_extent = (int)cf_given_k_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_k_block_extent_wide, (long long)cf_given_k_block_extent, "cf_given_k_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(d, B1), 1), B1), // (d + B1 - 1) / B1
@@ -361,42 +396,53 @@ int permute_leaf2_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, 
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1, &cf_given_y_stride2, &b, &d, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent, &cf_given_k_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, permute_leaf2, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1, &cf_given_y_stride2, &b, &d, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent, &cf_given_k_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T1, int T2, int T3, int U1, int U2, int U3, int M>
-int permute_tile_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int a, int b, int c, int d)
+static int permute_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T1, int T2, int T3, int U1, int U2, int U3, const float *x, float *y, int a, int b, int c, int d)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_x_stride0; // b * c * d
-  if (!cf_store(cf_mul(cf_mul(b, c), d), cf_given_x_stride0)) return cf_too_large(cf_state, "cf_given_x_stride0");
-  long cf_given_x_stride1; // c * d
-  if (!cf_store(cf_mul(c, d), cf_given_x_stride1)) return cf_too_large(cf_state, "cf_given_x_stride1");
-  long cf_given_x_stride2; // d
-  if (!cf_store(d, cf_given_x_stride2)) return cf_too_large(cf_state, "cf_given_x_stride2");
-  long cf_given_y_stride0; // d * a * c
-  if (!cf_store(cf_mul(cf_mul(d, a), c), cf_given_y_stride0)) return cf_too_large(cf_state, "cf_given_y_stride0");
-  long cf_given_y_stride1; // a * c
-  if (!cf_store(cf_mul(a, c), cf_given_y_stride1)) return cf_too_large(cf_state, "cf_given_y_stride1");
-  long cf_given_y_stride2; // c
-  if (!cf_store(c, cf_given_y_stride2)) return cf_too_large(cf_state, "cf_given_y_stride2");
-  int cf_given_y1_limit; // b
-  if (!cf_store(cf_limit(b), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
-  int cf_given_y2_limit; // (c + 1 - 1) / 1 * 1
-  if (!cf_store(cf_limit(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1)), cf_given_y2_limit)) return cf_too_large(cf_state, "cf_given_y2_limit");
-  int cf_given_y3_limit; // d
-  if (!cf_store(cf_limit(d), cf_given_y3_limit)) return cf_too_large(cf_state, "cf_given_y3_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(permute_tile<1, 4, 32, 2, 2, 2, 8>), {} },
+    { CF_KERNEL(permute_tile<1, 4, 32, 1, 1, 1, 8>), {} },
+  };
+  const long long cf_given_x_stride0_wide = cf_mul(cf_mul(b, c), d); // b * c * d
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  const long long cf_given_x_stride1_wide = cf_mul(c, d); // c * d
+  long cf_given_x_stride1 = (long)cf_given_x_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride1_wide, (long long)cf_given_x_stride1, "cf_given_x_stride1")) return cf_state->status;
+  const long long cf_given_x_stride2_wide = d; // d
+  long cf_given_x_stride2 = (long)cf_given_x_stride2_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride2_wide, (long long)cf_given_x_stride2, "cf_given_x_stride2")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = cf_mul(cf_mul(d, a), c); // d * a * c
+  long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  const long long cf_given_y_stride1_wide = cf_mul(a, c); // a * c
+  long cf_given_y_stride1 = (long)cf_given_y_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride1_wide, (long long)cf_given_y_stride1, "cf_given_y_stride1")) return cf_state->status;
+  const long long cf_given_y_stride2_wide = c; // c
+  long cf_given_y_stride2 = (long)cf_given_y_stride2_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride2_wide, (long long)cf_given_y_stride2, "cf_given_y_stride2")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(b); // b
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_y2_limit_wide = cf_limit(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1)); // (c + 1 - 1) / 1 * 1
+  int cf_given_y2_limit = (int)cf_given_y2_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit, "cf_given_y2_limit")) return cf_state->status;
+  const long long cf_given_y3_limit_wide = cf_limit(d); // d
+  int cf_given_y3_limit = (int)cf_given_y3_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y3_limit_wide, (long long)cf_given_y3_limit, "cf_given_y3_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_mul(cf_mul(cf_mul(cf_mul(cf_div(cf_sub(cf_add(a, 1), 1), 1), 1), cf_div(cf_add(b, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(cf_mul(cf_div(cf_sub(cf_add(c, 1), 1), 1), 1), cf_sub(cf_mul(T2, U2), 1)), cf_mul(T2, U2))), cf_div(cf_add(d, cf_sub(cf_mul(T3, U3), 1)), cf_mul(T3, U3))), 1, 1 }, // blocks, one after the other
     { T3, T2, T1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1, &cf_given_y_stride2, &cf_given_y1_limit, &cf_given_y2_limit, &cf_given_y3_limit, nullptr };
-  return cf_launch(cf_state, cf_leaf, permute_tile<T1, T2, T3, U1, U2, U3, M>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &y, &cf_given_x_stride0, &cf_given_x_stride1, &cf_given_x_stride2, &cf_given_y_stride0, &cf_given_y_stride1, &cf_given_y_stride2, &cf_given_y1_limit, &cf_given_y2_limit, &cf_given_y3_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-int permute_run(cf_call &cf_state, const float *x, float *y, int a, int b, int c, int d, int B0, int B1)
+static int permute_run(cf_call *cf_state, const float *x, float *y, int a, int b, int c, int d, int B0, int B1)
 {
   cf_choice cf_chosen;
   permute_params cf_params = { B0, B1, 0, };
@@ -405,43 +451,43 @@ int permute_run(cf_call &cf_state, const float *x, float *y, int a, int b, int c
   if (cf_is_empty(cf_div(cf_sub(cf_add(c, 1), 1), 1))) return CF_OK; // (c + 1 - 1) / 1
   if (cf_is_empty(cf_div(cf_sub(cf_add(d, B1), 1), B1))) return CF_OK; // (d + B1 - 1) / B1
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[9];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { a, b, c, d, B0, B1, 1, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { a, b, c, d, B0, B1, 1, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = permute_left_out(cf_state.machine, a, b, c, d, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = permute_left_out(cf_state->machine, a, b, c, d, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (permute_select(cf_state.machine, a, b, c, d, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = permute_leaf_cost(cf_chosen.leaf, cf_state.machine, a, b, c, d, &cf_params, CF_SATURATED);
-    cf_last.tile = permute_tile(cf_state.machine, a, b, c, d, 1, 1, cf_state.tile, cf_last.tile.cost);
+    if (permute_select(cf_state->machine, a, b, c, d, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = permute_leaf_cost(cf_chosen.leaf, cf_state->machine, a, b, c, d, &cf_params, CF_SATURATED);
+    cf_last.tile = permute_tile(cf_state->machine, a, b, c, d, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 2 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 2 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return permute_tile_run<1, 4, 32, 2, 2, 2, 8>(cf_state, cf_chosen.leaf, x, y, a, b, c, d);
+    return permute_tile_run(cf_state, cf_chosen.leaf, 0, 1, 4, 32, 2, 2, 2, x, y, a, b, c, d);
   case 2:
-    return permute_tile_run<1, 4, 32, 1, 1, 1, 8>(cf_state, cf_chosen.leaf, x, y, a, b, c, d);
+    return permute_tile_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 1, 1, 1, x, y, a, b, c, d);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = permute_select(cf_state.machine, a, b, c, d, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = permute_select(cf_state->machine, a, b, c, d, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -456,23 +502,23 @@ int permute_run(cf_call &cf_state, const float *x, float *y, int a, int b, int c
 }
 
 // The host code of four_loops.mf, which stands at the end of this file.
-void permute_host(cf_call &cf_state, int a, int b, int c, int d, const float *x, float *y, int B0, int B1);
+static void permute_host(cf_call *cf_state, int a, int b, int c, int d, const float *x, float *y, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-int permute_call(bool cf_launches, const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y, const permute_params *params, struct CUstream_st *stream,
-    permute_params &cf_chosen, cf_choice *why)
+static int permute_call(bool cf_launches, const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y, const permute_params *params, struct CUstream_st *stream,
+    permute_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       permute_params cf_params;
@@ -481,7 +527,7 @@ int permute_call(bool cf_launches, const cf_machine *machine, int a, int b, int 
       int c;
       int d;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.a != a || cf_last.b != b || cf_last.c != c || cf_last.d != d) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.a != a || cf_last.b != b || cf_last.c != c || cf_last.d != d) {
       permute_defaults(cf_state.machine, a, b, c, d, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -490,12 +536,12 @@ int permute_call(bool cf_launches, const cf_machine *machine, int a, int b, int 
       cf_last.c = c;
       cf_last.d = d;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B0 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
-  if (!(cf_chosen.B1 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen.B1);
+  if (!(cf_chosen->B0 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen->B0);
+  if (!(cf_chosen->B1 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen->B1);
   if (!(a >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "a >= 0", 0, a);
   if (!(b >= 0))
@@ -504,13 +550,14 @@ int permute_call(bool cf_launches, const cf_machine *machine, int a, int b, int 
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "c >= 0", 0, c);
   if (!(d >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "d >= 0", 0, d);
-  if (!(!params || cf_chosen.tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen.tile, 2);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 2))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  permute_host(cf_state, a, b, c, d, x, y, cf_chosen.B0, cf_chosen.B1);
+  permute_host(&cf_state, a, b, c, d, x, y, cf_chosen->B0, cf_chosen->B1);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -518,54 +565,53 @@ int permute_call(bool cf_launches, const cf_machine *machine, int a, int b, int 
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[320] = "", cf_parameters[256] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "a=%lld b=%lld c=%lld d=%lld", static_cast<long long>(a), static_cast<long long>(b), static_cast<long long>(c), static_cast<long long>(d));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", static_cast<long long>(cf_chosen.B0), static_cast<long long>(cf_chosen.B1), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "permute", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "a=%lld b=%lld c=%lld d=%lld", (long long)a, (long long)b, (long long)c, (long long)d);
+    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "permute", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int permute_launch_explained(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y, const permute_params *params, struct CUstream_st *stream,
+int permute_launch_explained(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y, const permute_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   permute_params cf_chosen;
-  return permute_call(true, machine, a, b, c, d, x, y, params, stream, cf_chosen, why);
+  return permute_call(true, machine, a, b, c, d, x, y, params, stream, &cf_chosen, why);
 }
 
-extern "C" int permute_choose(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y, const permute_params *params,
+int permute_choose(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y, const permute_params *params,
     permute_params *chosen, cf_choice *why)
 {
-  permute_params cf_chosen = {};
-  const int cf_status = permute_call(false, machine, a, b, c, d, x, y, params, nullptr, cf_chosen, why);
+  permute_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = permute_call(false, machine, a, b, c, d, x, y, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int permute_launch_on(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y, const permute_params *params, struct CUstream_st *stream)
+int permute_launch_on(const cf_machine *machine, int a, int b, int c, int d, const float *x, float *y, const permute_params *params, struct CUstream_st *stream)
 {
-  return permute_launch_explained(machine, a, b, c, d, x, y, params, stream, nullptr);
+  return permute_launch_explained(machine, a, b, c, d, x, y, params, stream, 0);
 }
 
-extern "C" int permute_launch(int a, int b, int c, int d, const float *x, float *y, const permute_params *params, struct CUstream_st *stream)
+int permute_launch(int a, int b, int c, int d, const float *x, float *y, const permute_params *params, struct CUstream_st *stream)
 {
-  return permute_launch_explained(nullptr, a, b, c, d, x, y, params, stream, nullptr);
+  return permute_launch_explained(0, a, b, c, d, x, y, params, stream, 0);
 }
 
-extern "C" int permute_machine(int device, cf_machine *machine)
+int permute_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of four_loops.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void permute_host(cf_call &cf_state, int a, int b, int c, int d, const float *x, float *y, int B0, int B1)
+static void permute_host(cf_call *cf_state, int a, int b, int c, int d, const float *x, float *y, int B0, int B1)
 {
 #line 3 "four_loops.mf"
 
@@ -574,5 +620,4 @@ void permute_host(cf_call &cf_state, int a, int b, int c, int d, const float *x,
 
 
 #line "four_loops.cu"
-}
 }

@@ -2,10 +2,10 @@
 #include "gemm.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -254,23 +254,35 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
   }
 }
 
-<library/launch.cu>
-
-// ---- gemm
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int gemm_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, const float *b, float *c, int m, int n, int k, int B0, int B1)
+<library/launch.h>
+
+} // namespace
+
+// ---- gemm
+
+
+static int gemm_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int m, int n, int k, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // k
-  if (!cf_store(k, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // n
-  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
-  int cf_given_i_block_extent; // (m + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(m, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(gemm_leaf0), {} };
+  const long long cf_given_a_stride0_wide = k; // k
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n; // n
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -284,21 +296,25 @@ int gemm_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, const float *
     },
     cf_add(cf_mul(B0, k), cf_mul(B1, k)), // k*B0 + k*B1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &m, &n, &k, &B0, &B1, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, gemm_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &m, &n, &k, &B0, &B1, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int gemm_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, const float *b, float *c, int m, int n, int k, int B0, int B1)
+static int gemm_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int m, int n, int k, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // k
-  if (!cf_store(k, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // n
-  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
-  int cf_given_i_block_extent; // (m + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(m, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(gemm_leaf1), {} };
+  const long long cf_given_a_stride0_wide = k; // k
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n; // n
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -312,40 +328,54 @@ int gemm_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, const float *
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &m, &n, &k, &B0, &B1, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, gemm_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &m, &n, &k, &B0, &B1, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int T1, int U0, int U1, int D, int S, int M>
-int gemm_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *a, const float *b, float *c, int m, int n, int k)
+static int gemm_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S, int cf_together, const float *a, const float *b, float *c, int m, int n, int k)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // k
-  if (!cf_store(k, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // n
-  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
-  int cf_given_y0_limit; // m
-  if (!cf_store(cf_limit(m), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
-  int cf_given_l_limit; // k
-  if (!cf_store(cf_limit(k), cf_given_l_limit)) return cf_too_large(cf_state, "cf_given_l_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(gemm_tile<16, 16, 8, 8, 16, 3, 2, 4>), {} },
+    { CF_KERNEL(gemm_tile<16, 16, 8, 8, 16, 3, 2, 1>), {} },
+    { CF_KERNEL(gemm_tile<16, 16, 8, 8, 8, 4, 2, 4>), {} },
+    { CF_KERNEL(gemm_tile<16, 16, 8, 8, 8, 4, 2, 1>), {} },
+    { CF_KERNEL(gemm_tile<8, 16, 8, 8, 8, 4, 4, 4>), {} },
+    { CF_KERNEL(gemm_tile<8, 16, 8, 8, 8, 4, 4, 1>), {} },
+    { CF_KERNEL(gemm_tile<8, 32, 8, 4, 16, 4, 2, 4>), {} },
+    { CF_KERNEL(gemm_tile<8, 32, 8, 4, 16, 4, 2, 1>), {} },
+    { CF_KERNEL(gemm_tile<8, 16, 4, 4, 32, 3, 4, 4>), {} },
+    { CF_KERNEL(gemm_tile<8, 16, 4, 4, 32, 3, 4, 1>), {} },
+    { CF_KERNEL(gemm_tile<8, 8, 4, 4, 16, 2, 8, 4>), {} },
+    { CF_KERNEL(gemm_tile<8, 8, 4, 4, 16, 2, 8, 1>), {} },
+  };
+  const long long cf_given_a_stride0_wide = k; // k
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n; // n
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(m); // m
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(n); // n
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_l_limit_wide = cf_limit(k); // k
+  int cf_given_l_limit = (int)cf_given_l_limit_wide;
+  if (!cf_fits(cf_state, cf_given_l_limit_wide, (long long)cf_given_l_limit, "cf_given_l_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(4, cf_mul(D, S)))), // T0*U0*D*S + T1*U1*D*S + 4*D*S words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_l_limit, nullptr };
-  if (cf_together == 4) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, gemm_tile<T0, T1, U0, U1, D, S, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  return cf_launch(cf_state, cf_leaf, gemm_tile<T0, T1, U0, U1, D, S, M, 1>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_l_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
-int gemm_run(cf_call &cf_state, const float *a, const float *b, float *c, int m, int n, int k, int B0, int B1)
+static int gemm_run(cf_call *cf_state, const float *a, const float *b, float *c, int m, int n, int k, int B0, int B1)
 {
   cf_choice cf_chosen;
   gemm_params cf_params = { B0, B1, 0, };
@@ -353,51 +383,51 @@ int gemm_run(cf_call &cf_state, const float *a, const float *b, float *c, int m,
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B1), 1), B1))) return CF_OK; // (n + B1 - 1) / B1
   const int cf_together = cf_begins(a) && k % 4 == 0 && cf_begins(b) && n % 4 == 0 ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[8];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { m, n, k, B0, B1, cf_together, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { m, n, k, B0, B1, cf_together, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = gemm_left_out(cf_state.machine, m, n, k, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = gemm_left_out(cf_state->machine, m, n, k, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (gemm_select(cf_state.machine, m, n, k, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = gemm_leaf_cost(cf_chosen.leaf, cf_state.machine, m, n, k, &cf_params, CF_SATURATED);
-    cf_last.tile = gemm_tile(cf_state.machine, m, n, k, cf_together, 1, cf_state.tile, cf_last.tile.cost);
+    if (gemm_select(cf_state->machine, m, n, k, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = gemm_leaf_cost(cf_chosen.leaf, cf_state->machine, m, n, k, &cf_params, CF_SATURATED);
+    cf_last.tile = gemm_tile(cf_state->machine, m, n, k, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return gemm_tile_run<16, 16, 8, 8, 16, 3, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k);
+    return gemm_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_together, a, b, c, m, n, k);
   case 2:
-    return gemm_tile_run<16, 16, 8, 8, 8, 4, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k);
+    return gemm_tile_run(cf_state, cf_chosen.leaf, 1, 16, 16, 8, 8, 8, 4, cf_together, a, b, c, m, n, k);
   case 3:
-    return gemm_tile_run<8, 16, 8, 8, 8, 4, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k);
+    return gemm_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 8, 8, 8, 4, cf_together, a, b, c, m, n, k);
   case 4:
-    return gemm_tile_run<8, 32, 8, 4, 16, 4, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k);
+    return gemm_tile_run(cf_state, cf_chosen.leaf, 3, 8, 32, 8, 4, 16, 4, cf_together, a, b, c, m, n, k);
   case 5:
-    return gemm_tile_run<8, 16, 4, 4, 32, 3, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k);
+    return gemm_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_together, a, b, c, m, n, k);
   case 6:
-    return gemm_tile_run<8, 8, 4, 4, 16, 2, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, c, m, n, k);
+    return gemm_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, a, b, c, m, n, k);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 6)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 6)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = gemm_select(cf_state.machine, m, n, k, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = gemm_select(cf_state->machine, m, n, k, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -410,23 +440,23 @@ int gemm_run(cf_call &cf_state, const float *a, const float *b, float *c, int m,
 }
 
 // The host code of gemm.mf, which stands at the end of this file.
-void gemm_host(cf_call &cf_state, int m, int n, int k, const float *a, const float *b, float *c, int B0, int B1);
+static void gemm_host(cf_call *cf_state, int m, int n, int k, const float *a, const float *b, float *c, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-int gemm_call(bool cf_launches, const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params, struct CUstream_st *stream,
-    gemm_params &cf_chosen, cf_choice *why)
+static int gemm_call(bool cf_launches, const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params, struct CUstream_st *stream,
+    gemm_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       gemm_params cf_params;
@@ -434,7 +464,7 @@ int gemm_call(bool cf_launches, const cf_machine *machine, int m, int n, int k, 
       int n;
       int k;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.m != m || cf_last.n != n || cf_last.k != k) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.m != m || cf_last.n != n || cf_last.k != k) {
       gemm_defaults(cf_state.machine, m, n, k, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
@@ -442,25 +472,26 @@ int gemm_call(bool cf_launches, const cf_machine *machine, int m, int n, int k, 
       cf_last.n = n;
       cf_last.k = k;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B0 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
-  if (!(cf_chosen.B1 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen.B1);
+  if (!(cf_chosen->B0 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen->B0);
+  if (!(cf_chosen->B1 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen->B1);
   if (!(m >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   if (!(k >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "k >= 0", 0, k);
-  if (!(!params || cf_chosen.tile <= 6))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 6", cf_chosen.tile, 6);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 6))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 6", cf_chosen->tile, 6);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  gemm_host(cf_state, m, n, k, a, b, c, cf_chosen.B0, cf_chosen.B1);
+  gemm_host(&cf_state, m, n, k, a, b, c, cf_chosen->B0, cf_chosen->B1);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -468,54 +499,53 @@ int gemm_call(bool cf_launches, const cf_machine *machine, int m, int n, int k, 
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[256] = "", cf_parameters[256] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "m=%lld n=%lld k=%lld", static_cast<long long>(m), static_cast<long long>(n), static_cast<long long>(k));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", static_cast<long long>(cf_chosen.B0), static_cast<long long>(cf_chosen.B1), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "gemm", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "m=%lld n=%lld k=%lld", (long long)m, (long long)n, (long long)k);
+    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "gemm", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int gemm_launch_explained(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params, struct CUstream_st *stream,
+int gemm_launch_explained(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   gemm_params cf_chosen;
-  return gemm_call(true, machine, m, n, k, a, b, c, params, stream, cf_chosen, why);
+  return gemm_call(true, machine, m, n, k, a, b, c, params, stream, &cf_chosen, why);
 }
 
-extern "C" int gemm_choose(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params,
+int gemm_choose(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params,
     gemm_params *chosen, cf_choice *why)
 {
-  gemm_params cf_chosen = {};
-  const int cf_status = gemm_call(false, machine, m, n, k, a, b, c, params, nullptr, cf_chosen, why);
+  gemm_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = gemm_call(false, machine, m, n, k, a, b, c, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int gemm_launch_on(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params, struct CUstream_st *stream)
+int gemm_launch_on(const cf_machine *machine, int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params, struct CUstream_st *stream)
 {
-  return gemm_launch_explained(machine, m, n, k, a, b, c, params, stream, nullptr);
+  return gemm_launch_explained(machine, m, n, k, a, b, c, params, stream, 0);
 }
 
-extern "C" int gemm_launch(int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params, struct CUstream_st *stream)
+int gemm_launch(int m, int n, int k, const float *a, const float *b, float *c, const gemm_params *params, struct CUstream_st *stream)
 {
-  return gemm_launch_explained(nullptr, m, n, k, a, b, c, params, stream, nullptr);
+  return gemm_launch_explained(0, m, n, k, a, b, c, params, stream, 0);
 }
 
-extern "C" int gemm_machine(int device, cf_machine *machine)
+int gemm_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of gemm.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void gemm_host(cf_call &cf_state, int m, int n, int k, const float *a, const float *b, float *c, int B0, int B1)
+static void gemm_host(cf_call *cf_state, int m, int n, int k, const float *a, const float *b, float *c, int B0, int B1)
 {
 #line 3 "gemm.mf"
 
@@ -524,5 +554,4 @@ void gemm_host(cf_call &cf_state, int m, int n, int k, const float *a, const flo
 
 
 #line "gemm.cu"
-}
 }

@@ -2,10 +2,10 @@
 #include "guards.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -31,15 +31,23 @@ extern "C" __global__ void guards_leaf0(
 #line "guards.cu"
 }
 
-<library/launch.cu>
-
-// ---- guards
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int guards_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, int n, int B)
+<library/launch.h>
+
+} // namespace
+
+// ---- guards
+
+
+static int guards_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *y, int n, int B)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(guards_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B), 1), B), // (n + B - 1) / B
@@ -53,41 +61,41 @@ int guards_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, float *y, i
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &y, &n, &B, nullptr };
-  return cf_launch(cf_state, cf_leaf, guards_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &y, &n, &B, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int guards_run(cf_call &cf_state, const float *x, float *y, int n, int B)
+static int guards_run(cf_call *cf_state, const float *x, float *y, int n, int B)
 {
   cf_choice cf_chosen;
   guards_params cf_params = { B, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B), 1), B))) return CF_OK; // (n + B - 1) / B
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[5];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B, 1, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, B, 1, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = guards_left_out(cf_state.machine, n, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = guards_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (guards_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = guards_leaf_cost(cf_chosen.leaf, cf_state.machine, n, &cf_params, CF_SATURATED);
+    if (guards_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = guards_leaf_cost(cf_chosen.leaf, cf_state->machine, n, &cf_params, CF_SATURATED);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  const int cf_status = guards_select(cf_state.machine, n, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
+  const int cf_status = guards_select(cf_state->machine, n, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -98,44 +106,45 @@ int guards_run(cf_call &cf_state, const float *x, float *y, int n, int B)
 }
 
 // The host code of guards.mf, which stands at the end of this file.
-void guards_host(cf_call &cf_state, int n, const float *x, float *y, int B);
+static void guards_host(cf_call *cf_state, int n, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-int guards_call(bool cf_launches, const cf_machine *machine, int n, const float *x, float *y, const guards_params *params, struct CUstream_st *stream,
-    guards_params &cf_chosen, cf_choice *why)
+static int guards_call(bool cf_launches, const cf_machine *machine, int n, const float *x, float *y, const guards_params *params, struct CUstream_st *stream,
+    guards_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       guards_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
       guards_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
+  if (!(cf_chosen->B >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen->B);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  guards_host(cf_state, n, x, y, cf_chosen.B);
+  guards_host(&cf_state, n, x, y, cf_chosen->B);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -143,54 +152,53 @@ int guards_call(bool cf_launches, const cf_machine *machine, int n, const float 
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[128] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", static_cast<long long>(n));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B=%lld", static_cast<long long>(cf_chosen.B));
-    cf_observed.write(cf_state.device.number, "guards", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
+    snprintf(cf_parameters, sizeof cf_parameters, "B=%lld", (long long)cf_chosen->B);
+    cf_write_observed(&cf_observed, cf_state.device.number, "guards", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int guards_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const guards_params *params, struct CUstream_st *stream,
+int guards_launch_explained(const cf_machine *machine, int n, const float *x, float *y, const guards_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   guards_params cf_chosen;
-  return guards_call(true, machine, n, x, y, params, stream, cf_chosen, why);
+  return guards_call(true, machine, n, x, y, params, stream, &cf_chosen, why);
 }
 
-extern "C" int guards_choose(const cf_machine *machine, int n, const float *x, float *y, const guards_params *params,
+int guards_choose(const cf_machine *machine, int n, const float *x, float *y, const guards_params *params,
     guards_params *chosen, cf_choice *why)
 {
-  guards_params cf_chosen = {};
-  const int cf_status = guards_call(false, machine, n, x, y, params, nullptr, cf_chosen, why);
+  guards_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = guards_call(false, machine, n, x, y, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int guards_launch_on(const cf_machine *machine, int n, const float *x, float *y, const guards_params *params, struct CUstream_st *stream)
+int guards_launch_on(const cf_machine *machine, int n, const float *x, float *y, const guards_params *params, struct CUstream_st *stream)
 {
-  return guards_launch_explained(machine, n, x, y, params, stream, nullptr);
+  return guards_launch_explained(machine, n, x, y, params, stream, 0);
 }
 
-extern "C" int guards_launch(int n, const float *x, float *y, const guards_params *params, struct CUstream_st *stream)
+int guards_launch(int n, const float *x, float *y, const guards_params *params, struct CUstream_st *stream)
 {
-  return guards_launch_explained(nullptr, n, x, y, params, stream, nullptr);
+  return guards_launch_explained(0, n, x, y, params, stream, 0);
 }
 
-extern "C" int guards_machine(int device, cf_machine *machine)
+int guards_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of guards.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void guards_host(cf_call &cf_state, int n, const float *x, float *y, int B)
+static void guards_host(cf_call *cf_state, int n, const float *x, float *y, int B)
 {
 #line 3 "guards.mf"
 
@@ -199,5 +207,4 @@ void guards_host(cf_call &cf_state, int n, const float *x, float *y, int B)
 
 
 #line "guards.cu"
-}
 }

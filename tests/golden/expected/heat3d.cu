@@ -2,10 +2,10 @@
 #include "heat3d.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -770,23 +770,35 @@ __global__ void __launch_bounds__(T0 * T1 * T2, CF_BLOCKS(T0 * T1 * T2, M)) heat
   }
 }
 
-<library/launch.cu>
-
-// ---- heat3d
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int heat3d_1_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+<library/launch.h>
+
+} // namespace
+
+// ---- heat3d
+
+
+static int heat3d_1_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_a_stride1; // n
-  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
-  long cf_given_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_b_stride1; // n
-  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
+  static cf_kernel cf_once = { CF_KERNEL(heat3d_1_leaf0), {} };
+  const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n; // n
+  long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n; // n
+  long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -800,21 +812,25 @@ int heat3d_1_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8))))))), // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
-  return cf_launch(cf_state, cf_leaf, heat3d_1_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int heat3d_1_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_1_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_a_stride1; // n
-  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
-  long cf_given_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_b_stride1; // n
-  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
+  static cf_kernel cf_once = { CF_KERNEL(heat3d_1_leaf1), {} };
+  const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n; // n
+  long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n; // n
+  long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -828,21 +844,25 @@ int heat3d_1_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8))))))), // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
-  return cf_launch(cf_state, cf_leaf, heat3d_1_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int heat3d_1_leaf2_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_1_leaf2_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_a_stride1; // n
-  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
-  long cf_given_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_b_stride1; // n
-  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
+  static cf_kernel cf_once = { CF_KERNEL(heat3d_1_leaf2), {} };
+  const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n; // n
+  long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n; // n
+  long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -856,21 +876,25 @@ int heat3d_1_leaf2_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
-  return cf_launch(cf_state, cf_leaf, heat3d_1_leaf2, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int heat3d_1_leaf3_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_1_leaf3_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_a_stride1; // n
-  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
-  long cf_given_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_b_stride1; // n
-  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
+  static cf_kernel cf_once = { CF_KERNEL(heat3d_1_leaf3), {} };
+  const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n; // n
+  long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n; // n
+  long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -884,46 +908,54 @@ int heat3d_1_leaf3_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
-  return cf_launch(cf_state, cf_leaf, heat3d_1_leaf3, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int T1, int T2, int U0, int U1, int U2, int M>
-int heat3d_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n, float r)
+static int heat3d_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int T2, int U0, int U1, int U2, int cf_together, float *a, float *b, int n, float r)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_a_stride1; // n
-  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
-  long cf_given_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_b_stride1; // n
-  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
-  int cf_given_y0_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
-  int cf_given_y2_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y2_limit)) return cf_too_large(cf_state, "cf_given_y2_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(heat3d_1_tile<2, 4, 32, 2, 2, 4, 3, 4>), {} },
+    { CF_KERNEL(heat3d_1_tile<2, 4, 32, 2, 2, 4, 3, 2>), {} },
+    { CF_KERNEL(heat3d_1_tile<2, 4, 32, 2, 2, 4, 3, 1>), {} },
+    { CF_KERNEL(heat3d_1_tile<1, 4, 32, 2, 2, 2, 8, 4>), {} },
+    { CF_KERNEL(heat3d_1_tile<1, 4, 32, 2, 2, 2, 8, 2>), {} },
+    { CF_KERNEL(heat3d_1_tile<1, 4, 32, 2, 2, 2, 8, 1>), {} },
+    { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 1, 1, 8, 4>), {} },
+    { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 1, 1, 8, 2>), {} },
+    { CF_KERNEL(heat3d_1_tile<1, 4, 32, 1, 1, 1, 8, 1>), {} },
+  };
+  const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n; // n
+  long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n; // n
+  long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_y2_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y2_limit = (int)cf_given_y2_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit, "cf_given_y2_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_mul(cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(cf_sub(n, 2), cf_mul(T2, U2)), cf_mul(T2, U2))), 1, 1 }, // blocks, one after the other
     { T2, T1, T0 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &r, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit, nullptr };
-  if (cf_together == 4) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, heat3d_1_tile<T0, T1, T2, U0, U1, U2, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  if (cf_together == 2) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, heat3d_1_tile<T0, T1, T2, U0, U1, U2, M, 2>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  return cf_launch(cf_state, cf_leaf, heat3d_1_tile<T0, T1, T2, U0, U1, U2, M, 1>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &r, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)], &cf_sizes, cf_arguments);
 }
 
-int heat3d_1_run(cf_call &cf_state, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_1_run(cf_call *cf_state, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
   cf_choice cf_chosen;
   heat3d_params cf_params = { B0, B1, B2, 0, };
@@ -932,45 +964,45 @@ int heat3d_1_run(cf_call &cf_state, float *a, float *b, int n, float r, int B0, 
   if (cf_is_empty(dim2)) return CF_OK; // dim2
   const int cf_together = cf_begins(a) && cf_mul(n, n) % 4 == 0 && n % 4 == 0 && cf_begins(b) ? 4 : cf_begins(a) && cf_mul(n, n) % 2 == 0 && n % 2 == 0 && cf_begins(b) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[10];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, dim0, dim1, dim2, B0, B1, B2, cf_together, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, dim0, dim1, dim2, B0, B1, B2, cf_together, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = heat3d_1_left_out(cf_state.machine, n, dim0, dim1, dim2, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = heat3d_1_left_out(cf_state->machine, n, dim0, dim1, dim2, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (heat3d_1_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = heat3d_1_leaf_cost(cf_chosen.leaf, cf_state.machine, n, dim0, dim1, dim2, &cf_params, CF_SATURATED);
-    cf_last.tile = heat3d_1_tile(cf_state.machine, n, cf_together, 1, cf_state.tile, cf_last.tile.cost);
+    if (heat3d_1_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = heat3d_1_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, dim2, &cf_params, CF_SATURATED);
+    cf_last.tile = heat3d_1_tile(cf_state->machine, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 3 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 3 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return heat3d_1_tile_run<2, 4, 32, 2, 2, 4, 3>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r);
+    return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 0, 2, 4, 32, 2, 2, 4, cf_together, a, b, n, r);
   case 2:
-    return heat3d_1_tile_run<1, 4, 32, 2, 2, 2, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r);
+    return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 2, 2, 2, cf_together, a, b, n, r);
   case 3:
-    return heat3d_1_tile_run<1, 4, 32, 1, 1, 1, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r);
+    return heat3d_1_tile_run(cf_state, cf_chosen.leaf, 2, 1, 4, 32, 1, 1, 1, cf_together, a, b, n, r);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 3)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 3)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = heat3d_1_select(cf_state.machine, n, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = heat3d_1_select(cf_state->machine, n, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -986,17 +1018,21 @@ int heat3d_1_run(cf_call &cf_state, float *a, float *b, int n, float r, int B0, 
   }
 }
 
-int heat3d_2_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_2_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_a_stride1; // n
-  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
-  long cf_given_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_b_stride1; // n
-  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
+  static cf_kernel cf_once = { CF_KERNEL(heat3d_2_leaf0), {} };
+  const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n; // n
+  long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n; // n
+  long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -1010,21 +1046,25 @@ int heat3d_2_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8))))))), // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
-  return cf_launch(cf_state, cf_leaf, heat3d_2_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int heat3d_2_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_2_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_a_stride1; // n
-  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
-  long cf_given_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_b_stride1; // n
-  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
+  static cf_kernel cf_once = { CF_KERNEL(heat3d_2_leaf1), {} };
+  const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n; // n
+  long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n; // n
+  long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -1038,21 +1078,25 @@ int heat3d_2_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     cf_add(cf_mul(B0, cf_mul(B1, B2)), cf_add(cf_mul(2, cf_mul(B0, B1)), cf_add(cf_mul(2, cf_mul(B0, B2)), cf_add(cf_mul(2, cf_mul(B1, B2)), cf_add(cf_mul(4, B0), cf_add(cf_mul(4, B1), cf_add(cf_mul(4, B2), 8))))))), // B0*B1*B2 + 2*B0*B1 + 2*B0*B2 + 2*B1*B2 + 4*B0 + 4*B1 + 4*B2 + 8 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
-  return cf_launch(cf_state, cf_leaf, heat3d_2_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int heat3d_2_leaf2_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_2_leaf2_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_a_stride1; // n
-  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
-  long cf_given_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_b_stride1; // n
-  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
+  static cf_kernel cf_once = { CF_KERNEL(heat3d_2_leaf2), {} };
+  const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n; // n
+  long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n; // n
+  long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -1066,21 +1110,25 @@ int heat3d_2_leaf2_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
-  return cf_launch(cf_state, cf_leaf, heat3d_2_leaf2, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int heat3d_2_leaf3_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_2_leaf3_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_a_stride1; // n
-  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
-  long cf_given_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_b_stride1; // n
-  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
+  static cf_kernel cf_once = { CF_KERNEL(heat3d_2_leaf3), {} };
+  const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n; // n
+  long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n; // n
+  long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim2, // dim2
@@ -1094,46 +1142,54 @@ int heat3d_2_leaf3_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, nullptr };
-  return cf_launch(cf_state, cf_leaf, heat3d_2_leaf3, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &n, &r, &B0, &B1, &B2, &dim0, &dim1, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int T1, int T2, int U0, int U1, int U2, int M>
-int heat3d_2_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n, float r)
+static int heat3d_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int T2, int U0, int U1, int U2, int cf_together, float *a, float *b, int n, float r)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_a_stride1; // n
-  if (!cf_store(n, cf_given_a_stride1)) return cf_too_large(cf_state, "cf_given_a_stride1");
-  long cf_given_b_stride0; // n * n
-  if (!cf_store(cf_mul(n, n), cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_b_stride1; // n
-  if (!cf_store(n, cf_given_b_stride1)) return cf_too_large(cf_state, "cf_given_b_stride1");
-  int cf_given_y0_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
-  int cf_given_y2_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y2_limit)) return cf_too_large(cf_state, "cf_given_y2_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(heat3d_2_tile<2, 4, 32, 2, 2, 4, 3, 4>), {} },
+    { CF_KERNEL(heat3d_2_tile<2, 4, 32, 2, 2, 4, 3, 2>), {} },
+    { CF_KERNEL(heat3d_2_tile<2, 4, 32, 2, 2, 4, 3, 1>), {} },
+    { CF_KERNEL(heat3d_2_tile<1, 4, 32, 2, 2, 2, 8, 4>), {} },
+    { CF_KERNEL(heat3d_2_tile<1, 4, 32, 2, 2, 2, 8, 2>), {} },
+    { CF_KERNEL(heat3d_2_tile<1, 4, 32, 2, 2, 2, 8, 1>), {} },
+    { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 1, 1, 8, 4>), {} },
+    { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 1, 1, 8, 2>), {} },
+    { CF_KERNEL(heat3d_2_tile<1, 4, 32, 1, 1, 1, 8, 1>), {} },
+  };
+  const long long cf_given_a_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_a_stride1_wide = n; // n
+  long cf_given_a_stride1 = (long)cf_given_a_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride1_wide, (long long)cf_given_a_stride1, "cf_given_a_stride1")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = cf_mul(n, n); // n * n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_b_stride1_wide = n; // n
+  long cf_given_b_stride1 = (long)cf_given_b_stride1_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride1_wide, (long long)cf_given_b_stride1, "cf_given_b_stride1")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_y2_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y2_limit = (int)cf_given_y2_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y2_limit_wide, (long long)cf_given_y2_limit, "cf_given_y2_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_mul(cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), cf_div(cf_add(cf_sub(n, 2), cf_mul(T2, U2)), cf_mul(T2, U2))), 1, 1 }, // blocks, one after the other
     { T2, T1, T0 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &r, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit, nullptr };
-  if (cf_together == 4) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, heat3d_2_tile<T0, T1, T2, U0, U1, U2, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  if (cf_together == 2) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, heat3d_2_tile<T0, T1, T2, U0, U1, U2, M, 2>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  return cf_launch(cf_state, cf_leaf, heat3d_2_tile<T0, T1, T2, U0, U1, U2, M, 1>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_a_stride1, &cf_given_b_stride0, &cf_given_b_stride1, &r, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_y2_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)], &cf_sizes, cf_arguments);
 }
 
-int heat3d_2_run(cf_call &cf_state, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
+static int heat3d_2_run(cf_call *cf_state, float *a, float *b, int n, float r, int B0, int B1, int B2, int dim0, int dim1, int dim2)
 {
   cf_choice cf_chosen;
   heat3d_params cf_params = { B0, B1, B2, 0, };
@@ -1142,45 +1198,45 @@ int heat3d_2_run(cf_call &cf_state, float *a, float *b, int n, float r, int B0, 
   if (cf_is_empty(dim2)) return CF_OK; // dim2
   const int cf_together = cf_begins(b) && cf_mul(n, n) % 4 == 0 && n % 4 == 0 && cf_begins(a) ? 4 : cf_begins(b) && cf_mul(n, n) % 2 == 0 && n % 2 == 0 && cf_begins(a) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[10];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, dim0, dim1, dim2, B0, B1, B2, cf_together, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, dim0, dim1, dim2, B0, B1, B2, cf_together, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = heat3d_2_left_out(cf_state.machine, n, dim0, dim1, dim2, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = heat3d_2_left_out(cf_state->machine, n, dim0, dim1, dim2, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (heat3d_2_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = heat3d_2_leaf_cost(cf_chosen.leaf, cf_state.machine, n, dim0, dim1, dim2, &cf_params, CF_SATURATED);
-    cf_last.tile = heat3d_2_tile(cf_state.machine, n, cf_together, 1, cf_state.tile, cf_last.tile.cost);
+    if (heat3d_2_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = heat3d_2_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, dim2, &cf_params, CF_SATURATED);
+    cf_last.tile = heat3d_2_tile(cf_state->machine, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 3 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 3 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return heat3d_2_tile_run<2, 4, 32, 2, 2, 4, 3>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r);
+    return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 0, 2, 4, 32, 2, 2, 4, cf_together, a, b, n, r);
   case 2:
-    return heat3d_2_tile_run<1, 4, 32, 2, 2, 2, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r);
+    return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 1, 1, 4, 32, 2, 2, 2, cf_together, a, b, n, r);
   case 3:
-    return heat3d_2_tile_run<1, 4, 32, 1, 1, 1, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n, r);
+    return heat3d_2_tile_run(cf_state, cf_chosen.leaf, 2, 1, 4, 32, 1, 1, 1, cf_together, a, b, n, r);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 3)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 3)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = heat3d_2_select(cf_state.machine, n, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = heat3d_2_select(cf_state->machine, n, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -1197,51 +1253,52 @@ int heat3d_2_run(cf_call &cf_state, float *a, float *b, int n, float r, int B0, 
 }
 
 // The host code of heat3d.mf, which stands at the end of this file.
-void heat3d_host(cf_call &cf_state, int T, int n, float r, float *a, float *b, int B0, int B1, int B2);
+static void heat3d_host(cf_call *cf_state, int T, int n, float r, float *a, float *b, int B0, int B1, int B2);
 
 // Decides about a call, and launches unless that is not asked for.
-int heat3d_call(bool cf_launches, const cf_machine *machine, int T, int n, float r, float *a, float *b, const heat3d_params *params, struct CUstream_st *stream,
-    heat3d_params &cf_chosen, cf_choice *why)
+static int heat3d_call(bool cf_launches, const cf_machine *machine, int T, int n, float r, float *a, float *b, const heat3d_params *params, struct CUstream_st *stream,
+    heat3d_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       heat3d_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
       heat3d_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B0 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
-  if (!(cf_chosen.B1 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen.B1);
-  if (!(cf_chosen.B2 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B2 >= 1", 1, cf_chosen.B2);
+  if (!(cf_chosen->B0 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen->B0);
+  if (!(cf_chosen->B1 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen->B1);
+  if (!(cf_chosen->B2 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B2 >= 1", 1, cf_chosen->B2);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen.tile <= 3))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen.tile, 3);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 3))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen->tile, 3);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  heat3d_host(cf_state, T, n, r, a, b, cf_chosen.B0, cf_chosen.B1, cf_chosen.B2);
+  heat3d_host(&cf_state, T, n, r, a, b, cf_chosen->B0, cf_chosen->B1, cf_chosen->B2);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -1249,54 +1306,53 @@ int heat3d_call(bool cf_launches, const cf_machine *machine, int T, int n, float
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[320] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "T=%lld n=%lld", static_cast<long long>(T), static_cast<long long>(n));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld B2=%lld tile=%lld", static_cast<long long>(cf_chosen.B0), static_cast<long long>(cf_chosen.B1), static_cast<long long>(cf_chosen.B2), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "heat3d", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "T=%lld n=%lld", (long long)T, (long long)n);
+    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld B2=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->B2, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "heat3d", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int heat3d_launch_explained(const cf_machine *machine, int T, int n, float r, float *a, float *b, const heat3d_params *params, struct CUstream_st *stream,
+int heat3d_launch_explained(const cf_machine *machine, int T, int n, float r, float *a, float *b, const heat3d_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   heat3d_params cf_chosen;
-  return heat3d_call(true, machine, T, n, r, a, b, params, stream, cf_chosen, why);
+  return heat3d_call(true, machine, T, n, r, a, b, params, stream, &cf_chosen, why);
 }
 
-extern "C" int heat3d_choose(const cf_machine *machine, int T, int n, float r, float *a, float *b, const heat3d_params *params,
+int heat3d_choose(const cf_machine *machine, int T, int n, float r, float *a, float *b, const heat3d_params *params,
     heat3d_params *chosen, cf_choice *why)
 {
-  heat3d_params cf_chosen = {};
-  const int cf_status = heat3d_call(false, machine, T, n, r, a, b, params, nullptr, cf_chosen, why);
+  heat3d_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = heat3d_call(false, machine, T, n, r, a, b, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int heat3d_launch_on(const cf_machine *machine, int T, int n, float r, float *a, float *b, const heat3d_params *params, struct CUstream_st *stream)
+int heat3d_launch_on(const cf_machine *machine, int T, int n, float r, float *a, float *b, const heat3d_params *params, struct CUstream_st *stream)
 {
-  return heat3d_launch_explained(machine, T, n, r, a, b, params, stream, nullptr);
+  return heat3d_launch_explained(machine, T, n, r, a, b, params, stream, 0);
 }
 
-extern "C" int heat3d_launch(int T, int n, float r, float *a, float *b, const heat3d_params *params, struct CUstream_st *stream)
+int heat3d_launch(int T, int n, float r, float *a, float *b, const heat3d_params *params, struct CUstream_st *stream)
 {
-  return heat3d_launch_explained(nullptr, T, n, r, a, b, params, stream, nullptr);
+  return heat3d_launch_explained(0, T, n, r, a, b, params, stream, 0);
 }
 
-extern "C" int heat3d_machine(int device, cf_machine *machine)
+int heat3d_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of heat3d.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void heat3d_host(cf_call &cf_state, int T, int n, float r, float *a, float *b, int B0, int B1, int B2)
+static void heat3d_host(cf_call *cf_state, int T, int n, float r, float *a, float *b, int B0, int B1, int B2)
 {
 #line 5 "heat3d.mf"
 
@@ -1313,5 +1369,4 @@ void heat3d_host(cf_call &cf_state, int T, int n, float r, float *a, float *b, i
   }
 
 #line "heat3d.cu"
-}
 }

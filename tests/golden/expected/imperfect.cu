@@ -2,10 +2,10 @@
 #include "imperfect.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -410,17 +410,26 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) scaled_rows_3_tile(
   }
 }
 
-<library/launch.cu>
-
-// ---- scaled_rows
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int scaled_rows_1_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, const float *w, float *sum, int n, int m, int B0)
+<library/launch.h>
+
+} // namespace
+
+// ---- scaled_rows
+
+
+static int scaled_rows_1_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, const float *w, float *sum, int n, int m, int B0)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_x_stride0; // m
-  if (!cf_store(m, cf_given_x_stride0)) return cf_too_large(cf_state, "cf_given_x_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(scaled_rows_1_leaf0), {} };
+  const long long cf_given_x_stride0_wide = m; // m
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
@@ -434,15 +443,16 @@ int scaled_rows_1_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, cons
     },
     cf_mul(B0, m), // m*B0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &w, &sum, &cf_given_x_stride0, &n, &m, &B0, nullptr };
-  return cf_launch(cf_state, cf_leaf, scaled_rows_1_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &w, &sum, &cf_given_x_stride0, &n, &m, &B0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int scaled_rows_1_leaf1_run(cf_call &cf_state, int cf_leaf, const float *x, const float *w, float *sum, int n, int m, int B0)
+static int scaled_rows_1_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, const float *w, float *sum, int n, int m, int B0)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_x_stride0; // m
-  if (!cf_store(m, cf_given_x_stride0)) return cf_too_large(cf_state, "cf_given_x_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(scaled_rows_1_leaf1), {} };
+  const long long cf_given_x_stride0_wide = m; // m
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
@@ -456,77 +466,80 @@ int scaled_rows_1_leaf1_run(cf_call &cf_state, int cf_leaf, const float *x, cons
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &w, &sum, &cf_given_x_stride0, &n, &m, &B0, nullptr };
-  return cf_launch(cf_state, cf_leaf, scaled_rows_1_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &w, &sum, &cf_given_x_stride0, &n, &m, &B0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int U0, int D, int S, int M>
-int scaled_rows_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *x, const float *w, float *sum, int n, int m)
+static int scaled_rows_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S, int cf_together, const float *x, const float *w, float *sum, int n, int m)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_x_stride0; // m
-  if (!cf_store(m, cf_given_x_stride0)) return cf_too_large(cf_state, "cf_given_x_stride0");
-  int cf_given_y_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
-  int cf_given_k_limit; // m
-  if (!cf_store(cf_limit(m), cf_given_k_limit)) return cf_too_large(cf_state, "cf_given_k_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(scaled_rows_1_tile<64, 1, 128, 3, 2, 4>), {} },
+    { CF_KERNEL(scaled_rows_1_tile<64, 1, 128, 3, 2, 1>), {} },
+    { CF_KERNEL(scaled_rows_1_tile<32, 1, 64, 4, 1, 4>), {} },
+    { CF_KERNEL(scaled_rows_1_tile<32, 1, 64, 4, 1, 1>), {} },
+  };
+  const long long cf_given_x_stride0_wide = m; // m
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  const long long cf_given_y_limit_wide = cf_limit(n); // n
+  int cf_given_y_limit = (int)cf_given_y_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(m); // m
+  int cf_given_k_limit = (int)cf_given_k_limit_wide;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "cf_given_k_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     cf_mul(D, cf_mul(S, cf_mul(T0, U0))), // T0*U0*D*S words of shared memory
   };
-  void *cf_arguments[] = { &x, &w, &sum, &cf_given_x_stride0, &cf_given_y_limit, &cf_given_k_limit, nullptr };
-  if (cf_together == 4) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, scaled_rows_1_tile<T0, U0, D, S, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  return cf_launch(cf_state, cf_leaf, scaled_rows_1_tile<T0, U0, D, S, M, 1>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &w, &sum, &cf_given_x_stride0, &cf_given_y_limit, &cf_given_k_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
-int scaled_rows_1_run(cf_call &cf_state, const float *x, const float *w, float *sum, int n, int m, int B0)
+static int scaled_rows_1_run(cf_call *cf_state, const float *x, const float *w, float *sum, int n, int m, int B0)
 {
   cf_choice cf_chosen;
   scaled_rows_params cf_params = { B0, 1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B0), 1), B0))) return CF_OK; // (n + B0 - 1) / B0
   const int cf_together = cf_begins(x) && m % 4 == 0 ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[6];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, m, B0, cf_together, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, m, B0, cf_together, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = scaled_rows_1_left_out(cf_state.machine, n, m, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = scaled_rows_1_left_out(cf_state->machine, n, m, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (scaled_rows_1_select(cf_state.machine, n, m, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = scaled_rows_1_leaf_cost(cf_chosen.leaf, cf_state.machine, n, m, &cf_params, CF_SATURATED);
-    cf_last.tile = scaled_rows_1_tile(cf_state.machine, n, m, cf_together, 1, cf_state.tile, cf_last.tile.cost);
+    if (scaled_rows_1_select(cf_state->machine, n, m, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = scaled_rows_1_leaf_cost(cf_chosen.leaf, cf_state->machine, n, m, &cf_params, CF_SATURATED);
+    cf_last.tile = scaled_rows_1_tile(cf_state->machine, n, m, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return scaled_rows_1_tile_run<64, 1, 128, 3, 2>(cf_state, cf_chosen.leaf, cf_together, x, w, sum, n, m);
+    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 128, 3, cf_together, x, w, sum, n, m);
   case 2:
-    return scaled_rows_1_tile_run<32, 1, 64, 4, 1>(cf_state, cf_chosen.leaf, cf_together, x, w, sum, n, m);
+    return scaled_rows_1_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 64, 4, cf_together, x, w, sum, n, m);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = scaled_rows_1_select(cf_state.machine, n, m, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = scaled_rows_1_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -538,15 +551,18 @@ int scaled_rows_1_run(cf_call &cf_state, const float *x, const float *w, float *
   }
 }
 
-int scaled_rows_2_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, const float *w, float *sum, float *y, int n, int m, int B0, int B1)
+static int scaled_rows_2_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, const float *w, float *sum, float *y, int n, int m, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_x_stride0; // m
-  if (!cf_store(m, cf_given_x_stride0)) return cf_too_large(cf_state, "cf_given_x_stride0");
-  long cf_given_y_stride0; // m
-  if (!cf_store(m, cf_given_y_stride0)) return cf_too_large(cf_state, "cf_given_y_stride0");
-  int cf_given_i_block_extent; // (n + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(scaled_rows_2_leaf0), {} };
+  const long long cf_given_x_stride0_wide = m; // m
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = m; // m
+  long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -560,19 +576,22 @@ int scaled_rows_2_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, cons
     },
     cf_mul(B0, B1), // B0*B1 words of shared memory
   };
-  void *cf_arguments[] = { &x, &w, &sum, &y, &cf_given_x_stride0, &cf_given_y_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, scaled_rows_2_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &w, &sum, &y, &cf_given_x_stride0, &cf_given_y_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int scaled_rows_2_leaf1_run(cf_call &cf_state, int cf_leaf, const float *x, const float *w, float *sum, float *y, int n, int m, int B0, int B1)
+static int scaled_rows_2_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, const float *w, float *sum, float *y, int n, int m, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_x_stride0; // m
-  if (!cf_store(m, cf_given_x_stride0)) return cf_too_large(cf_state, "cf_given_x_stride0");
-  long cf_given_y_stride0; // m
-  if (!cf_store(m, cf_given_y_stride0)) return cf_too_large(cf_state, "cf_given_y_stride0");
-  int cf_given_i_block_extent; // (n + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(scaled_rows_2_leaf1), {} };
+  const long long cf_given_x_stride0_wide = m; // m
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = m; // m
+  long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -586,75 +605,81 @@ int scaled_rows_2_leaf1_run(cf_call &cf_state, int cf_leaf, const float *x, cons
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &w, &sum, &y, &cf_given_x_stride0, &cf_given_y_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, scaled_rows_2_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &w, &sum, &y, &cf_given_x_stride0, &cf_given_y_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int T1, int U0, int U1, int M>
-int scaled_rows_2_tile_run(cf_call &cf_state, int cf_leaf, const float *x, const float *w, float *sum, float *y, int n, int m)
+static int scaled_rows_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, const float *x, const float *w, float *sum, float *y, int n, int m)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_x_stride0; // m
-  if (!cf_store(m, cf_given_x_stride0)) return cf_too_large(cf_state, "cf_given_x_stride0");
-  long cf_given_y_stride0; // m
-  if (!cf_store(m, cf_given_y_stride0)) return cf_too_large(cf_state, "cf_given_y_stride0");
-  int cf_given_y0_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // m
-  if (!cf_store(cf_limit(m), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(scaled_rows_2_tile<1, 256, 1, 4, 4>), {} },
+    { CF_KERNEL(scaled_rows_2_tile<4, 32, 2, 1, 8>), {} },
+  };
+  const long long cf_given_x_stride0_wide = m; // m
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  const long long cf_given_y_stride0_wide = m; // m
+  long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(n); // n
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(m); // m
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(m, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &w, &sum, &y, &cf_given_x_stride0, &cf_given_y_stride0, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
-  return cf_launch(cf_state, cf_leaf, scaled_rows_2_tile<T0, T1, U0, U1, M>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &w, &sum, &y, &cf_given_x_stride0, &cf_given_y_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-int scaled_rows_2_run(cf_call &cf_state, const float *x, const float *w, float *sum, float *y, int n, int m, int B0, int B1)
+static int scaled_rows_2_run(cf_call *cf_state, const float *x, const float *w, float *sum, float *y, int n, int m, int B0, int B1)
 {
   cf_choice cf_chosen;
   scaled_rows_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B0), 1), B0))) return CF_OK; // (n + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(m, B1), 1), B1))) return CF_OK; // (m + B1 - 1) / B1
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[7];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, m, B0, B1, 1, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, m, B0, B1, 1, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = scaled_rows_2_left_out(cf_state.machine, n, m, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = scaled_rows_2_left_out(cf_state->machine, n, m, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (scaled_rows_2_select(cf_state.machine, n, m, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = scaled_rows_2_leaf_cost(cf_chosen.leaf, cf_state.machine, n, m, &cf_params, CF_SATURATED);
-    cf_last.tile = scaled_rows_2_tile(cf_state.machine, n, m, 1, 1, cf_state.tile, cf_last.tile.cost);
+    if (scaled_rows_2_select(cf_state->machine, n, m, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = scaled_rows_2_leaf_cost(cf_chosen.leaf, cf_state->machine, n, m, &cf_params, CF_SATURATED);
+    cf_last.tile = scaled_rows_2_tile(cf_state->machine, n, m, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return scaled_rows_2_tile_run<1, 256, 1, 4, 4>(cf_state, cf_chosen.leaf, x, w, sum, y, n, m);
+    return scaled_rows_2_tile_run(cf_state, cf_chosen.leaf, 0, 1, 256, 1, 4, x, w, sum, y, n, m);
   case 2:
-    return scaled_rows_2_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, x, w, sum, y, n, m);
+    return scaled_rows_2_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, x, w, sum, y, n, m);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = scaled_rows_2_select(cf_state.machine, n, m, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = scaled_rows_2_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -666,11 +691,12 @@ int scaled_rows_2_run(cf_call &cf_state, const float *x, const float *w, float *
   }
 }
 
-int scaled_rows_3_leaf0_run(cf_call &cf_state, int cf_leaf, float *y, float *last, int n, int m, int B0)
+static int scaled_rows_3_leaf0_run(cf_call *cf_state, int cf_leaf, float *y, float *last, int n, int m, int B0)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_y_stride0; // m
-  if (!cf_store(m, cf_given_y_stride0)) return cf_too_large(cf_state, "cf_given_y_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(scaled_rows_3_leaf0), {} };
+  const long long cf_given_y_stride0_wide = m; // m
+  long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
@@ -684,15 +710,16 @@ int scaled_rows_3_leaf0_run(cf_call &cf_state, int cf_leaf, float *y, float *las
     },
     B0, // B0 words of shared memory
   };
-  void *cf_arguments[] = { &y, &last, &cf_given_y_stride0, &n, &B0, nullptr };
-  return cf_launch(cf_state, cf_leaf, scaled_rows_3_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &y, &last, &cf_given_y_stride0, &n, &B0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int scaled_rows_3_leaf1_run(cf_call &cf_state, int cf_leaf, float *y, float *last, int n, int m, int B0)
+static int scaled_rows_3_leaf1_run(cf_call *cf_state, int cf_leaf, float *y, float *last, int n, int m, int B0)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_y_stride0; // m
-  if (!cf_store(m, cf_given_y_stride0)) return cf_too_large(cf_state, "cf_given_y_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(scaled_rows_3_leaf1), {} };
+  const long long cf_given_y_stride0_wide = m; // m
+  long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
@@ -706,70 +733,74 @@ int scaled_rows_3_leaf1_run(cf_call &cf_state, int cf_leaf, float *y, float *las
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &y, &last, &cf_given_y_stride0, &n, &B0, nullptr };
-  return cf_launch(cf_state, cf_leaf, scaled_rows_3_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &y, &last, &cf_given_y_stride0, &n, &B0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int U0, int M>
-int scaled_rows_3_tile_run(cf_call &cf_state, int cf_leaf, float *y, float *last, int n, int m)
+static int scaled_rows_3_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, float *y, float *last, int n, int m)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_y_stride0; // m
-  if (!cf_store(m, cf_given_y_stride0)) return cf_too_large(cf_state, "cf_given_y_stride0");
-  int cf_given_y_1_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(scaled_rows_3_tile<256, 4, 8>), {} },
+    { CF_KERNEL(scaled_rows_3_tile<128, 1, 16>), {} },
+  };
+  const long long cf_given_y_stride0_wide = m; // m
+  long cf_given_y_stride0 = (long)cf_given_y_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_y_stride0_wide, (long long)cf_given_y_stride0, "cf_given_y_stride0")) return cf_state->status;
+  const long long cf_given_y_1_limit_wide = cf_limit(n); // n
+  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &y, &last, &cf_given_y_stride0, &cf_given_y_1_limit, nullptr };
-  return cf_launch(cf_state, cf_leaf, scaled_rows_3_tile<T0, U0, M>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &y, &last, &cf_given_y_stride0, &cf_given_y_1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-int scaled_rows_3_run(cf_call &cf_state, float *y, float *last, int n, int m, int B0)
+static int scaled_rows_3_run(cf_call *cf_state, float *y, float *last, int n, int m, int B0)
 {
   cf_choice cf_chosen;
   scaled_rows_params cf_params = { B0, 1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B0), 1), B0))) return CF_OK; // (n + B0 - 1) / B0
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[6];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, m, B0, 1, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, m, B0, 1, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = scaled_rows_3_left_out(cf_state.machine, n, m, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = scaled_rows_3_left_out(cf_state->machine, n, m, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (scaled_rows_3_select(cf_state.machine, n, m, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = scaled_rows_3_leaf_cost(cf_chosen.leaf, cf_state.machine, n, m, &cf_params, CF_SATURATED);
-    cf_last.tile = scaled_rows_3_tile(cf_state.machine, n, 1, 1, cf_state.tile, cf_last.tile.cost);
+    if (scaled_rows_3_select(cf_state->machine, n, m, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = scaled_rows_3_leaf_cost(cf_chosen.leaf, cf_state->machine, n, m, &cf_params, CF_SATURATED);
+    cf_last.tile = scaled_rows_3_tile(cf_state->machine, n, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return scaled_rows_3_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, y, last, n, m);
+    return scaled_rows_3_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, y, last, n, m);
   case 2:
-    return scaled_rows_3_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, y, last, n, m);
+    return scaled_rows_3_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, y, last, n, m);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = scaled_rows_3_select(cf_state.machine, n, m, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = scaled_rows_3_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -782,53 +813,54 @@ int scaled_rows_3_run(cf_call &cf_state, float *y, float *last, int n, int m, in
 }
 
 // The host code of imperfect.mf, which stands at the end of this file.
-void scaled_rows_host(cf_call &cf_state, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, int B0, int B1);
+static void scaled_rows_host(cf_call *cf_state, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-int scaled_rows_call(bool cf_launches, const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream,
-    scaled_rows_params &cf_chosen, cf_choice *why)
+static int scaled_rows_call(bool cf_launches, const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream,
+    scaled_rows_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       scaled_rows_params cf_params;
       int n;
       int m;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n || cf_last.m != m) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n || cf_last.m != m) {
       scaled_rows_defaults(cf_state.machine, n, m, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
       cf_last.m = m;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B0 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
-  if (!(cf_chosen.B1 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen.B1);
+  if (!(cf_chosen->B0 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen->B0);
+  if (!(cf_chosen->B1 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen->B1);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   if (!(m >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
-  if (!(!params || cf_chosen.tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen.tile, 2);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 2))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  scaled_rows_host(cf_state, n, m, x, w, sum, y, last, cf_chosen.B0, cf_chosen.B1);
+  scaled_rows_host(&cf_state, n, m, x, w, sum, y, last, cf_chosen->B0, cf_chosen->B1);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -836,54 +868,53 @@ int scaled_rows_call(bool cf_launches, const cf_machine *machine, int n, int m, 
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", static_cast<long long>(n), static_cast<long long>(m));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", static_cast<long long>(cf_chosen.B0), static_cast<long long>(cf_chosen.B1), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "scaled_rows", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", (long long)n, (long long)m);
+    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "scaled_rows", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int scaled_rows_launch_explained(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream,
+int scaled_rows_launch_explained(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   scaled_rows_params cf_chosen;
-  return scaled_rows_call(true, machine, n, m, x, w, sum, y, last, params, stream, cf_chosen, why);
+  return scaled_rows_call(true, machine, n, m, x, w, sum, y, last, params, stream, &cf_chosen, why);
 }
 
-extern "C" int scaled_rows_choose(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params,
+int scaled_rows_choose(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params,
     scaled_rows_params *chosen, cf_choice *why)
 {
-  scaled_rows_params cf_chosen = {};
-  const int cf_status = scaled_rows_call(false, machine, n, m, x, w, sum, y, last, params, nullptr, cf_chosen, why);
+  scaled_rows_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = scaled_rows_call(false, machine, n, m, x, w, sum, y, last, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int scaled_rows_launch_on(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream)
+int scaled_rows_launch_on(const cf_machine *machine, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream)
 {
-  return scaled_rows_launch_explained(machine, n, m, x, w, sum, y, last, params, stream, nullptr);
+  return scaled_rows_launch_explained(machine, n, m, x, w, sum, y, last, params, stream, 0);
 }
 
-extern "C" int scaled_rows_launch(int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream)
+int scaled_rows_launch(int n, int m, const float *x, const float *w, float *sum, float *y, float *last, const scaled_rows_params *params, struct CUstream_st *stream)
 {
-  return scaled_rows_launch_explained(nullptr, n, m, x, w, sum, y, last, params, stream, nullptr);
+  return scaled_rows_launch_explained(0, n, m, x, w, sum, y, last, params, stream, 0);
 }
 
-extern "C" int scaled_rows_machine(int device, cf_machine *machine)
+int scaled_rows_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of imperfect.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void scaled_rows_host(cf_call &cf_state, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, int B0, int B1)
+static void scaled_rows_host(cf_call *cf_state, int n, int m, const float *x, const float *w, float *sum, float *y, float *last, int B0, int B1)
 {
 #line 3 "imperfect.mf"
 
@@ -893,5 +924,4 @@ void scaled_rows_host(cf_call &cf_state, int n, int m, const float *x, const flo
 
 
 #line "imperfect.cu"
-}
 }

@@ -2,10 +2,10 @@
 #include "jacobi1d.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -599,15 +599,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) jacobi1d_time(
   }
 }
 
-<library/launch.cu>
-
-// ---- jacobi1d
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int jacobi1d_leaf0_run(cf_call &cf_state, int cf_leaf, int *a, int N, int s, int B, int dim, int t)
+<library/launch.h>
+
+} // namespace
+
+// ---- jacobi1d
+
+
+static int jacobi1d_leaf0_run(cf_call *cf_state, int cf_leaf, int *a, int N, int s, int B, int dim, int t)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(jacobi1d_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim, // dim
@@ -621,13 +629,13 @@ int jacobi1d_leaf0_run(cf_call &cf_state, int cf_leaf, int *a, int N, int s, int
     },
     cf_add(cf_mul(2, cf_mul(B, s)), 2), // 2*s*B + 2 words of shared memory
   };
-  void *cf_arguments[] = { &a, &N, &s, &B, &t, nullptr };
-  return cf_launch(cf_state, cf_leaf, jacobi1d_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &N, &s, &B, &t, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int jacobi1d_leaf1_run(cf_call &cf_state, int cf_leaf, int *a, int N, int s, int B, int dim, int t)
+static int jacobi1d_leaf1_run(cf_call *cf_state, int cf_leaf, int *a, int N, int s, int B, int dim, int t)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(jacobi1d_leaf1), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim, s), // dim * s
@@ -641,13 +649,13 @@ int jacobi1d_leaf1_run(cf_call &cf_state, int cf_leaf, int *a, int N, int s, int
     },
     cf_add(cf_mul(2, B), 2), // 2*B + 2 words of shared memory
   };
-  void *cf_arguments[] = { &a, &N, &B, &t, nullptr };
-  return cf_launch(cf_state, cf_leaf, jacobi1d_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &N, &B, &t, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int jacobi1d_leaf3_run(cf_call &cf_state, int cf_leaf, int *a, int N, int s, int B, int dim, int t)
+static int jacobi1d_leaf3_run(cf_call *cf_state, int cf_leaf, int *a, int N, int s, int B, int dim, int t)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(jacobi1d_leaf3), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim, s), // dim * s
@@ -661,49 +669,50 @@ int jacobi1d_leaf3_run(cf_call &cf_state, int cf_leaf, int *a, int N, int s, int
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &N, &B, &t, nullptr };
-  return cf_launch(cf_state, cf_leaf, jacobi1d_leaf3, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &N, &B, &t, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int U0, int M>
-int jacobi1d_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, int *a, int N, int s, int B, int dim, int t)
+static int jacobi1d_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int cf_together, int *a, int N, int s, int B, int dim, int t)
 {
-  static cf_kernel_state cf_once;
-  int cf_given_y_limit; // dim * s * B
-  if (!cf_store(cf_limit(cf_mul(cf_mul(dim, s), B)), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(jacobi1d_tile<256, 4, 8, 4>), {} },
+    { CF_KERNEL(jacobi1d_tile<256, 4, 8, 2>), {} },
+    { CF_KERNEL(jacobi1d_tile<256, 4, 8, 1>), {} },
+    { CF_KERNEL(jacobi1d_tile<128, 1, 16, 4>), {} },
+    { CF_KERNEL(jacobi1d_tile<128, 1, 16, 2>), {} },
+    { CF_KERNEL(jacobi1d_tile<128, 1, 16, 1>), {} },
+  };
+  const long long cf_given_y_limit_wide = cf_limit(cf_mul(cf_mul(dim, s), B)); // dim * s * B
+  int cf_given_y_limit = (int)cf_given_y_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_mul(cf_mul(dim, s), B), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &N, &t, &cf_given_y_limit, nullptr };
-  if (cf_together == 4) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, jacobi1d_tile<T0, U0, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  if (cf_together == 2) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, jacobi1d_tile<T0, U0, M, 2>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  return cf_launch(cf_state, cf_leaf, jacobi1d_tile<T0, U0, M, 1>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &N, &t, &cf_given_y_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)], &cf_sizes, cf_arguments);
 }
 
-template <int T0, int U0, int K, int M>
-int jacobi1d_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, int *a, int N, int s, int B, int dim, int t)
+static int jacobi1d_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int K, int cf_sweeps, int *a, int N, int s, int B, int dim, int t)
 {
-  static cf_kernel_state cf_once;
-  int cf_given_y_limit; // dim * s * B
-  if (!cf_store(cf_limit(cf_mul(cf_mul(dim, s), B)), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(jacobi1d_time<256, 4, 19, 6>), {} },
+  };
+  const long long cf_given_y_limit_wide = cf_limit(cf_mul(cf_mul(dim, s), B)); // dim * s * B
+  int cf_given_y_limit = (int)cf_given_y_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_mul(cf_mul(dim, s), B), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     cf_mul(2, cf_mul(T0, U0)), // 2*T0*U0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &N, &t, &cf_given_y_limit, &cf_sweeps, nullptr };
-  return cf_launch(cf_state, cf_leaf, jacobi1d_time<T0, U0, K, M>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &N, &t, &cf_given_y_limit, &cf_sweeps, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-int jacobi1d_run(cf_call &cf_state, int *a, int N, int s, int B, int dim, int t, int T)
+static int jacobi1d_run(cf_call *cf_state, int *a, int N, int s, int B, int dim, int t, int T)
 {
   cf_choice cf_chosen;
   jacobi1d_params cf_params = { s, B, 0, };
@@ -712,46 +721,46 @@ int jacobi1d_run(cf_call &cf_state, int *a, int N, int s, int B, int dim, int t,
   if (cf_is_done(cf_state, cf_left, 6)) return CF_OK;
   const int cf_together = cf_begins(a) && N % 4 == 0 ? 4 : cf_begins(a) && N % 2 == 0 ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[8];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { N, s, B, dim, t, cf_together, cf_left, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { N, s, B, dim, t, cf_together, cf_left, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = jacobi1d_left_out(cf_state.machine, N, dim, t, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = jacobi1d_left_out(cf_state->machine, N, dim, t, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (jacobi1d_select(cf_state.machine, N, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = jacobi1d_leaf_cost(cf_chosen.leaf, cf_state.machine, N, dim, t, &cf_params, CF_SATURATED);
-    cf_last.tile = jacobi1d_tile(cf_state.machine, N, s, B, dim, cf_together, cf_left, cf_state.tile, cf_last.tile.cost);
+    if (jacobi1d_select(cf_state->machine, N, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = jacobi1d_leaf_cost(cf_chosen.leaf, cf_state->machine, N, dim, t, &cf_params, CF_SATURATED);
+    cf_last.tile = jacobi1d_tile(cf_state->machine, N, s, B, dim, cf_together, cf_left, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 3 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 3 + cf_tile.number, "", 0, 0);
   const int cf_sweeps = cf_tile.sweeps;
   switch (cf_tile.number) {
   case 1:
-    return jacobi1d_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, cf_together, a, N, s, B, dim, t);
+    return jacobi1d_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, cf_together, a, N, s, B, dim, t);
   case 2:
-    return jacobi1d_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, cf_together, a, N, s, B, dim, t);
+    return jacobi1d_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, cf_together, a, N, s, B, dim, t);
   case 3:
-    return cf_swept(cf_state, cf_sweeps, 0, jacobi1d_time_run<256, 4, 19, 6>(cf_state, cf_chosen.leaf, cf_sweeps, a, N, s, B, dim, t));
+    return cf_swept(cf_state, cf_sweeps, 0, jacobi1d_time_run(cf_state, cf_chosen.leaf, 0, 256, 4, 19, cf_sweeps, a, N, s, B, dim, t));
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = jacobi1d_select(cf_state.machine, N, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = jacobi1d_select(cf_state->machine, N, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -767,49 +776,50 @@ int jacobi1d_run(cf_call &cf_state, int *a, int N, int s, int B, int dim, int t,
 }
 
 // The host code of jacobi1d.mf, which stands at the end of this file.
-void jacobi1d_host(cf_call &cf_state, int T, int N, int *a, int s, int B);
+static void jacobi1d_host(cf_call *cf_state, int T, int N, int *a, int s, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-int jacobi1d_call(bool cf_launches, const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params, struct CUstream_st *stream,
-    jacobi1d_params &cf_chosen, cf_choice *why)
+static int jacobi1d_call(bool cf_launches, const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params, struct CUstream_st *stream,
+    jacobi1d_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       jacobi1d_params cf_params;
       int N;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.N != N) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.N != N) {
       jacobi1d_defaults(cf_state.machine, N, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.N = N;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.s >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "s >= 1", 1, cf_chosen.s);
-  if (!(cf_chosen.B >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
+  if (!(cf_chosen->s >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "s >= 1", 1, cf_chosen->s);
+  if (!(cf_chosen->B >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen->B);
   if (!(N >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "N >= 0", 0, N);
-  if (!(!params || cf_chosen.tile <= 3))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen.tile, 3);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 3))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen->tile, 3);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  jacobi1d_host(cf_state, T, N, a, cf_chosen.s, cf_chosen.B);
+  jacobi1d_host(&cf_state, T, N, a, cf_chosen->s, cf_chosen->B);
   if (cf_state.status == CF_OK && cf_state.why && cf_state.time_tile != CF_NO_LEAF) cf_state.why->leaf = cf_state.time_tile;
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
@@ -818,54 +828,53 @@ int jacobi1d_call(bool cf_launches, const cf_machine *machine, int T, int N, int
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "T=%lld N=%lld", static_cast<long long>(T), static_cast<long long>(N));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "s=%lld B=%lld tile=%lld", static_cast<long long>(cf_chosen.s), static_cast<long long>(cf_chosen.B), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "jacobi1d", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "T=%lld N=%lld", (long long)T, (long long)N);
+    snprintf(cf_parameters, sizeof cf_parameters, "s=%lld B=%lld tile=%lld", (long long)cf_chosen->s, (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "jacobi1d", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int jacobi1d_launch_explained(const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params, struct CUstream_st *stream,
+int jacobi1d_launch_explained(const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   jacobi1d_params cf_chosen;
-  return jacobi1d_call(true, machine, T, N, a, params, stream, cf_chosen, why);
+  return jacobi1d_call(true, machine, T, N, a, params, stream, &cf_chosen, why);
 }
 
-extern "C" int jacobi1d_choose(const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params,
+int jacobi1d_choose(const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params,
     jacobi1d_params *chosen, cf_choice *why)
 {
-  jacobi1d_params cf_chosen = {};
-  const int cf_status = jacobi1d_call(false, machine, T, N, a, params, nullptr, cf_chosen, why);
+  jacobi1d_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = jacobi1d_call(false, machine, T, N, a, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int jacobi1d_launch_on(const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params, struct CUstream_st *stream)
+int jacobi1d_launch_on(const cf_machine *machine, int T, int N, int *a, const jacobi1d_params *params, struct CUstream_st *stream)
 {
-  return jacobi1d_launch_explained(machine, T, N, a, params, stream, nullptr);
+  return jacobi1d_launch_explained(machine, T, N, a, params, stream, 0);
 }
 
-extern "C" int jacobi1d_launch(int T, int N, int *a, const jacobi1d_params *params, struct CUstream_st *stream)
+int jacobi1d_launch(int T, int N, int *a, const jacobi1d_params *params, struct CUstream_st *stream)
 {
-  return jacobi1d_launch_explained(nullptr, T, N, a, params, stream, nullptr);
+  return jacobi1d_launch_explained(0, T, N, a, params, stream, 0);
 }
 
-extern "C" int jacobi1d_machine(int device, cf_machine *machine)
+int jacobi1d_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of jacobi1d.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void jacobi1d_host(cf_call &cf_state, int T, int N, int *a, int s, int B)
+static void jacobi1d_host(cf_call *cf_state, int T, int N, int *a, int s, int B)
 {
 #line 5 "jacobi1d.mf"
 
@@ -877,5 +886,4 @@ void jacobi1d_host(cf_call &cf_state, int T, int N, int *a, int s, int B)
 
 
 #line "jacobi1d.cu"
-}
 }

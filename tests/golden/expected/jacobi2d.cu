@@ -2,10 +2,10 @@
 #include "jacobi2d.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -922,19 +922,29 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) jacobi2d_2_tim
   }
 }
 
-<library/launch.cu>
-
-// ---- jacobi2d
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int jacobi2d_1_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
+<library/launch.h>
+
+} // namespace
+
+// ---- jacobi2d
+
+
+static int jacobi2d_1_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(jacobi2d_1_leaf0), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -948,17 +958,19 @@ int jacobi2d_1_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int
     },
     cf_add(cf_mul(B0, B1), cf_add(cf_mul(2, B0), cf_add(cf_mul(2, B1), 4))), // B0*B1 + 2*B0 + 2*B1 + 4 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &n, &B0, &B1, &dim0, nullptr };
-  return cf_launch(cf_state, cf_leaf, jacobi2d_1_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &n, &B0, &B1, &dim0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int jacobi2d_1_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
+static int jacobi2d_1_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(jacobi2d_1_leaf1), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -972,61 +984,72 @@ int jacobi2d_1_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &n, &B0, &B1, &dim0, nullptr };
-  return cf_launch(cf_state, cf_leaf, jacobi2d_1_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &n, &B0, &B1, &dim0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int T1, int U0, int U1, int M>
-int jacobi2d_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n)
+static int jacobi2d_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int cf_together, float *a, float *b, int n)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  int cf_given_y0_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(jacobi2d_1_tile<8, 32, 2, 4, 6, 4>), {} },
+    { CF_KERNEL(jacobi2d_1_tile<8, 32, 2, 4, 6, 2>), {} },
+    { CF_KERNEL(jacobi2d_1_tile<8, 32, 2, 4, 6, 1>), {} },
+    { CF_KERNEL(jacobi2d_1_tile<4, 128, 8, 1, 4, 4>), {} },
+    { CF_KERNEL(jacobi2d_1_tile<4, 128, 8, 1, 4, 2>), {} },
+    { CF_KERNEL(jacobi2d_1_tile<4, 128, 8, 1, 4, 1>), {} },
+    { CF_KERNEL(jacobi2d_1_tile<4, 32, 2, 1, 8, 4>), {} },
+    { CF_KERNEL(jacobi2d_1_tile<4, 32, 2, 1, 8, 2>), {} },
+    { CF_KERNEL(jacobi2d_1_tile<4, 32, 2, 1, 8, 1>), {} },
+  };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_sub(n, 2), cf_mul(T1, U1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
-  if (cf_together == 4) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, jacobi2d_1_tile<T0, T1, U0, U1, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  if (cf_together == 2) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, jacobi2d_1_tile<T0, T1, U0, U1, M, 2>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  return cf_launch(cf_state, cf_leaf, jacobi2d_1_tile<T0, T1, U0, U1, M, 1>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)], &cf_sizes, cf_arguments);
 }
 
-template <int T0, int T1, int U0, int U1, int K, int M>
-int jacobi2d_1_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, float *a, float *b, int n)
+static int jacobi2d_1_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int K, int cf_sweeps, float *a, float *b, int n)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  int cf_given_y0_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(jacobi2d_1_time<4, 128, 24, 1, 7, 2>), {} },
+    { CF_KERNEL(jacobi2d_1_time<2, 128, 20, 1, 7, 4>), {} },
+  };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     cf_mul(2, cf_mul(T0, cf_mul(T1, cf_mul(U0, U1)))), // 2*T0*T1*U0*U1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_sweeps, nullptr };
-  return cf_launch(cf_state, cf_leaf, jacobi2d_1_time<T0, T1, U0, U1, K, M>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_sweeps, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-int jacobi2d_1_run(cf_call &cf_state, float *a, float *b, int n, int B0, int B1, int dim0, int dim1, int T, int t)
+static int jacobi2d_1_run(cf_call *cf_state, float *a, float *b, int n, int B0, int B1, int dim0, int dim1, int T, int t)
 {
   cf_choice cf_chosen;
   jacobi2d_params cf_params = { B0, B1, 0, };
@@ -1036,50 +1059,50 @@ int jacobi2d_1_run(cf_call &cf_state, float *a, float *b, int n, int B0, int B1,
   if (cf_is_done(cf_state, cf_left, 5)) return CF_OK;
   const int cf_together = cf_begins(a) && n % 4 == 0 && cf_begins(b) ? 4 : cf_begins(a) && n % 2 == 0 && cf_begins(b) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[8];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, dim0, dim1, B0, B1, cf_together, cf_left, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, dim0, dim1, B0, B1, cf_together, cf_left, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = jacobi2d_1_left_out(cf_state.machine, n, dim0, dim1, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = jacobi2d_1_left_out(cf_state->machine, n, dim0, dim1, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (jacobi2d_1_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = jacobi2d_1_leaf_cost(cf_chosen.leaf, cf_state.machine, n, dim0, dim1, &cf_params, CF_SATURATED);
-    cf_last.tile = jacobi2d_1_tile(cf_state.machine, n, cf_together, cf_left, cf_state.tile, cf_last.tile.cost);
+    if (jacobi2d_1_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = jacobi2d_1_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, &cf_params, CF_SATURATED);
+    cf_last.tile = jacobi2d_1_tile(cf_state->machine, n, cf_together, cf_left, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   const int cf_sweeps = cf_tile.sweeps;
   switch (cf_tile.number) {
   case 1:
-    return jacobi2d_1_tile_run<8, 32, 2, 4, 6>(cf_state, cf_chosen.leaf, cf_together, a, b, n);
+    return jacobi2d_1_tile_run(cf_state, cf_chosen.leaf, 0, 8, 32, 2, 4, cf_together, a, b, n);
   case 2:
-    return jacobi2d_1_tile_run<4, 128, 8, 1, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, n);
+    return jacobi2d_1_tile_run(cf_state, cf_chosen.leaf, 1, 4, 128, 8, 1, cf_together, a, b, n);
   case 3:
-    return jacobi2d_1_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n);
+    return jacobi2d_1_tile_run(cf_state, cf_chosen.leaf, 2, 4, 32, 2, 1, cf_together, a, b, n);
   case 4:
-    return cf_swept(cf_state, cf_sweeps, 0, jacobi2d_1_time_run<4, 128, 24, 1, 7, 2>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n));
+    return cf_swept(cf_state, cf_sweeps, 0, jacobi2d_1_time_run(cf_state, cf_chosen.leaf, 0, 4, 128, 24, 1, 7, cf_sweeps, a, b, n));
   case 5:
-    return cf_swept(cf_state, cf_sweeps, 1, jacobi2d_1_time_run<2, 128, 20, 1, 7, 4>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n));
+    return cf_swept(cf_state, cf_sweeps, 1, jacobi2d_1_time_run(cf_state, cf_chosen.leaf, 1, 2, 128, 20, 1, 7, cf_sweeps, a, b, n));
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 3)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 3)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = jacobi2d_1_select(cf_state.machine, n, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = jacobi2d_1_select(cf_state->machine, n, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -1091,13 +1114,15 @@ int jacobi2d_1_run(cf_call &cf_state, float *a, float *b, int n, int B0, int B1,
   }
 }
 
-int jacobi2d_2_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
+static int jacobi2d_2_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(jacobi2d_2_leaf0), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -1111,17 +1136,19 @@ int jacobi2d_2_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int
     },
     cf_add(cf_mul(B0, B1), cf_add(cf_mul(2, B0), cf_add(cf_mul(2, B1), 4))), // B0*B1 + 2*B0 + 2*B1 + 4 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &n, &B0, &B1, &dim0, nullptr };
-  return cf_launch(cf_state, cf_leaf, jacobi2d_2_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &n, &B0, &B1, &dim0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int jacobi2d_2_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
+static int jacobi2d_2_leaf1_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, int B0, int B1, int dim0, int dim1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(jacobi2d_2_leaf1), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -1135,61 +1162,72 @@ int jacobi2d_2_leaf1_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &n, &B0, &B1, &dim0, nullptr };
-  return cf_launch(cf_state, cf_leaf, jacobi2d_2_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &n, &B0, &B1, &dim0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int T1, int U0, int U1, int M>
-int jacobi2d_2_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n)
+static int jacobi2d_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int cf_together, float *a, float *b, int n)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  int cf_given_y0_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(jacobi2d_2_tile<8, 32, 2, 4, 6, 4>), {} },
+    { CF_KERNEL(jacobi2d_2_tile<8, 32, 2, 4, 6, 2>), {} },
+    { CF_KERNEL(jacobi2d_2_tile<8, 32, 2, 4, 6, 1>), {} },
+    { CF_KERNEL(jacobi2d_2_tile<4, 128, 8, 1, 4, 4>), {} },
+    { CF_KERNEL(jacobi2d_2_tile<4, 128, 8, 1, 4, 2>), {} },
+    { CF_KERNEL(jacobi2d_2_tile<4, 128, 8, 1, 4, 1>), {} },
+    { CF_KERNEL(jacobi2d_2_tile<4, 32, 2, 1, 8, 4>), {} },
+    { CF_KERNEL(jacobi2d_2_tile<4, 32, 2, 1, 8, 2>), {} },
+    { CF_KERNEL(jacobi2d_2_tile<4, 32, 2, 1, 8, 1>), {} },
+  };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_sub(n, 2), cf_mul(T1, U1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
-  if (cf_together == 4) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, jacobi2d_2_tile<T0, T1, U0, U1, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  if (cf_together == 2) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, jacobi2d_2_tile<T0, T1, U0, U1, M, 2>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  return cf_launch(cf_state, cf_leaf, jacobi2d_2_tile<T0, T1, U0, U1, M, 1>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)], &cf_sizes, cf_arguments);
 }
 
-template <int T0, int T1, int U0, int U1, int K, int M>
-int jacobi2d_2_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, float *a, float *b, int n)
+static int jacobi2d_2_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int K, int cf_sweeps, float *a, float *b, int n)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  int cf_given_y0_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(jacobi2d_2_time<4, 128, 24, 1, 7, 2>), {} },
+    { CF_KERNEL(jacobi2d_2_time<2, 128, 20, 1, 7, 4>), {} },
+  };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T1, U1), cf_mul(2, cf_sub(K, 1))))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     cf_mul(2, cf_mul(T0, cf_mul(T1, cf_mul(U0, U1)))), // 2*T0*T1*U0*U1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_sweeps, nullptr };
-  return cf_launch(cf_state, cf_leaf, jacobi2d_2_time<T0, T1, U0, U1, K, M>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_sweeps, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-int jacobi2d_2_run(cf_call &cf_state, float *a, float *b, int n, int B0, int B1, int dim0, int dim1, int T, int t)
+static int jacobi2d_2_run(cf_call *cf_state, float *a, float *b, int n, int B0, int B1, int dim0, int dim1, int T, int t)
 {
   cf_choice cf_chosen;
   jacobi2d_params cf_params = { B0, B1, 0, };
@@ -1199,50 +1237,50 @@ int jacobi2d_2_run(cf_call &cf_state, float *a, float *b, int n, int B0, int B1,
   if (cf_is_done(cf_state, cf_left, 5)) return CF_OK;
   const int cf_together = cf_begins(b) && n % 4 == 0 && cf_begins(a) ? 4 : cf_begins(b) && n % 2 == 0 && cf_begins(a) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[8];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, dim0, dim1, B0, B1, cf_together, cf_left, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, dim0, dim1, B0, B1, cf_together, cf_left, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = jacobi2d_2_left_out(cf_state.machine, n, dim0, dim1, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = jacobi2d_2_left_out(cf_state->machine, n, dim0, dim1, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (jacobi2d_2_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = jacobi2d_2_leaf_cost(cf_chosen.leaf, cf_state.machine, n, dim0, dim1, &cf_params, CF_SATURATED);
-    cf_last.tile = jacobi2d_2_tile(cf_state.machine, n, cf_together, cf_left, cf_state.tile, cf_last.tile.cost);
+    if (jacobi2d_2_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = jacobi2d_2_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, &cf_params, CF_SATURATED);
+    cf_last.tile = jacobi2d_2_tile(cf_state->machine, n, cf_together, cf_left, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   const int cf_sweeps = cf_tile.sweeps;
   switch (cf_tile.number) {
   case 1:
-    return jacobi2d_2_tile_run<8, 32, 2, 4, 6>(cf_state, cf_chosen.leaf, cf_together, a, b, n);
+    return jacobi2d_2_tile_run(cf_state, cf_chosen.leaf, 0, 8, 32, 2, 4, cf_together, a, b, n);
   case 2:
-    return jacobi2d_2_tile_run<4, 128, 8, 1, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, n);
+    return jacobi2d_2_tile_run(cf_state, cf_chosen.leaf, 1, 4, 128, 8, 1, cf_together, a, b, n);
   case 3:
-    return jacobi2d_2_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n);
+    return jacobi2d_2_tile_run(cf_state, cf_chosen.leaf, 2, 4, 32, 2, 1, cf_together, a, b, n);
   case 4:
-    return cf_swept(cf_state, cf_sweeps, 0, jacobi2d_2_time_run<4, 128, 24, 1, 7, 2>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n));
+    return cf_swept(cf_state, cf_sweeps, 0, jacobi2d_2_time_run(cf_state, cf_chosen.leaf, 0, 4, 128, 24, 1, 7, cf_sweeps, a, b, n));
   case 5:
-    return cf_swept(cf_state, cf_sweeps, 1, jacobi2d_2_time_run<2, 128, 20, 1, 7, 4>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n));
+    return cf_swept(cf_state, cf_sweeps, 1, jacobi2d_2_time_run(cf_state, cf_chosen.leaf, 1, 2, 128, 20, 1, 7, cf_sweeps, a, b, n));
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 3)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 3)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = jacobi2d_2_select(cf_state.machine, n, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = jacobi2d_2_select(cf_state->machine, n, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -1255,49 +1293,50 @@ int jacobi2d_2_run(cf_call &cf_state, float *a, float *b, int n, int B0, int B1,
 }
 
 // The host code of jacobi2d.mf, which stands at the end of this file.
-void jacobi2d_host(cf_call &cf_state, int T, int n, float *a, float *b, int B0, int B1);
+static void jacobi2d_host(cf_call *cf_state, int T, int n, float *a, float *b, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-int jacobi2d_call(bool cf_launches, const cf_machine *machine, int T, int n, float *a, float *b, const jacobi2d_params *params, struct CUstream_st *stream,
-    jacobi2d_params &cf_chosen, cf_choice *why)
+static int jacobi2d_call(bool cf_launches, const cf_machine *machine, int T, int n, float *a, float *b, const jacobi2d_params *params, struct CUstream_st *stream,
+    jacobi2d_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       jacobi2d_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
       jacobi2d_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B0 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
-  if (!(cf_chosen.B1 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen.B1);
+  if (!(cf_chosen->B0 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen->B0);
+  if (!(cf_chosen->B1 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen->B1);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen.tile <= 5))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 5", cf_chosen.tile, 5);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 5))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 5", cf_chosen->tile, 5);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  jacobi2d_host(cf_state, T, n, a, b, cf_chosen.B0, cf_chosen.B1);
+  jacobi2d_host(&cf_state, T, n, a, b, cf_chosen->B0, cf_chosen->B1);
   if (cf_state.status == CF_OK && cf_state.why && cf_state.time_tile != CF_NO_LEAF) cf_state.why->leaf = cf_state.time_tile;
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
@@ -1306,54 +1345,53 @@ int jacobi2d_call(bool cf_launches, const cf_machine *machine, int T, int n, flo
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "T=%lld n=%lld", static_cast<long long>(T), static_cast<long long>(n));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", static_cast<long long>(cf_chosen.B0), static_cast<long long>(cf_chosen.B1), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "jacobi2d", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "T=%lld n=%lld", (long long)T, (long long)n);
+    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "jacobi2d", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int jacobi2d_launch_explained(const cf_machine *machine, int T, int n, float *a, float *b, const jacobi2d_params *params, struct CUstream_st *stream,
+int jacobi2d_launch_explained(const cf_machine *machine, int T, int n, float *a, float *b, const jacobi2d_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   jacobi2d_params cf_chosen;
-  return jacobi2d_call(true, machine, T, n, a, b, params, stream, cf_chosen, why);
+  return jacobi2d_call(true, machine, T, n, a, b, params, stream, &cf_chosen, why);
 }
 
-extern "C" int jacobi2d_choose(const cf_machine *machine, int T, int n, float *a, float *b, const jacobi2d_params *params,
+int jacobi2d_choose(const cf_machine *machine, int T, int n, float *a, float *b, const jacobi2d_params *params,
     jacobi2d_params *chosen, cf_choice *why)
 {
-  jacobi2d_params cf_chosen = {};
-  const int cf_status = jacobi2d_call(false, machine, T, n, a, b, params, nullptr, cf_chosen, why);
+  jacobi2d_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = jacobi2d_call(false, machine, T, n, a, b, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int jacobi2d_launch_on(const cf_machine *machine, int T, int n, float *a, float *b, const jacobi2d_params *params, struct CUstream_st *stream)
+int jacobi2d_launch_on(const cf_machine *machine, int T, int n, float *a, float *b, const jacobi2d_params *params, struct CUstream_st *stream)
 {
-  return jacobi2d_launch_explained(machine, T, n, a, b, params, stream, nullptr);
+  return jacobi2d_launch_explained(machine, T, n, a, b, params, stream, 0);
 }
 
-extern "C" int jacobi2d_launch(int T, int n, float *a, float *b, const jacobi2d_params *params, struct CUstream_st *stream)
+int jacobi2d_launch(int T, int n, float *a, float *b, const jacobi2d_params *params, struct CUstream_st *stream)
 {
-  return jacobi2d_launch_explained(nullptr, T, n, a, b, params, stream, nullptr);
+  return jacobi2d_launch_explained(0, T, n, a, b, params, stream, 0);
 }
 
-extern "C" int jacobi2d_machine(int device, cf_machine *machine)
+int jacobi2d_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of jacobi2d.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void jacobi2d_host(cf_call &cf_state, int T, int n, float *a, float *b, int B0, int B1)
+static void jacobi2d_host(cf_call *cf_state, int T, int n, float *a, float *b, int B0, int B1)
 {
 #line 5 "jacobi2d.mf"
 
@@ -1370,5 +1408,4 @@ void jacobi2d_host(cf_call &cf_state, int T, int n, float *a, float *b, int B0, 
   }
 
 #line "jacobi2d.cu"
-}
 }

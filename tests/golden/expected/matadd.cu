@@ -2,10 +2,10 @@
 #include "matadd.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -156,21 +156,32 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matadd_tile(
   }
 }
 
-<library/launch.cu>
-
-// ---- matadd
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int matadd_leaf0_run(cf_call &cf_state, int cf_leaf, const int *a, const int *b, int *c, int N, int B0, int B1, int dim0, int dim1)
+<library/launch.h>
+
+} // namespace
+
+// ---- matadd
+
+
+static int matadd_leaf0_run(cf_call *cf_state, int cf_leaf, const int *a, const int *b, int *c, int N, int B0, int B1, int dim0, int dim1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // N
-  if (!cf_store(N, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // N
-  if (!cf_store(N, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // N
-  if (!cf_store(N, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(matadd_leaf0), {} };
+  const long long cf_given_a_stride0_wide = N; // N
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = N; // N
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = N; // N
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -184,19 +195,22 @@ int matadd_leaf0_run(cf_call &cf_state, int cf_leaf, const int *a, const int *b,
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &B0, &B1, &dim0, nullptr };
-  return cf_launch(cf_state, cf_leaf, matadd_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &B0, &B1, &dim0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int matadd_leaf1_run(cf_call &cf_state, int cf_leaf, const int *a, const int *b, int *c, int N, int B0, int B1, int dim0, int dim1)
+static int matadd_leaf1_run(cf_call *cf_state, int cf_leaf, const int *a, const int *b, int *c, int N, int B0, int B1, int dim0, int dim1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // N
-  if (!cf_store(N, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // N
-  if (!cf_store(N, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // N
-  if (!cf_store(N, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(matadd_leaf1), {} };
+  const long long cf_given_a_stride0_wide = N; // N
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = N; // N
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = N; // N
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, 2), // dim1 * 2
@@ -210,77 +224,84 @@ int matadd_leaf1_run(cf_call &cf_state, int cf_leaf, const int *a, const int *b,
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &B0, &B1, &dim0, nullptr };
-  return cf_launch(cf_state, cf_leaf, matadd_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &B0, &B1, &dim0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int T1, int U0, int U1, int M>
-int matadd_tile_run(cf_call &cf_state, int cf_leaf, const int *a, const int *b, int *c, int N, int B0, int B1, int dim0, int dim1)
+static int matadd_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, const int *a, const int *b, int *c, int N, int B0, int B1, int dim0, int dim1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // N
-  if (!cf_store(N, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // N
-  if (!cf_store(N, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // N
-  if (!cf_store(N, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
-  int cf_given_y0_limit; // dim0 * B0
-  if (!cf_store(cf_limit(cf_mul(dim0, B0)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // dim1 * B1
-  if (!cf_store(cf_limit(cf_mul(dim1, B1)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(matadd_tile<1, 256, 1, 4, 4>), {} },
+    { CF_KERNEL(matadd_tile<4, 32, 2, 1, 8>), {} },
+  };
+  const long long cf_given_a_stride0_wide = N; // N
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = N; // N
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = N; // N
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(cf_mul(dim0, B0)); // dim0 * B0
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(cf_mul(dim1, B1)); // dim1 * B1
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_mul(dim1, B1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
-  return cf_launch(cf_state, cf_leaf, matadd_tile<T0, T1, U0, U1, M>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &N, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-int matadd_run(cf_call &cf_state, const int *a, const int *b, int *c, int N, int B0, int B1, int dim0, int dim1)
+static int matadd_run(cf_call *cf_state, const int *a, const int *b, int *c, int N, int B0, int B1, int dim0, int dim1)
 {
   cf_choice cf_chosen;
   matadd_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(dim0)) return CF_OK; // dim0
   if (cf_is_empty(dim1)) return CF_OK; // dim1
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[8];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { B0, B1, dim0, dim1, N, 1, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { B0, B1, dim0, dim1, N, 1, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = matadd_left_out(cf_state.machine, N, dim0, dim1, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = matadd_left_out(cf_state->machine, N, dim0, dim1, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (matadd_select(cf_state.machine, N, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = matadd_leaf_cost(cf_chosen.leaf, cf_state.machine, N, dim0, dim1, &cf_params, CF_SATURATED);
-    cf_last.tile = matadd_tile(cf_state.machine, B0, B1, dim0, dim1, 1, 1, cf_state.tile, cf_last.tile.cost);
+    if (matadd_select(cf_state->machine, N, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = matadd_leaf_cost(cf_chosen.leaf, cf_state->machine, N, dim0, dim1, &cf_params, CF_SATURATED);
+    cf_last.tile = matadd_tile(cf_state->machine, B0, B1, dim0, dim1, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return matadd_tile_run<1, 256, 1, 4, 4>(cf_state, cf_chosen.leaf, a, b, c, N, B0, B1, dim0, dim1);
+    return matadd_tile_run(cf_state, cf_chosen.leaf, 0, 1, 256, 1, 4, a, b, c, N, B0, B1, dim0, dim1);
   case 2:
-    return matadd_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, a, b, c, N, B0, B1, dim0, dim1);
+    return matadd_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, a, b, c, N, B0, B1, dim0, dim1);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = matadd_select(cf_state.machine, N, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = matadd_select(cf_state->machine, N, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -293,49 +314,50 @@ int matadd_run(cf_call &cf_state, const int *a, const int *b, int *c, int N, int
 }
 
 // The host code of matadd.mf, which stands at the end of this file.
-void matadd_host(cf_call &cf_state, int N, const int *a, const int *b, int *c, int B0, int B1);
+static void matadd_host(cf_call *cf_state, int N, const int *a, const int *b, int *c, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-int matadd_call(bool cf_launches, const cf_machine *machine, int N, const int *a, const int *b, int *c, const matadd_params *params, struct CUstream_st *stream,
-    matadd_params &cf_chosen, cf_choice *why)
+static int matadd_call(bool cf_launches, const cf_machine *machine, int N, const int *a, const int *b, int *c, const matadd_params *params, struct CUstream_st *stream,
+    matadd_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       matadd_params cf_params;
       int N;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.N != N) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.N != N) {
       matadd_defaults(cf_state.machine, N, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.N = N;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B0 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
-  if (!(cf_chosen.B1 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen.B1);
+  if (!(cf_chosen->B0 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen->B0);
+  if (!(cf_chosen->B1 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen->B1);
   if (!(N >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "N >= 0", 0, N);
-  if (!(!params || cf_chosen.tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen.tile, 2);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 2))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  matadd_host(cf_state, N, a, b, c, cf_chosen.B0, cf_chosen.B1);
+  matadd_host(&cf_state, N, a, b, c, cf_chosen->B0, cf_chosen->B1);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -343,54 +365,53 @@ int matadd_call(bool cf_launches, const cf_machine *machine, int N, const int *a
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[256] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "N=%lld", static_cast<long long>(N));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", static_cast<long long>(cf_chosen.B0), static_cast<long long>(cf_chosen.B1), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "matadd", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "N=%lld", (long long)N);
+    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "matadd", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int matadd_launch_explained(const cf_machine *machine, int N, const int *a, const int *b, int *c, const matadd_params *params, struct CUstream_st *stream,
+int matadd_launch_explained(const cf_machine *machine, int N, const int *a, const int *b, int *c, const matadd_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   matadd_params cf_chosen;
-  return matadd_call(true, machine, N, a, b, c, params, stream, cf_chosen, why);
+  return matadd_call(true, machine, N, a, b, c, params, stream, &cf_chosen, why);
 }
 
-extern "C" int matadd_choose(const cf_machine *machine, int N, const int *a, const int *b, int *c, const matadd_params *params,
+int matadd_choose(const cf_machine *machine, int N, const int *a, const int *b, int *c, const matadd_params *params,
     matadd_params *chosen, cf_choice *why)
 {
-  matadd_params cf_chosen = {};
-  const int cf_status = matadd_call(false, machine, N, a, b, c, params, nullptr, cf_chosen, why);
+  matadd_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = matadd_call(false, machine, N, a, b, c, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int matadd_launch_on(const cf_machine *machine, int N, const int *a, const int *b, int *c, const matadd_params *params, struct CUstream_st *stream)
+int matadd_launch_on(const cf_machine *machine, int N, const int *a, const int *b, int *c, const matadd_params *params, struct CUstream_st *stream)
 {
-  return matadd_launch_explained(machine, N, a, b, c, params, stream, nullptr);
+  return matadd_launch_explained(machine, N, a, b, c, params, stream, 0);
 }
 
-extern "C" int matadd_launch(int N, const int *a, const int *b, int *c, const matadd_params *params, struct CUstream_st *stream)
+int matadd_launch(int N, const int *a, const int *b, int *c, const matadd_params *params, struct CUstream_st *stream)
 {
-  return matadd_launch_explained(nullptr, N, a, b, c, params, stream, nullptr);
+  return matadd_launch_explained(0, N, a, b, c, params, stream, 0);
 }
 
-extern "C" int matadd_machine(int device, cf_machine *machine)
+int matadd_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of matadd.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void matadd_host(cf_call &cf_state, int N, const int *a, const int *b, int *c, int B0, int B1)
+static void matadd_host(cf_call *cf_state, int N, const int *a, const int *b, int *c, int B0, int B1)
 {
 #line 5 "matadd.mf"
 
@@ -401,5 +422,4 @@ void matadd_host(cf_call &cf_state, int N, const int *a, const int *b, int *c, i
 
 
 #line "matadd.cu"
-}
 }

@@ -2,10 +2,10 @@
 #include "matmul.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -401,21 +401,32 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
   }
 }
 
-<library/launch.cu>
-
-// ---- matmul
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int matmul_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
+<library/launch.h>
+
+} // namespace
+
+// ---- matmul
+
+
+static int matmul_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // n
-  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(matmul_leaf0), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n; // n
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -429,19 +440,22 @@ int matmul_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, const float
     },
     cf_add(cf_mul(B0, cf_mul(s, ub1)), cf_mul(B0, B0)), // s*B0*ub1 + B0^2 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &s, &dim0, nullptr };
-  return cf_launch(cf_state, cf_leaf, matmul_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &s, &dim0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int matmul_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
+static int matmul_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // n
-  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(matmul_leaf1), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n; // n
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim1, // dim1
@@ -455,19 +469,22 @@ int matmul_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, const float
     },
     cf_add(cf_mul(B0, cf_mul(s, ub1)), cf_mul(B0, B0)), // s*B0*ub1 + B0^2 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &s, &dim0, nullptr };
-  return cf_launch(cf_state, cf_leaf, matmul_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &s, &dim0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int matmul_leaf2_run(cf_call &cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
+static int matmul_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // n
-  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(matmul_leaf2), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n; // n
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
@@ -481,19 +498,22 @@ int matmul_leaf2_run(cf_call &cf_state, int cf_leaf, const float *a, const float
     },
     cf_add(cf_mul(B0, B0), cf_mul(B0, ub1)), // B0^2 + B0*ub1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, nullptr };
-  return cf_launch(cf_state, cf_leaf, matmul_leaf2, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int matmul_leaf3_run(cf_call &cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
+static int matmul_leaf3_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // n
-  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(matmul_leaf3), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n; // n
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
@@ -507,19 +527,22 @@ int matmul_leaf3_run(cf_call &cf_state, int cf_leaf, const float *a, const float
     },
     cf_add(cf_mul(B0, B0), cf_mul(B0, ub1)), // B0^2 + B0*ub1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, nullptr };
-  return cf_launch(cf_state, cf_leaf, matmul_leaf3, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int matmul_leaf4_run(cf_call &cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
+static int matmul_leaf4_run(cf_call *cf_state, int cf_leaf, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // n
-  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(matmul_leaf4), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n; // n
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim1, s), // dim1 * s
@@ -533,40 +556,54 @@ int matmul_leaf4_run(cf_call &cf_state, int cf_leaf, const float *a, const float
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, nullptr };
-  return cf_launch(cf_state, cf_leaf, matmul_leaf4, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &B0, &ub1, &dim0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int T1, int U0, int U1, int D, int S, int M>
-int matmul_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
+static int matmul_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S, int cf_together, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // n
-  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
-  int cf_given_y0_limit; // dim0 * B0
-  if (!cf_store(cf_limit(cf_mul(dim0, B0)), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // dim1 * s * ub1
-  if (!cf_store(cf_limit(cf_mul(cf_mul(dim1, s), ub1)), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
-  int cf_given_k_z_limit; // n / B0 * B0
-  if (!cf_store(cf_limit(cf_mul(cf_div(n, B0), B0)), cf_given_k_z_limit)) return cf_too_large(cf_state, "cf_given_k_z_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(matmul_tile<16, 16, 8, 8, 16, 3, 2, 4>), {} },
+    { CF_KERNEL(matmul_tile<16, 16, 8, 8, 16, 3, 2, 1>), {} },
+    { CF_KERNEL(matmul_tile<16, 16, 8, 8, 8, 4, 2, 4>), {} },
+    { CF_KERNEL(matmul_tile<16, 16, 8, 8, 8, 4, 2, 1>), {} },
+    { CF_KERNEL(matmul_tile<8, 16, 8, 8, 8, 4, 4, 4>), {} },
+    { CF_KERNEL(matmul_tile<8, 16, 8, 8, 8, 4, 4, 1>), {} },
+    { CF_KERNEL(matmul_tile<8, 32, 8, 4, 16, 4, 2, 4>), {} },
+    { CF_KERNEL(matmul_tile<8, 32, 8, 4, 16, 4, 2, 1>), {} },
+    { CF_KERNEL(matmul_tile<8, 16, 4, 4, 32, 3, 4, 4>), {} },
+    { CF_KERNEL(matmul_tile<8, 16, 4, 4, 32, 3, 4, 1>), {} },
+    { CF_KERNEL(matmul_tile<8, 8, 4, 4, 16, 2, 8, 4>), {} },
+    { CF_KERNEL(matmul_tile<8, 8, 4, 4, 16, 2, 8, 1>), {} },
+  };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n; // n
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(cf_mul(dim0, B0)); // dim0 * B0
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(cf_mul(cf_mul(dim1, s), ub1)); // dim1 * s * ub1
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_k_z_limit_wide = cf_limit(cf_mul(cf_div(n, B0), B0)); // n / B0 * B0
+  int cf_given_k_z_limit = (int)cf_given_k_z_limit_wide;
+  if (!cf_fits(cf_state, cf_given_k_z_limit_wide, (long long)cf_given_k_z_limit, "cf_given_k_z_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(cf_mul(dim0, B0), cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(cf_mul(cf_mul(dim1, s), ub1), cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(4, cf_mul(D, S)))), // T0*U0*D*S + T1*U1*D*S + 4*D*S words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_k_z_limit, nullptr };
-  if (cf_together == 4) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, matmul_tile<T0, T1, U0, U1, D, S, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  return cf_launch(cf_state, cf_leaf, matmul_tile<T0, T1, U0, U1, D, S, M, 1>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_k_z_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
-int matmul_run(cf_call &cf_state, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
+static int matmul_run(cf_call *cf_state, const float *a, const float *b, float *c, int n, int B0, int ub1, int s, int dim0, int dim1)
 {
   cf_choice cf_chosen;
   matmul_params cf_params = { B0, ub1, s, 0, };
@@ -574,51 +611,51 @@ int matmul_run(cf_call &cf_state, const float *a, const float *b, float *c, int 
   if (cf_is_empty(dim1)) return CF_OK; // dim1
   const int cf_together = cf_begins(a) && n % 4 == 0 && cf_begins(b) ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[9];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B0, ub1, s, dim0, dim1, cf_together, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, B0, ub1, s, dim0, dim1, cf_together, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = matmul_left_out(cf_state.machine, n, dim0, dim1, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = matmul_left_out(cf_state->machine, n, dim0, dim1, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (matmul_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = matmul_leaf_cost(cf_chosen.leaf, cf_state.machine, n, dim0, dim1, &cf_params, CF_SATURATED);
-    cf_last.tile = matmul_tile(cf_state.machine, n, B0, ub1, s, dim0, dim1, cf_together, 1, cf_state.tile, cf_last.tile.cost);
+    if (matmul_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = matmul_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim0, dim1, &cf_params, CF_SATURATED);
+    cf_last.tile = matmul_tile(cf_state->machine, n, B0, ub1, s, dim0, dim1, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 4 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 4 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return matmul_tile_run<16, 16, 8, 8, 16, 3, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
+    return matmul_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
   case 2:
-    return matmul_tile_run<16, 16, 8, 8, 8, 4, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
+    return matmul_tile_run(cf_state, cf_chosen.leaf, 1, 16, 16, 8, 8, 8, 4, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
   case 3:
-    return matmul_tile_run<8, 16, 8, 8, 8, 4, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
+    return matmul_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 8, 8, 8, 4, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
   case 4:
-    return matmul_tile_run<8, 32, 8, 4, 16, 4, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
+    return matmul_tile_run(cf_state, cf_chosen.leaf, 3, 8, 32, 8, 4, 16, 4, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
   case 5:
-    return matmul_tile_run<8, 16, 4, 4, 32, 3, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
+    return matmul_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
   case 6:
-    return matmul_tile_run<8, 8, 4, 4, 16, 2, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
+    return matmul_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, a, b, c, n, B0, ub1, s, dim0, dim1);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 6)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 6)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = matmul_select(cf_state.machine, n, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = matmul_select(cf_state->machine, n, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -637,51 +674,52 @@ int matmul_run(cf_call &cf_state, const float *a, const float *b, float *c, int 
 }
 
 // The host code of matmul.mf, which stands at the end of this file.
-void matmul_host(cf_call &cf_state, int n, const float *a, const float *b, float *c, int B0, int ub1, int s);
+static void matmul_host(cf_call *cf_state, int n, const float *a, const float *b, float *c, int B0, int ub1, int s);
 
 // Decides about a call, and launches unless that is not asked for.
-int matmul_call(bool cf_launches, const cf_machine *machine, int n, const float *a, const float *b, float *c, const matmul_params *params, struct CUstream_st *stream,
-    matmul_params &cf_chosen, cf_choice *why)
+static int matmul_call(bool cf_launches, const cf_machine *machine, int n, const float *a, const float *b, float *c, const matmul_params *params, struct CUstream_st *stream,
+    matmul_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       matmul_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
       matmul_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B0 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
-  if (!(cf_chosen.ub1 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "ub1 >= 1", 1, cf_chosen.ub1);
-  if (!(cf_chosen.s >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "s >= 1", 1, cf_chosen.s);
+  if (!(cf_chosen->B0 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen->B0);
+  if (!(cf_chosen->ub1 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "ub1 >= 1", 1, cf_chosen->ub1);
+  if (!(cf_chosen->s >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "s >= 1", 1, cf_chosen->s);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen.tile <= 6))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 6", cf_chosen.tile, 6);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 6))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 6", cf_chosen->tile, 6);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  matmul_host(cf_state, n, a, b, c, cf_chosen.B0, cf_chosen.ub1, cf_chosen.s);
+  matmul_host(&cf_state, n, a, b, c, cf_chosen->B0, cf_chosen->ub1, cf_chosen->s);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -689,46 +727,46 @@ int matmul_call(bool cf_launches, const cf_machine *machine, int n, const float 
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[320] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", static_cast<long long>(n));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld ub1=%lld s=%lld tile=%lld", static_cast<long long>(cf_chosen.B0), static_cast<long long>(cf_chosen.ub1), static_cast<long long>(cf_chosen.s), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "matmul", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
+    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld ub1=%lld s=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->ub1, (long long)cf_chosen->s, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "matmul", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int matmul_launch_explained(const cf_machine *machine, int n, const float *a, const float *b, float *c, const matmul_params *params, struct CUstream_st *stream,
+int matmul_launch_explained(const cf_machine *machine, int n, const float *a, const float *b, float *c, const matmul_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   matmul_params cf_chosen;
-  return matmul_call(true, machine, n, a, b, c, params, stream, cf_chosen, why);
+  return matmul_call(true, machine, n, a, b, c, params, stream, &cf_chosen, why);
 }
 
-extern "C" int matmul_choose(const cf_machine *machine, int n, const float *a, const float *b, float *c, const matmul_params *params,
+int matmul_choose(const cf_machine *machine, int n, const float *a, const float *b, float *c, const matmul_params *params,
     matmul_params *chosen, cf_choice *why)
 {
-  matmul_params cf_chosen = {};
-  const int cf_status = matmul_call(false, machine, n, a, b, c, params, nullptr, cf_chosen, why);
+  matmul_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = matmul_call(false, machine, n, a, b, c, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int matmul_launch_on(const cf_machine *machine, int n, const float *a, const float *b, float *c, const matmul_params *params, struct CUstream_st *stream)
+int matmul_launch_on(const cf_machine *machine, int n, const float *a, const float *b, float *c, const matmul_params *params, struct CUstream_st *stream)
 {
-  return matmul_launch_explained(machine, n, a, b, c, params, stream, nullptr);
+  return matmul_launch_explained(machine, n, a, b, c, params, stream, 0);
 }
 
-extern "C" int matmul_launch(int n, const float *a, const float *b, float *c, const matmul_params *params, struct CUstream_st *stream)
+int matmul_launch(int n, const float *a, const float *b, float *c, const matmul_params *params, struct CUstream_st *stream)
 {
-  return matmul_launch_explained(nullptr, n, a, b, c, params, stream, nullptr);
+  return matmul_launch_explained(0, n, a, b, c, params, stream, 0);
 }
 
-extern "C" int matmul_machine(int device, cf_machine *machine)
+int matmul_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
@@ -739,8 +777,7 @@ extern "C" int matmul_machine(int device, cf_machine *machine)
 #include <assert.h>
 #line "matmul.cu"
 
-namespace {
-void matmul_host(cf_call &cf_state, int n, const float *a, const float *b, float *c, int B0, int ub1, int s)
+static void matmul_host(cf_call *cf_state, int n, const float *a, const float *b, float *c, int B0, int ub1, int s)
 {
 #line 7 "matmul.mf"
 
@@ -754,5 +791,4 @@ void matmul_host(cf_call &cf_state, int n, const float *a, const float *b, float
 
 
 #line "matmul.cu"
-}
 }

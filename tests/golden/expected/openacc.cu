@@ -2,10 +2,10 @@
 #include "openacc.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -88,15 +88,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) openacc_1_tile(
   }
 }
 
-<library/launch.cu>
-
-// ---- openacc
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int openacc_1_leaf0_run(cf_call &cf_state, int cf_leaf, int *a, int m, int B0, int t)
+<library/launch.h>
+
+} // namespace
+
+// ---- openacc
+
+
+static int openacc_1_leaf0_run(cf_call *cf_state, int cf_leaf, int *a, int m, int B0, int t)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(openacc_1_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B0), 1), B0), // (m + B0 - 1) / B0
@@ -110,68 +118,71 @@ int openacc_1_leaf0_run(cf_call &cf_state, int cf_leaf, int *a, int m, int B0, i
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &m, &B0, &t, nullptr };
-  return cf_launch(cf_state, cf_leaf, openacc_1_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &m, &B0, &t, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int U0, int M>
-int openacc_1_tile_run(cf_call &cf_state, int cf_leaf, int *a, int m, int t)
+static int openacc_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int *a, int m, int t)
 {
-  static cf_kernel_state cf_once;
-  int cf_given_y_limit; // m
-  if (!cf_store(cf_limit(m), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(openacc_1_tile<256, 4, 8>), {} },
+    { CF_KERNEL(openacc_1_tile<128, 1, 16>), {} },
+  };
+  const long long cf_given_y_limit_wide = cf_limit(m); // m
+  int cf_given_y_limit = (int)cf_given_y_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &m, &t, &cf_given_y_limit, nullptr };
-  return cf_launch(cf_state, cf_leaf, openacc_1_tile<T0, U0, M>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &m, &t, &cf_given_y_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-int openacc_1_run(cf_call &cf_state, int *a, int m, int B0, int t)
+static int openacc_1_run(cf_call *cf_state, int *a, int m, int B0, int t)
 {
   cf_choice cf_chosen;
   openacc_params cf_params = { B0, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(m, B0), 1), B0))) return CF_OK; // (m + B0 - 1) / B0
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[6];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { m, t, B0, 1, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { m, t, B0, 1, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = openacc_1_left_out(cf_state.machine, m, t, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = openacc_1_left_out(cf_state->machine, m, t, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (openacc_1_select(cf_state.machine, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = openacc_1_leaf_cost(cf_chosen.leaf, cf_state.machine, m, t, &cf_params, CF_SATURATED);
-    cf_last.tile = openacc_1_tile(cf_state.machine, m, 1, 1, cf_state.tile, cf_last.tile.cost);
+    if (openacc_1_select(cf_state->machine, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = openacc_1_leaf_cost(cf_chosen.leaf, cf_state->machine, m, t, &cf_params, CF_SATURATED);
+    cf_last.tile = openacc_1_tile(cf_state->machine, m, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return openacc_1_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, a, m, t);
+    return openacc_1_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, a, m, t);
   case 2:
-    return openacc_1_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, a, m, t);
+    return openacc_1_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, a, m, t);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = openacc_1_select(cf_state.machine, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = openacc_1_select(cf_state->machine, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -181,9 +192,9 @@ int openacc_1_run(cf_call &cf_state, int *a, int m, int B0, int t)
   }
 }
 
-int openacc_2_leaf0_run(cf_call &cf_state, int cf_leaf, int *a, int *h, int n, int B0)
+static int openacc_2_leaf0_run(cf_call *cf_state, int cf_leaf, int *a, int *h, int n, int B0)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(openacc_2_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
@@ -197,41 +208,41 @@ int openacc_2_leaf0_run(cf_call &cf_state, int cf_leaf, int *a, int *h, int n, i
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &h, &n, &B0, nullptr };
-  return cf_launch(cf_state, cf_leaf, openacc_2_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &h, &n, &B0, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int openacc_2_run(cf_call &cf_state, int *a, int *h, int n, int B0)
+static int openacc_2_run(cf_call *cf_state, int *a, int *h, int n, int B0)
 {
   cf_choice cf_chosen;
   openacc_params cf_params = { B0, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B0), 1), B0))) return CF_OK; // (n + B0 - 1) / B0
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[5];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B0, 1, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, B0, 1, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = openacc_2_left_out(cf_state.machine, n, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = openacc_2_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (openacc_2_select(cf_state.machine, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = openacc_2_leaf_cost(cf_chosen.leaf, cf_state.machine, n, &cf_params, CF_SATURATED);
+    if (openacc_2_select(cf_state->machine, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = openacc_2_leaf_cost(cf_chosen.leaf, cf_state->machine, n, &cf_params, CF_SATURATED);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  const int cf_status = openacc_2_select(cf_state.machine, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
+  const int cf_status = openacc_2_select(cf_state->machine, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -242,51 +253,52 @@ int openacc_2_run(cf_call &cf_state, int *a, int *h, int n, int B0)
 }
 
 // The host code of openacc.c, which stands at the end of this file.
-void openacc_host(cf_call &cf_state, int n, int m, int *a, int *h, int B0);
+static void openacc_host(cf_call *cf_state, int n, int m, int *a, int *h, int B0);
 
 // Decides about a call, and launches unless that is not asked for.
-int openacc_call(bool cf_launches, const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params, struct CUstream_st *stream,
-    openacc_params &cf_chosen, cf_choice *why)
+static int openacc_call(bool cf_launches, const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params, struct CUstream_st *stream,
+    openacc_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       openacc_params cf_params;
       int n;
       int m;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n || cf_last.m != m) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n || cf_last.m != m) {
       openacc_defaults(cf_state.machine, n, m, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
       cf_last.m = m;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B0 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
+  if (!(cf_chosen->B0 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen->B0);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   if (!(m >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
-  if (!(!params || cf_chosen.tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen.tile, 2);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 2))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  openacc_host(cf_state, n, m, a, h, cf_chosen.B0);
+  openacc_host(&cf_state, n, m, a, h, cf_chosen->B0);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -294,54 +306,53 @@ int openacc_call(bool cf_launches, const cf_machine *machine, int n, int m, int 
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", static_cast<long long>(n), static_cast<long long>(m));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld tile=%lld", static_cast<long long>(cf_chosen.B0), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "openacc", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", (long long)n, (long long)m);
+    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "openacc", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int openacc_launch_explained(const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params, struct CUstream_st *stream,
+int openacc_launch_explained(const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   openacc_params cf_chosen;
-  return openacc_call(true, machine, n, m, a, h, params, stream, cf_chosen, why);
+  return openacc_call(true, machine, n, m, a, h, params, stream, &cf_chosen, why);
 }
 
-extern "C" int openacc_choose(const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params,
+int openacc_choose(const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params,
     openacc_params *chosen, cf_choice *why)
 {
-  openacc_params cf_chosen = {};
-  const int cf_status = openacc_call(false, machine, n, m, a, h, params, nullptr, cf_chosen, why);
+  openacc_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = openacc_call(false, machine, n, m, a, h, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int openacc_launch_on(const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params, struct CUstream_st *stream)
+int openacc_launch_on(const cf_machine *machine, int n, int m, int *a, int *h, const openacc_params *params, struct CUstream_st *stream)
 {
-  return openacc_launch_explained(machine, n, m, a, h, params, stream, nullptr);
+  return openacc_launch_explained(machine, n, m, a, h, params, stream, 0);
 }
 
-extern "C" int openacc_launch(int n, int m, int *a, int *h, const openacc_params *params, struct CUstream_st *stream)
+int openacc_launch(int n, int m, int *a, int *h, const openacc_params *params, struct CUstream_st *stream)
 {
-  return openacc_launch_explained(nullptr, n, m, a, h, params, stream, nullptr);
+  return openacc_launch_explained(0, n, m, a, h, params, stream, 0);
 }
 
-extern "C" int openacc_machine(int device, cf_machine *machine)
+int openacc_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of openacc.c, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void openacc_host(cf_call &cf_state, int n, int m, int *a, int *h, int B0)
+static void openacc_host(cf_call *cf_state, int n, int m, int *a, int *h, int B0)
 {
 #line 3 "openacc.c"
 
@@ -359,5 +370,4 @@ void openacc_host(cf_call &cf_state, int n, int m, int *a, int *h, int B0)
 
 
 #line "openacc.cu"
-}
 }

@@ -2,10 +2,10 @@
 #include "openmp.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -396,23 +396,35 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) openmp_tile(
   }
 }
 
-<library/launch.cu>
-
-// ---- openmp
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int openmp_leaf0_run(cf_call &cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
+<library/launch.h>
+
+} // namespace
+
+// ---- openmp
+
+
+static int openmp_leaf0_run(cf_call *cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // m
-  if (!cf_store(m, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // m
-  if (!cf_store(m, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
-  int cf_given_i_block_extent; // (n + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(openmp_leaf0), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = m; // m
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = m; // m
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -426,21 +438,25 @@ int openmp_leaf0_run(cf_call &cf_state, int cf_leaf, const double *a, const doub
     },
     cf_add(cf_mul(2, cf_mul(B0, n)), cf_mul(2, cf_mul(B1, n))), // 2*n*B0 + 2*n*B1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, openmp_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int openmp_leaf1_run(cf_call &cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
+static int openmp_leaf1_run(cf_call *cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // m
-  if (!cf_store(m, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // m
-  if (!cf_store(m, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
-  int cf_given_i_block_extent; // (n + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(openmp_leaf1), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = m; // m
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = m; // m
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -454,21 +470,25 @@ int openmp_leaf1_run(cf_call &cf_state, int cf_leaf, const double *a, const doub
     },
     cf_add(cf_mul(2, cf_mul(B0, n)), cf_mul(2, cf_mul(B1, n))), // 2*n*B0 + 2*n*B1 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, openmp_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int openmp_leaf2_run(cf_call &cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
+static int openmp_leaf2_run(cf_call *cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // m
-  if (!cf_store(m, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // m
-  if (!cf_store(m, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
-  int cf_given_i_block_extent; // (n + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(openmp_leaf2), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = m; // m
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = m; // m
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -482,21 +502,25 @@ int openmp_leaf2_run(cf_call &cf_state, int cf_leaf, const double *a, const doub
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, openmp_leaf2, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int openmp_leaf3_run(cf_call &cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
+static int openmp_leaf3_run(cf_call *cf_state, int cf_leaf, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // m
-  if (!cf_store(m, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // m
-  if (!cf_store(m, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
-  int cf_given_i_block_extent; // (n + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(openmp_leaf3), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = m; // m
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = m; // m
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B1), 1), B1), // (m + B1 - 1) / B1
@@ -510,40 +534,54 @@ int openmp_leaf3_run(cf_call &cf_state, int cf_leaf, const double *a, const doub
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, openmp_leaf3, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &n, &m, &alpha, &B0, &B1, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int T1, int U0, int U1, int D, int S, int M>
-int openmp_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const double *a, const double *b, double *c, int n, int m, double alpha)
+static int openmp_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S, int cf_together, const double *a, const double *b, double *c, int n, int m, double alpha)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // m
-  if (!cf_store(m, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // m
-  if (!cf_store(m, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
-  int cf_given_y0_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // m
-  if (!cf_store(cf_limit(m), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
-  int cf_given_k_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_k_limit)) return cf_too_large(cf_state, "cf_given_k_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(openmp_tile<16, 16, 8, 8, 16, 3, 1, 4>), {} },
+    { CF_KERNEL(openmp_tile<16, 16, 8, 8, 16, 3, 1, 1>), {} },
+    { CF_KERNEL(openmp_tile<16, 16, 8, 8, 8, 4, 1, 4>), {} },
+    { CF_KERNEL(openmp_tile<16, 16, 8, 8, 8, 4, 1, 1>), {} },
+    { CF_KERNEL(openmp_tile<8, 16, 8, 8, 8, 4, 2, 4>), {} },
+    { CF_KERNEL(openmp_tile<8, 16, 8, 8, 8, 4, 2, 1>), {} },
+    { CF_KERNEL(openmp_tile<8, 32, 8, 4, 16, 4, 1, 4>), {} },
+    { CF_KERNEL(openmp_tile<8, 32, 8, 4, 16, 4, 1, 1>), {} },
+    { CF_KERNEL(openmp_tile<8, 16, 4, 4, 32, 3, 2, 4>), {} },
+    { CF_KERNEL(openmp_tile<8, 16, 4, 4, 32, 3, 2, 1>), {} },
+    { CF_KERNEL(openmp_tile<8, 8, 4, 4, 16, 2, 4, 4>), {} },
+    { CF_KERNEL(openmp_tile<8, 8, 4, 4, 16, 2, 4, 1>), {} },
+  };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = m; // m
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = m; // m
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(n); // n
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(m); // m
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(n); // n
+  int cf_given_k_limit = (int)cf_given_k_limit_wide;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "cf_given_k_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(m, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T0, U0)))), cf_add(cf_mul(2, cf_mul(D, cf_mul(S, cf_mul(T1, U1)))), cf_mul(8, cf_mul(D, S)))), // 2*T0*U0*D*S + 2*T1*U1*D*S + 8*D*S words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &alpha, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_k_limit, nullptr };
-  if (cf_together == 4) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, openmp_tile<T0, T1, U0, U1, D, S, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  return cf_launch(cf_state, cf_leaf, openmp_tile<T0, T1, U0, U1, D, S, M, 1>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &alpha, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_k_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
-int openmp_run(cf_call &cf_state, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
+static int openmp_run(cf_call *cf_state, const double *a, const double *b, double *c, int n, int m, double alpha, int B0, int B1)
 {
   cf_choice cf_chosen;
   openmp_params cf_params = { B0, B1, 0, };
@@ -551,51 +589,51 @@ int openmp_run(cf_call &cf_state, const double *a, const double *b, double *c, i
   if (cf_is_empty(cf_div(cf_sub(cf_add(m, B1), 1), B1))) return CF_OK; // (m + B1 - 1) / B1
   const int cf_together = cf_begins(a) && n % 4 == 0 && cf_begins(b) && m % 4 == 0 ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[7];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, m, B0, B1, cf_together, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, m, B0, B1, cf_together, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = openmp_left_out(cf_state.machine, n, m, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = openmp_left_out(cf_state->machine, n, m, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (openmp_select(cf_state.machine, n, m, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = openmp_leaf_cost(cf_chosen.leaf, cf_state.machine, n, m, &cf_params, CF_SATURATED);
-    cf_last.tile = openmp_tile(cf_state.machine, n, m, cf_together, 1, cf_state.tile, cf_last.tile.cost);
+    if (openmp_select(cf_state->machine, n, m, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = openmp_leaf_cost(cf_chosen.leaf, cf_state->machine, n, m, &cf_params, CF_SATURATED);
+    cf_last.tile = openmp_tile(cf_state->machine, n, m, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 3 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 3 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return openmp_tile_run<16, 16, 8, 8, 16, 3, 1>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha);
+    return openmp_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_together, a, b, c, n, m, alpha);
   case 2:
-    return openmp_tile_run<16, 16, 8, 8, 8, 4, 1>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha);
+    return openmp_tile_run(cf_state, cf_chosen.leaf, 1, 16, 16, 8, 8, 8, 4, cf_together, a, b, c, n, m, alpha);
   case 3:
-    return openmp_tile_run<8, 16, 8, 8, 8, 4, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha);
+    return openmp_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 8, 8, 8, 4, cf_together, a, b, c, n, m, alpha);
   case 4:
-    return openmp_tile_run<8, 32, 8, 4, 16, 4, 1>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha);
+    return openmp_tile_run(cf_state, cf_chosen.leaf, 3, 8, 32, 8, 4, 16, 4, cf_together, a, b, c, n, m, alpha);
   case 5:
-    return openmp_tile_run<8, 16, 4, 4, 32, 3, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha);
+    return openmp_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_together, a, b, c, n, m, alpha);
   case 6:
-    return openmp_tile_run<8, 8, 4, 4, 16, 2, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n, m, alpha);
+    return openmp_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, a, b, c, n, m, alpha);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 6)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 6)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = openmp_select(cf_state.machine, n, m, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = openmp_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -612,53 +650,54 @@ int openmp_run(cf_call &cf_state, const double *a, const double *b, double *c, i
 }
 
 // The host code of openmp.c, which stands at the end of this file.
-void openmp_host(cf_call &cf_state, int n, int m, double alpha, const double *a, const double *b, double *c, int B0, int B1);
+static void openmp_host(cf_call *cf_state, int n, int m, double alpha, const double *a, const double *b, double *c, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-int openmp_call(bool cf_launches, const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params, struct CUstream_st *stream,
-    openmp_params &cf_chosen, cf_choice *why)
+static int openmp_call(bool cf_launches, const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params, struct CUstream_st *stream,
+    openmp_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       openmp_params cf_params;
       int n;
       int m;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n || cf_last.m != m) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n || cf_last.m != m) {
       openmp_defaults(cf_state.machine, n, m, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
       cf_last.m = m;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B0 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
-  if (!(cf_chosen.B1 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen.B1);
+  if (!(cf_chosen->B0 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen->B0);
+  if (!(cf_chosen->B1 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen->B1);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   if (!(m >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
-  if (!(!params || cf_chosen.tile <= 6))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 6", cf_chosen.tile, 6);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 6))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 6", cf_chosen->tile, 6);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  openmp_host(cf_state, n, m, alpha, a, b, c, cf_chosen.B0, cf_chosen.B1);
+  openmp_host(&cf_state, n, m, alpha, a, b, c, cf_chosen->B0, cf_chosen->B1);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -666,54 +705,53 @@ int openmp_call(bool cf_launches, const cf_machine *machine, int n, int m, doubl
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", static_cast<long long>(n), static_cast<long long>(m));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", static_cast<long long>(cf_chosen.B0), static_cast<long long>(cf_chosen.B1), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "openmp", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", (long long)n, (long long)m);
+    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "openmp", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int openmp_launch_explained(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params, struct CUstream_st *stream,
+int openmp_launch_explained(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   openmp_params cf_chosen;
-  return openmp_call(true, machine, n, m, alpha, a, b, c, params, stream, cf_chosen, why);
+  return openmp_call(true, machine, n, m, alpha, a, b, c, params, stream, &cf_chosen, why);
 }
 
-extern "C" int openmp_choose(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params,
+int openmp_choose(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params,
     openmp_params *chosen, cf_choice *why)
 {
-  openmp_params cf_chosen = {};
-  const int cf_status = openmp_call(false, machine, n, m, alpha, a, b, c, params, nullptr, cf_chosen, why);
+  openmp_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = openmp_call(false, machine, n, m, alpha, a, b, c, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int openmp_launch_on(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params, struct CUstream_st *stream)
+int openmp_launch_on(const cf_machine *machine, int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params, struct CUstream_st *stream)
 {
-  return openmp_launch_explained(machine, n, m, alpha, a, b, c, params, stream, nullptr);
+  return openmp_launch_explained(machine, n, m, alpha, a, b, c, params, stream, 0);
 }
 
-extern "C" int openmp_launch(int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params, struct CUstream_st *stream)
+int openmp_launch(int n, int m, double alpha, const double *a, const double *b, double *c, const openmp_params *params, struct CUstream_st *stream)
 {
-  return openmp_launch_explained(nullptr, n, m, alpha, a, b, c, params, stream, nullptr);
+  return openmp_launch_explained(0, n, m, alpha, a, b, c, params, stream, 0);
 }
 
-extern "C" int openmp_machine(int device, cf_machine *machine)
+int openmp_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of openmp.c, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void openmp_host(cf_call &cf_state, int n, int m, double alpha, const double *a, const double *b, double *c, int B0, int B1)
+static void openmp_host(cf_call *cf_state, int n, int m, double alpha, const double *a, const double *b, double *c, int B0, int B1)
 {
 #line 3 "openmp.c"
 
@@ -724,5 +762,4 @@ void openmp_host(cf_call &cf_state, int n, int m, double alpha, const double *a,
 
 
 #line "openmp.cu"
-}
 }

@@ -2,10 +2,10 @@
 #include "pairs.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -146,21 +146,32 @@ extern "C" __global__ void pairs_leaf2(
   }
 }
 
-<library/launch.cu>
-
-// ---- pairs
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int pairs_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, float *d, int n, int m, int B0, int B1)
+<library/launch.h>
+
+} // namespace
+
+// ---- pairs
+
+
+static int pairs_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *d, int n, int m, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_x_stride0; // m
-  if (!cf_store(m, cf_given_x_stride0)) return cf_too_large(cf_state, "cf_given_x_stride0");
-  long cf_given_d_stride0; // n
-  if (!cf_store(n, cf_given_d_stride0)) return cf_too_large(cf_state, "cf_given_d_stride0");
-  int cf_given_i_block_extent; // (n + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(pairs_leaf0), {} };
+  const long long cf_given_x_stride0_wide = m; // m
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  const long long cf_given_d_stride0_wide = n; // n
+  long cf_given_d_stride0 = (long)cf_given_d_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0, "cf_given_d_stride0")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), // (n - 1 + B1 - 1) / B1
@@ -174,19 +185,22 @@ int pairs_leaf0_run(cf_call &cf_state, int cf_leaf, const float *x, float *d, in
     },
     cf_add(cf_mul(B0, m), cf_mul(B1, m)), // m*B0 + m*B1 words of shared memory
   };
-  void *cf_arguments[] = { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, pairs_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int pairs_leaf1_run(cf_call &cf_state, int cf_leaf, const float *x, float *d, int n, int m, int B0, int B1)
+static int pairs_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, float *d, int n, int m, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_x_stride0; // m
-  if (!cf_store(m, cf_given_x_stride0)) return cf_too_large(cf_state, "cf_given_x_stride0");
-  long cf_given_d_stride0; // n
-  if (!cf_store(n, cf_given_d_stride0)) return cf_too_large(cf_state, "cf_given_d_stride0");
-  int cf_given_i_block_extent; // (n + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(pairs_leaf1), {} };
+  const long long cf_given_x_stride0_wide = m; // m
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  const long long cf_given_d_stride0_wide = n; // n
+  long cf_given_d_stride0 = (long)cf_given_d_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0, "cf_given_d_stride0")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), // (n - 1 + B1 - 1) / B1
@@ -200,19 +214,22 @@ int pairs_leaf1_run(cf_call &cf_state, int cf_leaf, const float *x, float *d, in
     },
     cf_add(cf_mul(B0, m), cf_mul(B1, m)), // m*B0 + m*B1 words of shared memory
   };
-  void *cf_arguments[] = { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, pairs_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int pairs_leaf2_run(cf_call &cf_state, int cf_leaf, const float *x, float *d, int n, int m, int B0, int B1)
+static int pairs_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, float *d, int n, int m, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_x_stride0; // m
-  if (!cf_store(m, cf_given_x_stride0)) return cf_too_large(cf_state, "cf_given_x_stride0");
-  long cf_given_d_stride0; // n
-  if (!cf_store(n, cf_given_d_stride0)) return cf_too_large(cf_state, "cf_given_d_stride0");
-  int cf_given_i_block_extent; // (n + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(pairs_leaf2), {} };
+  const long long cf_given_x_stride0_wide = m; // m
+  long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
+  const long long cf_given_d_stride0_wide = n; // n
+  long cf_given_d_stride0 = (long)cf_given_d_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_d_stride0_wide, (long long)cf_given_d_stride0, "cf_given_d_stride0")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), // (n - 1 + B1 - 1) / B1
@@ -226,42 +243,42 @@ int pairs_leaf2_run(cf_call &cf_state, int cf_leaf, const float *x, float *d, in
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, pairs_leaf2, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int pairs_run(cf_call &cf_state, const float *x, float *d, int n, int m, int B0, int B1)
+static int pairs_run(cf_call *cf_state, const float *x, float *d, int n, int m, int B0, int B1)
 {
   cf_choice cf_chosen;
   pairs_params cf_params = { B0, B1, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B0), 1), B0))) return CF_OK; // (n + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1))) return CF_OK; // (n - 1 + B1 - 1) / B1
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[7];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, m, B0, B1, 1, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, m, B0, B1, 1, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = pairs_left_out(cf_state.machine, n, m, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = pairs_left_out(cf_state->machine, n, m, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (pairs_select(cf_state.machine, n, m, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = pairs_leaf_cost(cf_chosen.leaf, cf_state.machine, n, m, &cf_params, CF_SATURATED);
+    if (pairs_select(cf_state->machine, n, m, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = pairs_leaf_cost(cf_chosen.leaf, cf_state->machine, n, m, &cf_params, CF_SATURATED);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  const int cf_status = pairs_select(cf_state.machine, n, m, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
+  const int cf_status = pairs_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -276,50 +293,51 @@ int pairs_run(cf_call &cf_state, const float *x, float *d, int n, int m, int B0,
 }
 
 // The host code of pairs.mf, which stands at the end of this file.
-void pairs_host(cf_call &cf_state, int n, int m, const float *x, float *d, int B0, int B1);
+static void pairs_host(cf_call *cf_state, int n, int m, const float *x, float *d, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-int pairs_call(bool cf_launches, const cf_machine *machine, int n, int m, const float *x, float *d, const pairs_params *params, struct CUstream_st *stream,
-    pairs_params &cf_chosen, cf_choice *why)
+static int pairs_call(bool cf_launches, const cf_machine *machine, int n, int m, const float *x, float *d, const pairs_params *params, struct CUstream_st *stream,
+    pairs_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       pairs_params cf_params;
       int n;
       int m;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n || cf_last.m != m) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n || cf_last.m != m) {
       pairs_defaults(cf_state.machine, n, m, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
       cf_last.m = m;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B0 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
-  if (!(cf_chosen.B1 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen.B1);
+  if (!(cf_chosen->B0 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen->B0);
+  if (!(cf_chosen->B1 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen->B1);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   if (!(m >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  pairs_host(cf_state, n, m, x, d, cf_chosen.B0, cf_chosen.B1);
+  pairs_host(&cf_state, n, m, x, d, cf_chosen->B0, cf_chosen->B1);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -327,54 +345,53 @@ int pairs_call(bool cf_launches, const cf_machine *machine, int n, int m, const 
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", static_cast<long long>(n), static_cast<long long>(m));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld", static_cast<long long>(cf_chosen.B0), static_cast<long long>(cf_chosen.B1));
-    cf_observed.write(cf_state.device.number, "pairs", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", (long long)n, (long long)m);
+    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1);
+    cf_write_observed(&cf_observed, cf_state.device.number, "pairs", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int pairs_launch_explained(const cf_machine *machine, int n, int m, const float *x, float *d, const pairs_params *params, struct CUstream_st *stream,
+int pairs_launch_explained(const cf_machine *machine, int n, int m, const float *x, float *d, const pairs_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   pairs_params cf_chosen;
-  return pairs_call(true, machine, n, m, x, d, params, stream, cf_chosen, why);
+  return pairs_call(true, machine, n, m, x, d, params, stream, &cf_chosen, why);
 }
 
-extern "C" int pairs_choose(const cf_machine *machine, int n, int m, const float *x, float *d, const pairs_params *params,
+int pairs_choose(const cf_machine *machine, int n, int m, const float *x, float *d, const pairs_params *params,
     pairs_params *chosen, cf_choice *why)
 {
-  pairs_params cf_chosen = {};
-  const int cf_status = pairs_call(false, machine, n, m, x, d, params, nullptr, cf_chosen, why);
+  pairs_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = pairs_call(false, machine, n, m, x, d, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int pairs_launch_on(const cf_machine *machine, int n, int m, const float *x, float *d, const pairs_params *params, struct CUstream_st *stream)
+int pairs_launch_on(const cf_machine *machine, int n, int m, const float *x, float *d, const pairs_params *params, struct CUstream_st *stream)
 {
-  return pairs_launch_explained(machine, n, m, x, d, params, stream, nullptr);
+  return pairs_launch_explained(machine, n, m, x, d, params, stream, 0);
 }
 
-extern "C" int pairs_launch(int n, int m, const float *x, float *d, const pairs_params *params, struct CUstream_st *stream)
+int pairs_launch(int n, int m, const float *x, float *d, const pairs_params *params, struct CUstream_st *stream)
 {
-  return pairs_launch_explained(nullptr, n, m, x, d, params, stream, nullptr);
+  return pairs_launch_explained(0, n, m, x, d, params, stream, 0);
 }
 
-extern "C" int pairs_machine(int device, cf_machine *machine)
+int pairs_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of pairs.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void pairs_host(cf_call &cf_state, int n, int m, const float *x, float *d, int B0, int B1)
+static void pairs_host(cf_call *cf_state, int n, int m, const float *x, float *d, int B0, int B1)
 {
 #line 3 "pairs.mf"
 
@@ -383,5 +400,4 @@ void pairs_host(cf_call &cf_state, int n, int m, const float *x, float *d, int B
 
 
 #line "pairs.cu"
-}
 }

@@ -2,10 +2,10 @@
 #include "pointers.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -118,17 +118,26 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) pointers_tile(
   }
 }
 
-<library/launch.cu>
-
-// ---- pointers
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int pointers_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int m, int n, int B0, int B1)
+<library/launch.h>
+
+} // namespace
+
+// ---- pointers
+
+
+static int pointers_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *b, int m, int n, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  int cf_given_i_block_extent; // (m + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(m, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(pointers_leaf0), {} };
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -142,15 +151,16 @@ int pointers_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, float *b,
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &m, &n, &B0, &B1, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, pointers_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &m, &n, &B0, &B1, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int pointers_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int m, int n, int B0, int B1)
+static int pointers_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, float *b, int m, int n, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  int cf_given_i_block_extent; // (m + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(m, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(pointers_leaf1), {} };
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(m, B0), 1), B0); // (m + B0 - 1) / B0
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -164,75 +174,81 @@ int pointers_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, float *b,
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &m, &n, &B0, &B1, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, pointers_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &m, &n, &B0, &B1, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int T1, int U0, int U1, int M>
-int pointers_tile_run(cf_call &cf_state, int cf_leaf, const float *a, float *b, int m, int n)
+static int pointers_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, const float *a, float *b, int m, int n)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  int cf_given_y0_limit; // m
-  if (!cf_store(cf_limit(m), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(pointers_tile<1, 256, 1, 4, 4>), {} },
+    { CF_KERNEL(pointers_tile<4, 32, 2, 1, 8>), {} },
+  };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(m); // m
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(n); // n
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, nullptr };
-  return cf_launch(cf_state, cf_leaf, pointers_tile<T0, T1, U0, U1, M>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_y0_limit, &cf_given_y1_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-int pointers_run(cf_call &cf_state, const float *a, float *b, int m, int n, int B0, int B1)
+static int pointers_run(cf_call *cf_state, const float *a, float *b, int m, int n, int B0, int B1)
 {
   cf_choice cf_chosen;
   pointers_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(m, B0), 1), B0))) return CF_OK; // (m + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B1), 1), B1))) return CF_OK; // (n + B1 - 1) / B1
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[7];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { m, n, B0, B1, 1, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { m, n, B0, B1, 1, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = pointers_left_out(cf_state.machine, m, n, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = pointers_left_out(cf_state->machine, m, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (pointers_select(cf_state.machine, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = pointers_leaf_cost(cf_chosen.leaf, cf_state.machine, m, n, &cf_params, CF_SATURATED);
-    cf_last.tile = pointers_tile(cf_state.machine, m, n, 1, 1, cf_state.tile, cf_last.tile.cost);
+    if (pointers_select(cf_state->machine, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = pointers_leaf_cost(cf_chosen.leaf, cf_state->machine, m, n, &cf_params, CF_SATURATED);
+    cf_last.tile = pointers_tile(cf_state->machine, m, n, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return pointers_tile_run<1, 256, 1, 4, 4>(cf_state, cf_chosen.leaf, a, b, m, n);
+    return pointers_tile_run(cf_state, cf_chosen.leaf, 0, 1, 256, 1, 4, a, b, m, n);
   case 2:
-    return pointers_tile_run<4, 32, 2, 1, 8>(cf_state, cf_chosen.leaf, a, b, m, n);
+    return pointers_tile_run(cf_state, cf_chosen.leaf, 1, 4, 32, 2, 1, a, b, m, n);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = pointers_select(cf_state.machine, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = pointers_select(cf_state->machine, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -245,53 +261,54 @@ int pointers_run(cf_call &cf_state, const float *a, float *b, int m, int n, int 
 }
 
 // The host code of pointers.mf, which stands at the end of this file.
-void pointers_host(cf_call &cf_state, int m, int n, const float *a, float *b, int B0, int B1);
+static void pointers_host(cf_call *cf_state, int m, int n, const float *a, float *b, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-int pointers_call(bool cf_launches, const cf_machine *machine, int m, int n, const float *a, float *b, const pointers_params *params, struct CUstream_st *stream,
-    pointers_params &cf_chosen, cf_choice *why)
+static int pointers_call(bool cf_launches, const cf_machine *machine, int m, int n, const float *a, float *b, const pointers_params *params, struct CUstream_st *stream,
+    pointers_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       pointers_params cf_params;
       int m;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.m != m || cf_last.n != n) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.m != m || cf_last.n != n) {
       pointers_defaults(cf_state.machine, m, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.m = m;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B0 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
-  if (!(cf_chosen.B1 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen.B1);
+  if (!(cf_chosen->B0 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen->B0);
+  if (!(cf_chosen->B1 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen->B1);
   if (!(m >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen.tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen.tile, 2);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 2))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  pointers_host(cf_state, m, n, a, b, cf_chosen.B0, cf_chosen.B1);
+  pointers_host(&cf_state, m, n, a, b, cf_chosen->B0, cf_chosen->B1);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -299,54 +316,53 @@ int pointers_call(bool cf_launches, const cf_machine *machine, int m, int n, con
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "m=%lld n=%lld", static_cast<long long>(m), static_cast<long long>(n));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", static_cast<long long>(cf_chosen.B0), static_cast<long long>(cf_chosen.B1), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "pointers", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "m=%lld n=%lld", (long long)m, (long long)n);
+    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "pointers", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int pointers_launch_explained(const cf_machine *machine, int m, int n, const float *a, float *b, const pointers_params *params, struct CUstream_st *stream,
+int pointers_launch_explained(const cf_machine *machine, int m, int n, const float *a, float *b, const pointers_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   pointers_params cf_chosen;
-  return pointers_call(true, machine, m, n, a, b, params, stream, cf_chosen, why);
+  return pointers_call(true, machine, m, n, a, b, params, stream, &cf_chosen, why);
 }
 
-extern "C" int pointers_choose(const cf_machine *machine, int m, int n, const float *a, float *b, const pointers_params *params,
+int pointers_choose(const cf_machine *machine, int m, int n, const float *a, float *b, const pointers_params *params,
     pointers_params *chosen, cf_choice *why)
 {
-  pointers_params cf_chosen = {};
-  const int cf_status = pointers_call(false, machine, m, n, a, b, params, nullptr, cf_chosen, why);
+  pointers_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = pointers_call(false, machine, m, n, a, b, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int pointers_launch_on(const cf_machine *machine, int m, int n, const float *a, float *b, const pointers_params *params, struct CUstream_st *stream)
+int pointers_launch_on(const cf_machine *machine, int m, int n, const float *a, float *b, const pointers_params *params, struct CUstream_st *stream)
 {
-  return pointers_launch_explained(machine, m, n, a, b, params, stream, nullptr);
+  return pointers_launch_explained(machine, m, n, a, b, params, stream, 0);
 }
 
-extern "C" int pointers_launch(int m, int n, const float *a, float *b, const pointers_params *params, struct CUstream_st *stream)
+int pointers_launch(int m, int n, const float *a, float *b, const pointers_params *params, struct CUstream_st *stream)
 {
-  return pointers_launch_explained(nullptr, m, n, a, b, params, stream, nullptr);
+  return pointers_launch_explained(0, m, n, a, b, params, stream, 0);
 }
 
-extern "C" int pointers_machine(int device, cf_machine *machine)
+int pointers_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of pointers.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void pointers_host(cf_call &cf_state, int m, int n, const float *a, float *b, int B0, int B1)
+static void pointers_host(cf_call *cf_state, int m, int n, const float *a, float *b, int B0, int B1)
 {
 #line 3 "pointers.mf"
 
@@ -355,5 +371,4 @@ void pointers_host(cf_call &cf_state, int m, int n, const float *a, float *b, in
 
 
 #line "pointers.cu"
-}
 }

@@ -2,10 +2,10 @@
 #include "reassociated.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -180,17 +180,26 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reassociated_til
 #line "reassociated.cu"
 }
 
-<library/launch.cu>
-
-// ---- reassociated
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int reassociated_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n, int B)
+<library/launch.h>
+
+} // namespace
+
+// ---- reassociated
+
+
+static int reassociated_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n, int B)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(reassociated_leaf0), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B), 1), B), // (m + B - 1) / B
@@ -204,15 +213,16 @@ int reassociated_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, const
     },
     cf_add(cf_mul(B, n), n), // n*B + n words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &m, &n, &B, nullptr };
-  return cf_launch(cf_state, cf_leaf, reassociated_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &m, &n, &B, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int reassociated_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n, int B)
+static int reassociated_leaf1_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n, int B)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(reassociated_leaf1), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B), 1), B), // (m + B - 1) / B
@@ -226,15 +236,16 @@ int reassociated_leaf1_run(cf_call &cf_state, int cf_leaf, const float *a, const
     },
     cf_add(cf_mul(B, n), n), // n*B + n words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &m, &n, &B, nullptr };
-  return cf_launch(cf_state, cf_leaf, reassociated_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &m, &n, &B, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int reassociated_leaf2_run(cf_call &cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n, int B)
+static int reassociated_leaf2_run(cf_call *cf_state, int cf_leaf, const float *a, const float *x, float *y, int m, int n, int B)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(reassociated_leaf2), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(m, B), 1), B), // (m + B - 1) / B
@@ -248,81 +259,88 @@ int reassociated_leaf2_run(cf_call &cf_state, int cf_leaf, const float *a, const
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &m, &n, &B, nullptr };
-  return cf_launch(cf_state, cf_leaf, reassociated_leaf2, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &m, &n, &B, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int U0, int D, int S, int M>
-int reassociated_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const float *a, const float *x, float *y, int m, int n)
+static int reassociated_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int cf_together, const float *a, const float *x, float *y, int m, int n)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  int cf_given_y_1_limit; // m
-  if (!cf_store(cf_limit(m), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
-  int cf_given_j_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_j_limit)) return cf_too_large(cf_state, "cf_given_j_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(reassociated_tile<2, 1, 128, 4, 4, 4>), {} },
+    { CF_KERNEL(reassociated_tile<2, 1, 128, 4, 4, 1>), {} },
+    { CF_KERNEL(reassociated_tile<8, 1, 32, 8, 4, 4>), {} },
+    { CF_KERNEL(reassociated_tile<8, 1, 32, 8, 4, 1>), {} },
+    { CF_KERNEL(reassociated_tile<1, 1, 1024, 1, 2, 4>), {} },
+    { CF_KERNEL(reassociated_tile<1, 1, 1024, 1, 2, 1>), {} },
+    { CF_KERNEL(reassociated_tile<1, 1, 1024, 4, 1, 4>), {} },
+    { CF_KERNEL(reassociated_tile<1, 1, 1024, 4, 1, 1>), {} },
+  };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_y_1_limit_wide = cf_limit(m); // m
+  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_j_limit_wide = cf_limit(n); // n
+  int cf_given_j_limit = (int)cf_given_j_limit_wide;
+  if (!cf_fits(cf_state, cf_given_j_limit_wide, (long long)cf_given_j_limit, "cf_given_j_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(m, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
     cf_mul(D, T0), // T0*D words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_j_limit, nullptr };
-  if (cf_together == 4) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, reassociated_tile<T0, U0, D, S, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  return cf_launch(cf_state, cf_leaf, reassociated_tile<T0, U0, D, S, M, 1>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_j_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
-int reassociated_run(cf_call &cf_state, const float *a, const float *x, float *y, int m, int n, int B)
+static int reassociated_run(cf_call *cf_state, const float *a, const float *x, float *y, int m, int n, int B)
 {
   cf_choice cf_chosen;
   reassociated_params cf_params = { B, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(m, B), 1), B))) return CF_OK; // (m + B - 1) / B
   const int cf_together = cf_begins(a) && n % 4 == 0 && cf_begins(x) ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[6];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { m, n, B, cf_together, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { m, n, B, cf_together, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = reassociated_left_out(cf_state.machine, m, n, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = reassociated_left_out(cf_state->machine, m, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (reassociated_select(cf_state.machine, m, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = reassociated_leaf_cost(cf_chosen.leaf, cf_state.machine, m, n, &cf_params, CF_SATURATED);
-    cf_last.tile = reassociated_tile(cf_state.machine, m, n, cf_together, 1, cf_state.tile, cf_last.tile.cost);
+    if (reassociated_select(cf_state->machine, m, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = reassociated_leaf_cost(cf_chosen.leaf, cf_state->machine, m, n, &cf_params, CF_SATURATED);
+    cf_last.tile = reassociated_tile(cf_state->machine, m, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 2 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 2 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return reassociated_tile_run<2, 1, 128, 4, 4>(cf_state, cf_chosen.leaf, cf_together, a, x, y, m, n);
+    return reassociated_tile_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, cf_together, a, x, y, m, n);
   case 2:
-    return reassociated_tile_run<8, 1, 32, 8, 4>(cf_state, cf_chosen.leaf, cf_together, a, x, y, m, n);
+    return reassociated_tile_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, cf_together, a, x, y, m, n);
   case 3:
-    return reassociated_tile_run<1, 1, 1024, 1, 2>(cf_state, cf_chosen.leaf, cf_together, a, x, y, m, n);
+    return reassociated_tile_run(cf_state, cf_chosen.leaf, 2, 1, 1, 1024, cf_together, a, x, y, m, n);
   case 4:
-    return reassociated_tile_run<1, 1, 1024, 4, 1>(cf_state, cf_chosen.leaf, cf_together, a, x, y, m, n);
+    return reassociated_tile_run(cf_state, cf_chosen.leaf, 3, 1, 1, 1024, cf_together, a, x, y, m, n);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 4)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 4)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = reassociated_select(cf_state.machine, m, n, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = reassociated_select(cf_state->machine, m, n, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -337,51 +355,52 @@ int reassociated_run(cf_call &cf_state, const float *a, const float *x, float *y
 }
 
 // The host code of reassociated.mf, which stands at the end of this file.
-void reassociated_host(cf_call &cf_state, int m, int n, const float *a, const float *x, float *y, int B);
+static void reassociated_host(cf_call *cf_state, int m, int n, const float *a, const float *x, float *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-int reassociated_call(bool cf_launches, const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const reassociated_params *params, struct CUstream_st *stream,
-    reassociated_params &cf_chosen, cf_choice *why)
+static int reassociated_call(bool cf_launches, const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const reassociated_params *params, struct CUstream_st *stream,
+    reassociated_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       reassociated_params cf_params;
       int m;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.m != m || cf_last.n != n) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.m != m || cf_last.n != n) {
       reassociated_defaults(cf_state.machine, m, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.m = m;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
+  if (!(cf_chosen->B >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen->B);
   if (!(m >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen.tile <= 4))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 4", cf_chosen.tile, 4);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 4))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 4", cf_chosen->tile, 4);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  reassociated_host(cf_state, m, n, a, x, y, cf_chosen.B);
+  reassociated_host(&cf_state, m, n, a, x, y, cf_chosen->B);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -389,54 +408,53 @@ int reassociated_call(bool cf_launches, const cf_machine *machine, int m, int n,
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "m=%lld n=%lld", static_cast<long long>(m), static_cast<long long>(n));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", static_cast<long long>(cf_chosen.B), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "reassociated", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "m=%lld n=%lld", (long long)m, (long long)n);
+    snprintf(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "reassociated", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int reassociated_launch_explained(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const reassociated_params *params, struct CUstream_st *stream,
+int reassociated_launch_explained(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const reassociated_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   reassociated_params cf_chosen;
-  return reassociated_call(true, machine, m, n, a, x, y, params, stream, cf_chosen, why);
+  return reassociated_call(true, machine, m, n, a, x, y, params, stream, &cf_chosen, why);
 }
 
-extern "C" int reassociated_choose(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const reassociated_params *params,
+int reassociated_choose(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const reassociated_params *params,
     reassociated_params *chosen, cf_choice *why)
 {
-  reassociated_params cf_chosen = {};
-  const int cf_status = reassociated_call(false, machine, m, n, a, x, y, params, nullptr, cf_chosen, why);
+  reassociated_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = reassociated_call(false, machine, m, n, a, x, y, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int reassociated_launch_on(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const reassociated_params *params, struct CUstream_st *stream)
+int reassociated_launch_on(const cf_machine *machine, int m, int n, const float *a, const float *x, float *y, const reassociated_params *params, struct CUstream_st *stream)
 {
-  return reassociated_launch_explained(machine, m, n, a, x, y, params, stream, nullptr);
+  return reassociated_launch_explained(machine, m, n, a, x, y, params, stream, 0);
 }
 
-extern "C" int reassociated_launch(int m, int n, const float *a, const float *x, float *y, const reassociated_params *params, struct CUstream_st *stream)
+int reassociated_launch(int m, int n, const float *a, const float *x, float *y, const reassociated_params *params, struct CUstream_st *stream)
 {
-  return reassociated_launch_explained(nullptr, m, n, a, x, y, params, stream, nullptr);
+  return reassociated_launch_explained(0, m, n, a, x, y, params, stream, 0);
 }
 
-extern "C" int reassociated_machine(int device, cf_machine *machine)
+int reassociated_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of reassociated.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void reassociated_host(cf_call &cf_state, int m, int n, const float *a, const float *x, float *y, int B)
+static void reassociated_host(cf_call *cf_state, int m, int n, const float *a, const float *x, float *y, int B)
 {
 #line 3 "reassociated.mf"
 
@@ -445,5 +463,4 @@ void reassociated_host(cf_call &cf_state, int m, int n, const float *a, const fl
 
 
 #line "reassociated.cu"
-}
 }

@@ -2,10 +2,10 @@
 #include "reductions.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -438,21 +438,390 @@ __global__ void __launch_bounds__(T0 * D, CF_BLOCKS(T0 * D, M)) reductions_4_til
 #line "reductions.cu"
 }
 
-<library/launch.cu>
-
-<library/memory.cu>
-
-// ---- reductions
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int reductions_1_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, float *parts_of_float, float *parts_of_float_1, int n, int m, int B0, int B1, float most, int j_parts, int j_steps, int i_parts, int i_steps)
+// ---- what every launch needs
+
+enum { cf_cached_devices = 64 }; // devices with higher numbers are asked every time
+
+typedef struct cf_device {
+  int number;
+  cf_machine machine;
+  long long blocks[3];  // limits of a grid along x, y, z
+  long long threads[3]; // limits of a block along x, y, z
+  long long shared_bytes;
+} cf_device;
+
+// A call of a host function: where it launches and how it fares.
+typedef struct cf_call {
+  cf_device device;
+  const cf_machine *machine; // what selection looks at
+  cudaStream_t stream;
+  cf_choice *why;
+  bool launches;   // else it only decides
+  bool has_device; // else it decides for a machine alone
+  int status;
+  int tile;      // which one: 0 none, a number of one, below 0 the best that fits
+  int done;      // sweeps which a launch has done before host code comes to them
+  int instance;  // which time tile has run in this loop, below 0 none
+  int time_tile; // the last one that has run, as a number of the last region that was come to
+  cf_count cycles;   // that launches are expected to take
+  cf_count left_out; // points that parameters leave out
+  struct {
+    void *data;
+    size_t bytes;
+  } memory[3]; // between regions
+} cf_call;
+
+typedef struct cf_shape {
+  long long grid[3];
+  long long block[3];
+  long long shared_words;
+} cf_shape;
+
+// What is known of a kernel on each device; 0 where it has not been asked for yet. No constructor runs: an object of
+// static storage begins as zeros.
+typedef struct cf_kernel_state {
+  CF_ATOMIC(int) threads[cf_cached_devices];
+  CF_ATOMIC(int) shared_bytes[cf_cached_devices];
+  CF_ATOMIC(int) raised[cf_cached_devices];
+} cf_kernel_state;
+
+// A kernel of this file.
+typedef struct cf_kernel {
+  const void *function;
+  cf_kernel_state state;
+} cf_kernel;
+
+static inline cudaError_t cf_function_of(const cf_kernel *kernel, const void **function)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // m
-  if (!cf_store(m, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  int cf_given_i_part_block_extent; // (i_parts + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(i_parts, B0), 1), B0), cf_given_i_part_block_extent)) return cf_too_large(cf_state, "cf_given_i_part_block_extent");
+  *function = kernel->function;
+  return cudaSuccess;
+}
+
+// The bytes of shared memory that a kernel takes beside what its source asks for.
+static inline cf_count cf_added_bytes(const cf_kernel *, long long) { return 0; }
+
+static inline bool cf_is_empty(long long extent)
+{
+  return extent != CF_UNDEFINED && extent <= 0;
+}
+
+// Whether data begins at a multiple of 16 bytes.
+CF_UNUSED static inline bool cf_begins(const void *data) { return (size_t)data % 16 == 0; }
+
+// Whether a launch has done this sweep; it is then no longer ahead. The region's own time tiles begin at `first`.
+CF_UNUSED static inline bool cf_is_done(cf_call *call, long long left, int first)
+{
+  if (call->instance >= 0) call->time_tile = first + call->instance;
+  if (left <= 1) call->instance = -1; // the loop ends
+  if (call->done == 0) return false;
+  call->done--;
+  return true;
+}
+
+CF_UNUSED static inline int cf_swept(cf_call *call, int sweeps, int instance, int status)
+{
+  if (status != CF_OK) return status;
+  call->done = sweeps - 1;
+  call->instance = instance;
+  return CF_OK;
+}
+
+static inline int cf_cuda_error(cf_choice *why, cudaError_t error)
+{
+  return cf_report(why, CF_ECUDA, CF_NO_LEAF, cudaGetErrorString(error), error, 0);
+}
+
+CF_UNUSED static inline int cf_too_large(cf_call *call, const char *what)
+{
+  return cf_report(call->why, CF_EOVERFLOW, CF_NO_LEAF, what, 0, 0);
+}
+
+static inline long long cf_at_least_1(long long value) { return value < 1 ? 1 : value; }
+
+// What a device tells of its memory; what it does not tell stays as it is for its architecture.
+static inline void cf_measure_memory(int number, cf_machine *machine)
+{
+  int kilohertz = 0, memory_kilohertz = 0, bits = 0, kept = 0;
+  const bool known = cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, number) == cudaSuccess &&
+                     cudaDeviceGetAttribute(&memory_kilohertz, cudaDevAttrMemoryClockRate, number) == cudaSuccess &&
+                     cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, number) == cudaSuccess;
+  // Two transfers a cycle; of what they could bring, copies reach 0.87.
+  if (known && kilohertz > 0 && memory_kilohertz > 0 && bits > 0)
+    machine->dram_bytes_per_kilocycle = 870LL * 2 * memory_kilohertz / kilohertz * (bits / 8);
+  if (cudaDeviceGetAttribute(&kept, cudaDevAttrL2CacheSize, number) == cudaSuccess && kept > 0)
+    machine->kept_bytes = kept / 4 * 3LL;
+}
+
+static cudaError_t cf_read_device(int number, cf_device *device)
+{
+  struct {
+    enum cudaDeviceAttr attribute;
+    long long value;
+  } asked[] = {
+    { cudaDevAttrMaxGridDimX, 0 },
+    { cudaDevAttrMaxGridDimY, 0 },
+    { cudaDevAttrMaxGridDimZ, 0 },
+    { cudaDevAttrMaxBlockDimX, 0 },
+    { cudaDevAttrMaxBlockDimY, 0 },
+    { cudaDevAttrMaxBlockDimZ, 0 },
+    { cudaDevAttrMaxThreadsPerBlock, 0 },
+    { cudaDevAttrMaxSharedMemoryPerBlockOptin, 0 },
+    { cudaDevAttrMaxRegistersPerMultiprocessor, 0 },
+    { cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0 },
+    { cudaDevAttrMaxThreadsPerMultiProcessor, 0 },
+    { cudaDevAttrWarpSize, 0 },
+    { cudaDevAttrMaxBlocksPerMultiprocessor, 0 },
+    { cudaDevAttrMultiProcessorCount, 0 },
+    { cudaDevAttrComputeCapabilityMajor, 0 },
+    { cudaDevAttrComputeCapabilityMinor, 0 },
+    { cudaDevAttrReservedSharedMemoryPerBlock, 0 },
+  };
+  for (size_t k = 0; k < sizeof asked / sizeof asked[0]; k++) {
+    int value = 0;
+    const cudaError_t error = cudaDeviceGetAttribute(&value, asked[k].attribute, number);
+    if (error != cudaSuccess) return error;
+    asked[k].value = value;
+  }
+  device->number = number;
+  for (int axis = 0; axis < 3; axis++) {
+    device->blocks[axis] = asked[axis].value;
+    device->threads[axis] = asked[3 + axis].value;
+  }
+  device->shared_bytes = asked[7].value;
+  device->machine.registers_per_thread = 255; // of every device since compute capability 3.5
+  device->machine.threads_per_block = asked[6].value;
+  device->machine.shared_words_per_block = asked[7].value / 4;
+  device->machine.registers_per_multiprocessor = asked[8].value;
+  device->machine.shared_words_per_multiprocessor = asked[9].value / 4;
+  device->machine.threads_per_multiprocessor = asked[10].value;
+  device->machine.warps_per_multiprocessor = asked[10].value / asked[11].value;
+  device->machine.blocks_per_multiprocessor = asked[12].value;
+  device->machine.registers_per_unit_of_a_warp = 256; // these two of every device since compute capability 7.5
+  device->machine.sub_partitions_per_multiprocessor = 4;
+  device->machine.shared_words_per_unit = asked[14].value == 7 ? 64 : 32;
+  device->machine.shared_words_of_the_system_per_block = asked[16].value / 4;
+  cf_set_speeds(&device->machine, (int)(10 * asked[14].value + asked[15].value));
+  device->machine.multiprocessors = asked[13].value;
+  cf_measure_memory(number, &device->machine);
+  // Of single precision, and by Little's law.
+  const long long lanes = asked[11].value * device->machine.issued_per_cycle * asked[13].value;
+  const long long words = cf_at_least_1(device->machine.dram_bytes_per_kilocycle / 4);
+  device->machine.operations_per_word = cf_at_least_1(lanes * 1000 / words);
+  device->machine.words_in_flight_per_multiprocessor =
+      cf_at_least_1(device->machine.global_latency_cycles * words / (1000 * asked[13].value));
+  return cudaSuccess;
+}
+
+static cudaError_t cf_find_device(int number, cf_device *device)
+{
+  enum { unknown, being_written, known };
+  static cf_device devices[cf_cached_devices];
+  static CF_ATOMIC(int) states[cf_cached_devices];
+  const bool cached = number >= 0 && number < cf_cached_devices;
+  if (cached && CF_LOAD(states[number]) == known) {
+    *device = devices[number];
+    return cudaSuccess;
+  }
+  // Threads that come first together all ask; one of them writes the answer down.
+  const cudaError_t error = cf_read_device(number, device);
+  if (error != cudaSuccess) return error;
+  int state = unknown;
+  if (cached && CF_EXCHANGE(states[number], state, being_written)) {
+    devices[number] = *device;
+    CF_STORE(states[number], known);
+  }
+  return cudaSuccess;
+}
+
+// Without a launch a machine that is given is all that is asked: there need be no device.
+static bool cf_begin(cf_call *call, bool launches, const cf_machine *machine, cudaStream_t stream, cf_choice *why)
+{
+  int number = 0;
+  cudaError_t error = cudaSuccess;
+  call->has_device = launches || !machine;
+  if (call->has_device) {
+    error = cudaGetDevice(&number);
+    if (error == cudaSuccess) error = cf_find_device(number, &call->device);
+  }
+  call->machine = machine ? machine : &call->device.machine;
+  call->stream = stream;
+  call->why = why;
+  call->launches = launches;
+  call->tile = 0;
+  call->done = 0;
+  call->instance = -1;
+  call->time_tile = CF_NO_LEAF;
+  call->cycles = 0;
+  call->left_out = 0;
+  memset(call->memory, 0, sizeof call->memory);
+  call->status = error == cudaSuccess ? cf_report(why, CF_OK, CF_NO_LEAF, "", 0, 0) : cf_cuda_error(why, error);
+  return call->status == CF_OK;
+}
+
+CF_UNUSED static inline bool cf_continues(cf_call *call, int status)
+{
+  call->status = status;
+  return status == CF_OK;
+}
+
+// What a kernel or the launcher is passed must fit into its type.
+CF_UNUSED static inline bool cf_fits(cf_call *call, long long value, long long stored, const char *what)
+{
+  return cf_continues(call, value != CF_UNDEFINED && stored == value ? CF_OK : cf_too_large(call, what));
+}
+
+CF_UNUSED static inline bool cf_require(cf_call *call, long long condition, const char *text, long long needed, long long available)
+{
+  return cf_continues(call, cf_check(call->why, condition, text, needed, available));
+}
+
+// The limits of a compiled kernel on the device: threads of a block (its registers decide), dynamic shared memory.
+static cudaError_t cf_read_kernel(const cf_device *device, const void *function, cf_kernel_state *state, int *threads,
+                                  int *shared_bytes)
+{
+  struct cudaFuncAttributes attributes;
+  const bool cached = device->number < cf_cached_devices;
+  *threads = cached ? CF_LOAD(state->threads[device->number]) : 0;
+  *shared_bytes = cached ? CF_LOAD(state->shared_bytes[device->number]) : 0;
+  if (*threads != 0) return cudaSuccess;
+  const cudaError_t error = cudaFuncGetAttributes(&attributes, function);
+  if (error != cudaSuccess) return error;
+  *threads = attributes.maxThreadsPerBlock;
+  *shared_bytes = (int)(device->shared_bytes - (long long)attributes.sharedSizeBytes);
+  if (cached) {
+    CF_STORE(state->shared_bytes[device->number], *shared_bytes);
+    CF_STORE(state->threads[device->number], *threads);
+  }
+  return cudaSuccess;
+}
+
+// Above 48 KiB a kernel must ask for its dynamic shared memory; all that the device has, once. Two threads that ask
+// at the same time ask for the same.
+static cudaError_t cf_raise_shared_memory(const cf_device *device, const void *function, cf_kernel_state *state,
+                                          int shared_bytes)
+{
+  const bool cached = device->number < cf_cached_devices;
+  if (cached && CF_LOAD(state->raised[device->number])) return cudaSuccess;
+  const cudaError_t error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
+  if (error == cudaSuccess && cached) CF_STORE(state->raised[device->number], 1);
+  return error;
+}
+
+// Checks a launch against everything that could make it fail or compute wrongly, then launches; where it only decides
+// no further than a machine without a device allows.
+static int cf_launch(cf_call *call, int leaf, cf_kernel *kernel, const cf_shape *shape, void **arguments)
+{
+  static const char *const fits[3] = { "points along x < 2^31", "points along y < 2^31", "points along z < 2^31" };
+  static const char *const threads_fit[3] = { "threads along x", "threads along y", "threads along z" };
+  const cf_device *device = &call->device;
+  for (int axis = 0; axis < 3; axis++)
+    if (cf_is_empty(shape->grid[axis]) || cf_is_empty(shape->block[axis])) return CF_OK;
+  for (int axis = 0; axis < 3; axis++) {
+    // Kernels compute positions in int; along y and z they step by the grid, at most 65535 beyond the last one.
+    const long long most = axis == 0 ? 0x7fffffffLL : 0x7fffffffLL - 0xffffLL;
+    const long long points = cf_mul(shape->grid[axis], shape->block[axis]);
+    if (points == CF_UNDEFINED || points > most)
+      return cf_report(call->why, CF_EOVERFLOW, leaf, fits[axis], points == CF_UNDEFINED ? 0 : points, most);
+  }
+  if (shape->shared_words == CF_UNDEFINED) return cf_too_large(call, "words of shared memory");
+  if (!call->has_device) return CF_OK;
+  for (int axis = 0; axis < 3; axis++) {
+    if (shape->block[axis] > device->threads[axis])
+      return cf_report(call->why, CF_ELIMIT, leaf, threads_fit[axis], shape->block[axis], device->threads[axis]);
+  }
+  if (shape->grid[0] > device->blocks[0])
+    return cf_report(call->why, CF_ELIMIT, leaf, "blocks along x", shape->grid[0], device->blocks[0]);
+  const long long threads = shape->block[0] * shape->block[1] * shape->block[2];
+  if (threads > device->machine.threads_per_block)
+    return cf_report(call->why, CF_ELIMIT, leaf, "threads of a block", threads, device->machine.threads_per_block);
+  const void *function = 0;
+  int kernel_threads = 0, kernel_shared_bytes = 0;
+  cudaError_t error = cf_function_of(kernel, &function);
+  if (error == cudaSuccess) error = cf_read_kernel(device, function, &kernel->state, &kernel_threads, &kernel_shared_bytes);
+  if (error != cudaSuccess) return cf_cuda_error(call->why, error);
+  if (threads > kernel_threads)
+    return cf_report(call->why, CF_ELIMIT, leaf, "threads of a block of the compiled kernel", threads, kernel_threads);
+  const cf_count bytes = cf_plus(cf_times(4, cf_amount(shape->shared_words)), cf_added_bytes(kernel, threads));
+  if (bytes > (cf_count)kernel_shared_bytes)
+    return cf_report(call->why, CF_ELIMIT, leaf, "bytes of shared memory", cf_shown(bytes), kernel_shared_bytes);
+  if (!call->launches) return CF_OK;
+  if (bytes > 48 * 1024) error = cf_raise_shared_memory(device, function, &kernel->state, kernel_shared_bytes);
+  if (error != cudaSuccess) return cf_cuda_error(call->why, error);
+  // Along y and z the kernels stride by the grid, so any number of blocks is right.
+  const dim3 grid = { (unsigned)shape->grid[0],
+                      (unsigned)(shape->grid[1] < device->blocks[1] ? shape->grid[1] : device->blocks[1]),
+                      (unsigned)(shape->grid[2] < device->blocks[2] ? shape->grid[2] : device->blocks[2]) };
+  const dim3 block = { (unsigned)shape->block[0], (unsigned)shape->block[1], (unsigned)shape->block[2] };
+  error = cudaLaunchKernel(function, grid, block, arguments, (size_t)bytes, call->stream);
+  return error == cudaSuccess ? CF_OK : cf_cuda_error(call->why, error);
+}
+
+#ifdef CF_OBSERVE
+// What a call of a launcher took, as a line of the file that the environment variable CF_OBSERVE names; the call then waits
+// for the device. `comprehensive tune --import` reads such files.
+typedef struct cf_observation {
+  cudaStream_t stream;
+  const char *path; // nowhere: nothing is observed
+  cudaEvent_t begin, end;
+} cf_observation;
+
+static void cf_observe(cf_observation *observed, bool launches, cudaStream_t stream)
+{
+  observed->stream = stream;
+  observed->path = launches ? getenv("CF_OBSERVE") : 0;
+  observed->begin = 0;
+  observed->end = 0;
+  if (observed->path && (cudaEventCreate(&observed->begin) != cudaSuccess || cudaEventCreate(&observed->end) != cudaSuccess ||
+                         cudaEventRecord(observed->begin, stream) != cudaSuccess))
+    observed->path = 0;
+}
+
+static void cf_write_observed(const cf_observation *observed, int device, const char *function, const char *sizes,
+                              const char *parameters, int leaf)
+{
+  float milliseconds = 0;
+  struct cudaDeviceProp properties;
+  if (!observed->path || cudaEventRecord(observed->end, observed->stream) != cudaSuccess ||
+      cudaEventSynchronize(observed->end) != cudaSuccess ||
+      cudaEventElapsedTime(&milliseconds, observed->begin, observed->end) != cudaSuccess ||
+      cudaGetDeviceProperties(&properties, device) != cudaSuccess)
+    return;
+  FILE *log = fopen(observed->path, "a");
+  if (!log) return;
+  fprintf(log, "%s; %s; %s; %s; %d; %.3f\n", function, properties.name, sizes, parameters, leaf, 1000.0 * milliseconds);
+  fclose(log);
+}
+
+static void cf_end_observation(const cf_observation *observed)
+{
+  if (observed->begin) cudaEventDestroy(observed->begin);
+  if (observed->end) cudaEventDestroy(observed->end);
+}
+#endif
+
+<library/memory.h>
+
+} // namespace
+
+// ---- reductions
+
+
+static int reductions_1_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, float *parts_of_float, float *parts_of_float_1, int n, int m, int B0, int B1, float most, int j_parts, int j_steps, int i_parts, int i_steps)
+{
+  static cf_kernel cf_once = { CF_KERNEL(reductions_1_leaf0), {} };
+  const long long cf_given_a_stride0_wide = m; // m
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_i_part_block_extent_wide = cf_div(cf_sub(cf_add(i_parts, B0), 1), B0); // (i_parts + B0 - 1) / B0
+  int cf_given_i_part_block_extent = (int)cf_given_i_part_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_part_block_extent_wide, (long long)cf_given_i_part_block_extent, "cf_given_i_part_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(j_parts, B1), 1), B1), // (j_parts + B1 - 1) / B1
@@ -466,42 +835,42 @@ int reductions_1_leaf0_run(cf_call &cf_state, int cf_leaf, const float *a, float
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &parts_of_float, &parts_of_float_1, &cf_given_a_stride0, &n, &m, &B0, &B1, &most, &j_parts, &j_steps, &i_parts, &i_steps, &cf_given_i_part_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, reductions_1_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &parts_of_float, &parts_of_float_1, &cf_given_a_stride0, &n, &m, &B0, &B1, &most, &j_parts, &j_steps, &i_parts, &i_steps, &cf_given_i_part_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int reductions_1_run(cf_call &cf_state, const float *a, float *parts_of_float, float *parts_of_float_1, int n, int m, int B0, int B1, float most, [[maybe_unused]] int j_rows, int j_parts, int j_steps, int i_parts, int i_steps)
+static int reductions_1_run(cf_call *cf_state, const float *a, float *parts_of_float, float *parts_of_float_1, int n, int m, int B0, int B1, float most, CF_UNUSED int j_rows, int j_parts, int j_steps, int i_parts, int i_steps)
 {
   cf_choice cf_chosen;
   reductions_params cf_params = { B0, B1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(i_parts, B0), 1), B0))) return CF_OK; // (i_parts + B0 - 1) / B0
   if (cf_is_empty(cf_div(cf_sub(cf_add(j_parts, B1), 1), B1))) return CF_OK; // (j_parts + B1 - 1) / B1
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[11];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, m, j_parts, j_steps, i_parts, i_steps, B0, B1, 1, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, m, j_parts, j_steps, i_parts, i_steps, B0, B1, 1, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = reductions_1_left_out(cf_state.machine, m, j_parts, j_steps, i_parts, i_steps, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = reductions_1_left_out(cf_state->machine, m, j_parts, j_steps, i_parts, i_steps, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (reductions_1_select(cf_state.machine, n, m, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = reductions_1_leaf_cost(cf_chosen.leaf, cf_state.machine, m, j_parts, j_steps, i_parts, i_steps, &cf_params, CF_SATURATED);
+    if (reductions_1_select(cf_state->machine, n, m, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = reductions_1_leaf_cost(cf_chosen.leaf, cf_state->machine, m, j_parts, j_steps, i_parts, i_steps, &cf_params, CF_SATURATED);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  const int cf_status = reductions_1_select(cf_state.machine, n, m, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
+  const int cf_status = reductions_1_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -511,9 +880,9 @@ int reductions_1_run(cf_call &cf_state, const float *a, float *parts_of_float, f
   }
 }
 
-int reductions_2_leaf0_run(cf_call &cf_state, int cf_leaf, float *r, float *parts_of_float, float *parts_of_float_1, int B0, float norm, float most, int i_folded)
+static int reductions_2_leaf0_run(cf_call *cf_state, int cf_leaf, float *r, float *parts_of_float, float *parts_of_float_1, int B0, float norm, float most, int i_folded)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(reductions_2_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(1, B0), 1), B0), // (1 + B0 - 1) / B0
@@ -527,13 +896,13 @@ int reductions_2_leaf0_run(cf_call &cf_state, int cf_leaf, float *r, float *part
     },
     2, // 2 words of shared memory
   };
-  void *cf_arguments[] = { &r, &parts_of_float, &parts_of_float_1, &B0, &norm, &most, &i_folded, nullptr };
-  return cf_launch(cf_state, cf_leaf, reductions_2_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &r, &parts_of_float, &parts_of_float_1, &B0, &norm, &most, &i_folded, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int reductions_2_leaf1_run(cf_call &cf_state, int cf_leaf, float *r, float *parts_of_float, float *parts_of_float_1, int B0, float norm, float most, int i_folded)
+static int reductions_2_leaf1_run(cf_call *cf_state, int cf_leaf, float *r, float *parts_of_float, float *parts_of_float_1, int B0, float norm, float most, int i_folded)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(reductions_2_leaf1), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(1, B0), 1), B0), // (1 + B0 - 1) / B0
@@ -547,79 +916,85 @@ int reductions_2_leaf1_run(cf_call &cf_state, int cf_leaf, float *r, float *part
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &r, &parts_of_float, &parts_of_float_1, &B0, &norm, &most, &i_folded, nullptr };
-  return cf_launch(cf_state, cf_leaf, reductions_2_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &r, &parts_of_float, &parts_of_float_1, &B0, &norm, &most, &i_folded, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int U0, int D, int S, int M>
-int reductions_2_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *r, float *parts_of_float, float *parts_of_float_1, float norm, float most, int i_folded)
+static int reductions_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int cf_together, float *r, float *parts_of_float, float *parts_of_float_1, float norm, float most, int i_folded)
 {
-  static cf_kernel_state cf_once;
-  int cf_given_y_limit; // 1
-  if (!cf_store(cf_limit(1), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
-  int cf_given_i_fold_limit; // i_folded
-  if (!cf_store(cf_limit(i_folded), cf_given_i_fold_limit)) return cf_too_large(cf_state, "cf_given_i_fold_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(reductions_2_tile<2, 1, 128, 4, 4, 4>), {} },
+    { CF_KERNEL(reductions_2_tile<2, 1, 128, 4, 4, 1>), {} },
+    { CF_KERNEL(reductions_2_tile<8, 1, 32, 8, 4, 4>), {} },
+    { CF_KERNEL(reductions_2_tile<8, 1, 32, 8, 4, 1>), {} },
+    { CF_KERNEL(reductions_2_tile<1, 1, 1024, 1, 2, 4>), {} },
+    { CF_KERNEL(reductions_2_tile<1, 1, 1024, 1, 2, 1>), {} },
+    { CF_KERNEL(reductions_2_tile<1, 1, 1024, 4, 1, 4>), {} },
+    { CF_KERNEL(reductions_2_tile<1, 1, 1024, 4, 1, 1>), {} },
+  };
+  const long long cf_given_y_limit_wide = cf_limit(1); // 1
+  int cf_given_y_limit = (int)cf_given_y_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  const long long cf_given_i_fold_limit_wide = cf_limit(i_folded); // i_folded
+  int cf_given_i_fold_limit = (int)cf_given_i_fold_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_fold_limit_wide, (long long)cf_given_i_fold_limit, "cf_given_i_fold_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(1, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
     cf_mul(2, cf_mul(D, T0)), // 2*T0*D words of shared memory
   };
-  void *cf_arguments[] = { &r, &parts_of_float, &parts_of_float_1, &norm, &most, &cf_given_y_limit, &cf_given_i_fold_limit, nullptr };
-  if (cf_together == 4) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, reductions_2_tile<T0, U0, D, S, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  return cf_launch(cf_state, cf_leaf, reductions_2_tile<T0, U0, D, S, M, 1>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &r, &parts_of_float, &parts_of_float_1, &norm, &most, &cf_given_y_limit, &cf_given_i_fold_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
-int reductions_2_run(cf_call &cf_state, float *r, float *parts_of_float, float *parts_of_float_1, int n, int m, int B0, float norm, float most, [[maybe_unused]] int j_rows, [[maybe_unused]] int j_parts, [[maybe_unused]] int i_parts, int i_folded)
+static int reductions_2_run(cf_call *cf_state, float *r, float *parts_of_float, float *parts_of_float_1, int n, int m, int B0, float norm, float most, CF_UNUSED int j_rows, CF_UNUSED int j_parts, CF_UNUSED int i_parts, int i_folded)
 {
   cf_choice cf_chosen;
   reductions_params cf_params = { B0, 1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(1, B0), 1), B0))) return CF_OK; // (1 + B0 - 1) / B0
   const int cf_together = cf_begins(parts_of_float) && cf_begins(parts_of_float_1) ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[7];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { i_folded, n, m, B0, cf_together, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { i_folded, n, m, B0, cf_together, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = reductions_2_left_out(cf_state.machine, i_folded, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = reductions_2_left_out(cf_state->machine, i_folded, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (reductions_2_select(cf_state.machine, n, m, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = reductions_2_leaf_cost(cf_chosen.leaf, cf_state.machine, i_folded, &cf_params, CF_SATURATED);
-    cf_last.tile = reductions_2_tile(cf_state.machine, i_folded, cf_together, 1, cf_state.tile, cf_last.tile.cost);
+    if (reductions_2_select(cf_state->machine, n, m, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = reductions_2_leaf_cost(cf_chosen.leaf, cf_state->machine, i_folded, &cf_params, CF_SATURATED);
+    cf_last.tile = reductions_2_tile(cf_state->machine, i_folded, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return reductions_2_tile_run<2, 1, 128, 4, 4>(cf_state, cf_chosen.leaf, cf_together, r, parts_of_float, parts_of_float_1, norm, most, i_folded);
+    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, cf_together, r, parts_of_float, parts_of_float_1, norm, most, i_folded);
   case 2:
-    return reductions_2_tile_run<8, 1, 32, 8, 4>(cf_state, cf_chosen.leaf, cf_together, r, parts_of_float, parts_of_float_1, norm, most, i_folded);
+    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, cf_together, r, parts_of_float, parts_of_float_1, norm, most, i_folded);
   case 3:
-    return reductions_2_tile_run<1, 1, 1024, 1, 2>(cf_state, cf_chosen.leaf, cf_together, r, parts_of_float, parts_of_float_1, norm, most, i_folded);
+    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 2, 1, 1, 1024, cf_together, r, parts_of_float, parts_of_float_1, norm, most, i_folded);
   case 4:
-    return reductions_2_tile_run<1, 1, 1024, 4, 1>(cf_state, cf_chosen.leaf, cf_together, r, parts_of_float, parts_of_float_1, norm, most, i_folded);
+    return reductions_2_tile_run(cf_state, cf_chosen.leaf, 3, 1, 1, 1024, cf_together, r, parts_of_float, parts_of_float_1, norm, most, i_folded);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 4)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 4)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = reductions_2_select(cf_state.machine, n, m, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = reductions_2_select(cf_state->machine, n, m, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -631,9 +1006,9 @@ int reductions_2_run(cf_call &cf_state, float *r, float *parts_of_float, float *
   }
 }
 
-int reductions_3_leaf0_run(cf_call &cf_state, int cf_leaf, const int *k, float *y, unsigned *parts_of_unsigned, int n, int B0, int i_parts, int i_steps)
+static int reductions_3_leaf0_run(cf_call *cf_state, int cf_leaf, const int *k, float *y, unsigned *parts_of_unsigned, int n, int B0, int i_parts, int i_steps)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(reductions_3_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(i_parts, B0), 1), B0), // (i_parts + B0 - 1) / B0
@@ -647,41 +1022,41 @@ int reductions_3_leaf0_run(cf_call &cf_state, int cf_leaf, const int *k, float *
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &k, &y, &parts_of_unsigned, &n, &B0, &i_parts, &i_steps, nullptr };
-  return cf_launch(cf_state, cf_leaf, reductions_3_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &k, &y, &parts_of_unsigned, &n, &B0, &i_parts, &i_steps, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int reductions_3_run(cf_call &cf_state, const int *k, float *y, unsigned *parts_of_unsigned, int n, int B0, int i_parts, int i_steps)
+static int reductions_3_run(cf_call *cf_state, const int *k, float *y, unsigned *parts_of_unsigned, int n, int B0, int i_parts, int i_steps)
 {
   cf_choice cf_chosen;
   reductions_params cf_params = { B0, 1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(i_parts, B0), 1), B0))) return CF_OK; // (i_parts + B0 - 1) / B0
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[7];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, i_parts, i_steps, B0, 1, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, i_parts, i_steps, B0, 1, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = reductions_3_left_out(cf_state.machine, n, i_parts, i_steps, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = reductions_3_left_out(cf_state->machine, n, i_parts, i_steps, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (reductions_3_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = reductions_3_leaf_cost(cf_chosen.leaf, cf_state.machine, n, i_parts, i_steps, &cf_params, CF_SATURATED);
+    if (reductions_3_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = reductions_3_leaf_cost(cf_chosen.leaf, cf_state->machine, n, i_parts, i_steps, &cf_params, CF_SATURATED);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  const int cf_status = reductions_3_select(cf_state.machine, n, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
+  const int cf_status = reductions_3_select(cf_state->machine, n, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -691,9 +1066,9 @@ int reductions_3_run(cf_call &cf_state, const int *k, float *y, unsigned *parts_
   }
 }
 
-int reductions_4_leaf0_run(cf_call &cf_state, int cf_leaf, int *total, unsigned *parts_of_unsigned, int B0, int sum, int i_folded)
+static int reductions_4_leaf0_run(cf_call *cf_state, int cf_leaf, int *total, unsigned *parts_of_unsigned, int B0, int sum, int i_folded)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(reductions_4_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(1, B0), 1), B0), // (1 + B0 - 1) / B0
@@ -707,13 +1082,13 @@ int reductions_4_leaf0_run(cf_call &cf_state, int cf_leaf, int *total, unsigned 
     },
     1, // 1 words of shared memory
   };
-  void *cf_arguments[] = { &total, &parts_of_unsigned, &B0, &sum, &i_folded, nullptr };
-  return cf_launch(cf_state, cf_leaf, reductions_4_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &total, &parts_of_unsigned, &B0, &sum, &i_folded, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int reductions_4_leaf1_run(cf_call &cf_state, int cf_leaf, int *total, unsigned *parts_of_unsigned, int B0, int sum, int i_folded)
+static int reductions_4_leaf1_run(cf_call *cf_state, int cf_leaf, int *total, unsigned *parts_of_unsigned, int B0, int sum, int i_folded)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(reductions_4_leaf1), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(1, B0), 1), B0), // (1 + B0 - 1) / B0
@@ -727,79 +1102,85 @@ int reductions_4_leaf1_run(cf_call &cf_state, int cf_leaf, int *total, unsigned 
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &total, &parts_of_unsigned, &B0, &sum, &i_folded, nullptr };
-  return cf_launch(cf_state, cf_leaf, reductions_4_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &total, &parts_of_unsigned, &B0, &sum, &i_folded, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int U0, int D, int S, int M>
-int reductions_4_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, int *total, unsigned *parts_of_unsigned, int sum, int i_folded)
+static int reductions_4_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int cf_together, int *total, unsigned *parts_of_unsigned, int sum, int i_folded)
 {
-  static cf_kernel_state cf_once;
-  int cf_given_y_limit; // 1
-  if (!cf_store(cf_limit(1), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
-  int cf_given_i_fold_limit; // i_folded
-  if (!cf_store(cf_limit(i_folded), cf_given_i_fold_limit)) return cf_too_large(cf_state, "cf_given_i_fold_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(reductions_4_tile<2, 1, 128, 4, 4, 4>), {} },
+    { CF_KERNEL(reductions_4_tile<2, 1, 128, 4, 4, 1>), {} },
+    { CF_KERNEL(reductions_4_tile<8, 1, 32, 8, 4, 4>), {} },
+    { CF_KERNEL(reductions_4_tile<8, 1, 32, 8, 4, 1>), {} },
+    { CF_KERNEL(reductions_4_tile<1, 1, 1024, 1, 2, 4>), {} },
+    { CF_KERNEL(reductions_4_tile<1, 1, 1024, 1, 2, 1>), {} },
+    { CF_KERNEL(reductions_4_tile<1, 1, 1024, 4, 1, 4>), {} },
+    { CF_KERNEL(reductions_4_tile<1, 1, 1024, 4, 1, 1>), {} },
+  };
+  const long long cf_given_y_limit_wide = cf_limit(1); // 1
+  int cf_given_y_limit = (int)cf_given_y_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
+  const long long cf_given_i_fold_limit_wide = cf_limit(i_folded); // i_folded
+  int cf_given_i_fold_limit = (int)cf_given_i_fold_limit_wide;
+  if (!cf_fits(cf_state, cf_given_i_fold_limit_wide, (long long)cf_given_i_fold_limit, "cf_given_i_fold_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(1, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { cf_mul(T0, D), 1, 1 },
     cf_mul(D, T0), // T0*D words of shared memory
   };
-  void *cf_arguments[] = { &total, &parts_of_unsigned, &sum, &cf_given_y_limit, &cf_given_i_fold_limit, nullptr };
-  if (cf_together == 4) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, reductions_4_tile<T0, U0, D, S, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  return cf_launch(cf_state, cf_leaf, reductions_4_tile<T0, U0, D, S, M, 1>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &total, &parts_of_unsigned, &sum, &cf_given_y_limit, &cf_given_i_fold_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
-int reductions_4_run(cf_call &cf_state, int *total, unsigned *parts_of_unsigned, int n, int B0, int sum, [[maybe_unused]] int i_parts, int i_folded)
+static int reductions_4_run(cf_call *cf_state, int *total, unsigned *parts_of_unsigned, int n, int B0, int sum, CF_UNUSED int i_parts, int i_folded)
 {
   cf_choice cf_chosen;
   reductions_params cf_params = { B0, 1, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(1, B0), 1), B0))) return CF_OK; // (1 + B0 - 1) / B0
   const int cf_together = cf_begins(parts_of_unsigned) ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[6];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { i_folded, n, B0, cf_together, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { i_folded, n, B0, cf_together, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = reductions_4_left_out(cf_state.machine, i_folded, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = reductions_4_left_out(cf_state->machine, i_folded, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (reductions_4_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = reductions_4_leaf_cost(cf_chosen.leaf, cf_state.machine, i_folded, &cf_params, CF_SATURATED);
-    cf_last.tile = reductions_4_tile(cf_state.machine, i_folded, cf_together, 1, cf_state.tile, cf_last.tile.cost);
+    if (reductions_4_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = reductions_4_leaf_cost(cf_chosen.leaf, cf_state->machine, i_folded, &cf_params, CF_SATURATED);
+    cf_last.tile = reductions_4_tile(cf_state->machine, i_folded, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return reductions_4_tile_run<2, 1, 128, 4, 4>(cf_state, cf_chosen.leaf, cf_together, total, parts_of_unsigned, sum, i_folded);
+    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 0, 2, 1, 128, cf_together, total, parts_of_unsigned, sum, i_folded);
   case 2:
-    return reductions_4_tile_run<8, 1, 32, 8, 4>(cf_state, cf_chosen.leaf, cf_together, total, parts_of_unsigned, sum, i_folded);
+    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 1, 8, 1, 32, cf_together, total, parts_of_unsigned, sum, i_folded);
   case 3:
-    return reductions_4_tile_run<1, 1, 1024, 1, 2>(cf_state, cf_chosen.leaf, cf_together, total, parts_of_unsigned, sum, i_folded);
+    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 2, 1, 1, 1024, cf_together, total, parts_of_unsigned, sum, i_folded);
   case 4:
-    return reductions_4_tile_run<1, 1, 1024, 4, 1>(cf_state, cf_chosen.leaf, cf_together, total, parts_of_unsigned, sum, i_folded);
+    return reductions_4_tile_run(cf_state, cf_chosen.leaf, 3, 1, 1, 1024, cf_together, total, parts_of_unsigned, sum, i_folded);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 4)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 4)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = reductions_4_select(cf_state.machine, n, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = reductions_4_select(cf_state->machine, n, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -812,53 +1193,55 @@ int reductions_4_run(cf_call &cf_state, int *total, unsigned *parts_of_unsigned,
 }
 
 // The host code of reductions.c, which stands at the end of this file.
-void reductions_host(cf_call &cf_state, int n, int m, const float *a, const int *k, float *y, float *r, int *total, int B0, int B1);
+static void reductions_host(cf_call *cf_state, int n, int m, const float *a, const int *k, float *y, float *r, int *total, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-int reductions_call(bool cf_launches, const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params, struct CUstream_st *stream,
-    reductions_params &cf_chosen, cf_choice *why)
+static int reductions_call(bool cf_launches, const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params, struct CUstream_st *stream,
+    reductions_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       reductions_params cf_params;
       int n;
       int m;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n || cf_last.m != m) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n || cf_last.m != m) {
       reductions_defaults(cf_state.machine, n, m, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
       cf_last.m = m;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B0 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
-  if (!(cf_chosen.B1 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen.B1);
+  if (!(cf_chosen->B0 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen->B0);
+  if (!(cf_chosen->B1 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen->B1);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
   if (!(m >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "m >= 0", 0, m);
-  if (!(!params || cf_chosen.tile <= 4))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 4", cf_chosen.tile, 4);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 4))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 4", cf_chosen->tile, 4);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  reductions_host(cf_state, n, m, a, k, y, r, total, cf_chosen.B0, cf_chosen.B1);
+  reductions_host(&cf_state, n, m, a, k, y, r, total, cf_chosen->B0, cf_chosen->B1);
+  cf_release_memory(&cf_state);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -866,46 +1249,46 @@ int reductions_call(bool cf_launches, const cf_machine *machine, int n, int m, c
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[256] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", static_cast<long long>(n), static_cast<long long>(m));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", static_cast<long long>(cf_chosen.B0), static_cast<long long>(cf_chosen.B1), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "reductions", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld m=%lld", (long long)n, (long long)m);
+    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "reductions", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int reductions_launch_explained(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params, struct CUstream_st *stream,
+int reductions_launch_explained(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   reductions_params cf_chosen;
-  return reductions_call(true, machine, n, m, a, k, y, r, total, params, stream, cf_chosen, why);
+  return reductions_call(true, machine, n, m, a, k, y, r, total, params, stream, &cf_chosen, why);
 }
 
-extern "C" int reductions_choose(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params,
+int reductions_choose(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params,
     reductions_params *chosen, cf_choice *why)
 {
-  reductions_params cf_chosen = {};
-  const int cf_status = reductions_call(false, machine, n, m, a, k, y, r, total, params, nullptr, cf_chosen, why);
+  reductions_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = reductions_call(false, machine, n, m, a, k, y, r, total, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int reductions_launch_on(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params, struct CUstream_st *stream)
+int reductions_launch_on(const cf_machine *machine, int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params, struct CUstream_st *stream)
 {
-  return reductions_launch_explained(machine, n, m, a, k, y, r, total, params, stream, nullptr);
+  return reductions_launch_explained(machine, n, m, a, k, y, r, total, params, stream, 0);
 }
 
-extern "C" int reductions_launch(int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params, struct CUstream_st *stream)
+int reductions_launch(int n, int m, const float *a, const int *k, float *y, float *r, int *total, const reductions_params *params, struct CUstream_st *stream)
 {
-  return reductions_launch_explained(nullptr, n, m, a, k, y, r, total, params, stream, nullptr);
+  return reductions_launch_explained(0, n, m, a, k, y, r, total, params, stream, 0);
 }
 
-extern "C" int reductions_machine(int device, cf_machine *machine)
+int reductions_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
@@ -916,33 +1299,31 @@ extern "C" int reductions_machine(int device, cf_machine *machine)
 #include <math.h>
 #line "reductions.cu"
 
-namespace {
-void reductions_host(cf_call &cf_state, int n, int m, const float *a, const int *k, float *y, float *r, int *total, int B0, int B1)
+static void reductions_host(cf_call *cf_state, int n, int m, const float *a, const int *k, float *y, float *r, int *total, int B0, int B1)
 {
 #line 5 "reductions.c"
 
   float norm = 0.0f, most = 1.0f;
   int sum = 3;
 
-{ int j_rows; if (!cf_computes(cf_state, cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 512), cf_div(cf_add(n, 3), 4), 512)), j_rows, "(n + 3) / 4 < 1 \077 1 : (n + 3) / 4 < 512 \077 (n + 3) / 4 : 512")) return;
-  int j_parts; if (!cf_computes(cf_state, cf_if(cf_lt(cf_div(cf_add(m, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows)), cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows))), j_parts, "(m + 3) / 4 < 1 \077 1 : (m + 3) / 4 < 131072 / j_rows \077 (m + 3) / 4 : 131072 / j_rows")) return;
-  int j_steps; if (!cf_computes(cf_state, cf_div(cf_sub(cf_add(m, j_parts), 1), j_parts), j_steps, "(m + j_parts - 1) / j_parts")) return;
-  int i_parts; if (!cf_computes(cf_state, cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts)), cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts))), i_parts, "(n + 3) / 4 < 1 \077 1 : (n + 3) / 4 < 131072 / j_parts \077 (n + 3) / 4 : 131072 / j_parts")) return;
-  int i_steps; if (!cf_computes(cf_state, cf_div(cf_sub(cf_add(n, i_parts), 1), i_parts), i_steps, "(n + i_parts - 1) / i_parts")) return;
-  int i_folded; if (!cf_computes(cf_state, cf_if(cf_lt(n, 1), 0, cf_if(cf_lt(m, 1), 0, cf_mul(i_parts, j_parts))), i_folded, "n < 1 \077 0 : m < 1 \077 0 : i_parts * j_parts")) return;
-  cf_memory<float> cf_of_parts_of_float(cf_state, 131072); if (cf_state.status != CF_OK) return; float *parts_of_float = cf_of_parts_of_float.data;
-  cf_memory<float> cf_of_parts_of_float_1(cf_state, 131072); if (cf_state.status != CF_OK) return; float *parts_of_float_1 = cf_of_parts_of_float_1.data;
+{ const long long cf_wide_j_rows = cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 512), cf_div(cf_add(n, 3), 4), 512)); int j_rows = (int)cf_wide_j_rows; if (!cf_fits(cf_state, cf_wide_j_rows, (long long)j_rows, "(n + 3) / 4 < 1 \077 1 : (n + 3) / 4 < 512 \077 (n + 3) / 4 : 512")) return;
+  const long long cf_wide_j_parts = cf_if(cf_lt(cf_div(cf_add(m, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows)), cf_div(cf_add(m, 3), 4), cf_div(131072, j_rows))); int j_parts = (int)cf_wide_j_parts; if (!cf_fits(cf_state, cf_wide_j_parts, (long long)j_parts, "(m + 3) / 4 < 1 \077 1 : (m + 3) / 4 < 131072 / j_rows \077 (m + 3) / 4 : 131072 / j_rows")) return;
+  const long long cf_wide_j_steps = cf_div(cf_sub(cf_add(m, j_parts), 1), j_parts); int j_steps = (int)cf_wide_j_steps; if (!cf_fits(cf_state, cf_wide_j_steps, (long long)j_steps, "(m + j_parts - 1) / j_parts")) return;
+  const long long cf_wide_i_parts = cf_if(cf_lt(cf_div(cf_add(n, 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts)), cf_div(cf_add(n, 3), 4), cf_div(131072, j_parts))); int i_parts = (int)cf_wide_i_parts; if (!cf_fits(cf_state, cf_wide_i_parts, (long long)i_parts, "(n + 3) / 4 < 1 \077 1 : (n + 3) / 4 < 131072 / j_parts \077 (n + 3) / 4 : 131072 / j_parts")) return;
+  const long long cf_wide_i_steps = cf_div(cf_sub(cf_add(n, i_parts), 1), i_parts); int i_steps = (int)cf_wide_i_steps; if (!cf_fits(cf_state, cf_wide_i_steps, (long long)i_steps, "(n + i_parts - 1) / i_parts")) return;
+  const long long cf_wide_i_folded = cf_if(cf_lt(n, 1), 0, cf_if(cf_lt(m, 1), 0, cf_mul(i_parts, j_parts))); int i_folded = (int)cf_wide_i_folded; if (!cf_fits(cf_state, cf_wide_i_folded, (long long)i_folded, "n < 1 \077 0 : m < 1 \077 0 : i_parts * j_parts")) return;
+  float *parts_of_float = (float *)cf_memory(cf_state, 0, 131072, sizeof(float)); if (cf_state->status != CF_OK) return;
+  float *parts_of_float_1 = (float *)cf_memory(cf_state, 1, 131072, sizeof(float)); if (cf_state->status != CF_OK) return;
   if (!cf_continues(cf_state, reductions_1_run(cf_state, a, parts_of_float, parts_of_float_1, n, m, B0, B1, most, j_rows, j_parts, j_steps, i_parts, i_steps))) return;  if (!cf_continues(cf_state, reductions_2_run(cf_state, r, parts_of_float, parts_of_float_1, n, m, B0, norm, most, j_rows, j_parts, i_parts, i_folded))) return; }
 #line 17 "reductions.c"
 
 
-{ int i_parts; if (!cf_computes(cf_state, cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072), cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072)), i_parts, "((n + 1) / 2 + 3) / 4 < 1 \077 1 : ((n + 1) / 2 + 3) / 4 < 131072 \077 ((n + 1) / 2 + 3) / 4 : 131072")) return;
-  int i_steps; if (!cf_computes(cf_state, cf_div(cf_sub(cf_add(cf_div(cf_add(n, 1), 2), i_parts), 1), i_parts), i_steps, "((n + 1) / 2 + i_parts - 1) / i_parts")) return;
-  int i_folded; if (!cf_computes(cf_state, cf_if(cf_lt(cf_div(cf_add(n, 1), 2), 1), 0, i_parts), i_folded, "(n + 1) / 2 < 1 \077 0 : i_parts")) return;
-  cf_memory<unsigned> cf_of_parts_of_unsigned(cf_state, 131072); if (cf_state.status != CF_OK) return; unsigned *parts_of_unsigned = cf_of_parts_of_unsigned.data;
+{ const long long cf_wide_i_parts = cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 1), 1, cf_if(cf_lt(cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072), cf_div(cf_add(cf_div(cf_add(n, 1), 2), 3), 4), 131072)); int i_parts = (int)cf_wide_i_parts; if (!cf_fits(cf_state, cf_wide_i_parts, (long long)i_parts, "((n + 1) / 2 + 3) / 4 < 1 \077 1 : ((n + 1) / 2 + 3) / 4 < 131072 \077 ((n + 1) / 2 + 3) / 4 : 131072")) return;
+  const long long cf_wide_i_steps = cf_div(cf_sub(cf_add(cf_div(cf_add(n, 1), 2), i_parts), 1), i_parts); int i_steps = (int)cf_wide_i_steps; if (!cf_fits(cf_state, cf_wide_i_steps, (long long)i_steps, "((n + 1) / 2 + i_parts - 1) / i_parts")) return;
+  const long long cf_wide_i_folded = cf_if(cf_lt(cf_div(cf_add(n, 1), 2), 1), 0, i_parts); int i_folded = (int)cf_wide_i_folded; if (!cf_fits(cf_state, cf_wide_i_folded, (long long)i_folded, "(n + 1) / 2 < 1 \077 0 : i_parts")) return;
+  unsigned *parts_of_unsigned = (unsigned *)cf_memory(cf_state, 2, 131072, sizeof(unsigned)); if (cf_state->status != CF_OK) return;
   if (!cf_continues(cf_state, reductions_3_run(cf_state, k, y, parts_of_unsigned, n, B0, i_parts, i_steps))) return;  if (!cf_continues(cf_state, reductions_4_run(cf_state, total, parts_of_unsigned, n, B0, sum, i_parts, i_folded))) return; }
 
 
 #line "reductions.cu"
-}
 }

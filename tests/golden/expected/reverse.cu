@@ -2,10 +2,10 @@
 #include "reverse.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -85,15 +85,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) reverse_tile(
   }
 }
 
-<library/launch.cu>
-
-// ---- reverse
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int reverse_leaf0_run(cf_call &cf_state, int cf_leaf, const float *in, float *out, int n, int B, int s, int dim)
+<library/launch.h>
+
+} // namespace
+
+// ---- reverse
+
+
+static int reverse_leaf0_run(cf_call *cf_state, int cf_leaf, const float *in, float *out, int n, int B, int s, int dim)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(reverse_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       dim, // dim
@@ -107,13 +115,13 @@ int reverse_leaf0_run(cf_call &cf_state, int cf_leaf, const float *in, float *ou
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &in, &out, &n, &B, &s, nullptr };
-  return cf_launch(cf_state, cf_leaf, reverse_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &in, &out, &n, &B, &s, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int reverse_leaf1_run(cf_call &cf_state, int cf_leaf, const float *in, float *out, int n, int B, int s, int dim)
+static int reverse_leaf1_run(cf_call *cf_state, int cf_leaf, const float *in, float *out, int n, int B, int s, int dim)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(reverse_leaf1), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_mul(dim, s), // dim * s
@@ -127,68 +135,71 @@ int reverse_leaf1_run(cf_call &cf_state, int cf_leaf, const float *in, float *ou
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &in, &out, &n, &B, nullptr };
-  return cf_launch(cf_state, cf_leaf, reverse_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &in, &out, &n, &B, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int U0, int M>
-int reverse_tile_run(cf_call &cf_state, int cf_leaf, const float *in, float *out, int n)
+static int reverse_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *in, float *out, int n)
 {
-  static cf_kernel_state cf_once;
-  int cf_given_y_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(reverse_tile<256, 4, 8>), {} },
+    { CF_KERNEL(reverse_tile<128, 1, 16>), {} },
+  };
+  const long long cf_given_y_limit_wide = cf_limit(n); // n
+  int cf_given_y_limit = (int)cf_given_y_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &in, &out, &n, &cf_given_y_limit, nullptr };
-  return cf_launch(cf_state, cf_leaf, reverse_tile<T0, U0, M>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &in, &out, &n, &cf_given_y_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-int reverse_run(cf_call &cf_state, const float *in, float *out, int n, int B, int s, int dim)
+static int reverse_run(cf_call *cf_state, const float *in, float *out, int n, int B, int s, int dim)
 {
   cf_choice cf_chosen;
   reverse_params cf_params = { B, s, 0, };
   if (cf_is_empty(dim)) return CF_OK; // dim
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[7];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, dim, B, s, 1, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, dim, B, s, 1, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = reverse_left_out(cf_state.machine, n, dim, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = reverse_left_out(cf_state->machine, n, dim, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (reverse_select(cf_state.machine, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = reverse_leaf_cost(cf_chosen.leaf, cf_state.machine, n, dim, &cf_params, CF_SATURATED);
-    cf_last.tile = reverse_tile(cf_state.machine, n, 1, 1, cf_state.tile, cf_last.tile.cost);
+    if (reverse_select(cf_state->machine, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = reverse_leaf_cost(cf_chosen.leaf, cf_state->machine, n, dim, &cf_params, CF_SATURATED);
+    cf_last.tile = reverse_tile(cf_state->machine, n, 1, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return reverse_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, in, out, n);
+    return reverse_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, in, out, n);
   case 2:
-    return reverse_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, in, out, n);
+    return reverse_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, in, out, n);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = reverse_select(cf_state.machine, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = reverse_select(cf_state->machine, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -201,49 +212,50 @@ int reverse_run(cf_call &cf_state, const float *in, float *out, int n, int B, in
 }
 
 // The host code of reverse.mf, which stands at the end of this file.
-void reverse_host(cf_call &cf_state, int n, const float *in, float *out, int B, int s);
+static void reverse_host(cf_call *cf_state, int n, const float *in, float *out, int B, int s);
 
 // Decides about a call, and launches unless that is not asked for.
-int reverse_call(bool cf_launches, const cf_machine *machine, int n, const float *in, float *out, const reverse_params *params, struct CUstream_st *stream,
-    reverse_params &cf_chosen, cf_choice *why)
+static int reverse_call(bool cf_launches, const cf_machine *machine, int n, const float *in, float *out, const reverse_params *params, struct CUstream_st *stream,
+    reverse_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       reverse_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
       reverse_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
-  if (!(cf_chosen.s >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "s >= 1", 1, cf_chosen.s);
+  if (!(cf_chosen->B >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen->B);
+  if (!(cf_chosen->s >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "s >= 1", 1, cf_chosen->s);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen.tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen.tile, 2);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 2))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  reverse_host(cf_state, n, in, out, cf_chosen.B, cf_chosen.s);
+  reverse_host(&cf_state, n, in, out, cf_chosen->B, cf_chosen->s);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -251,54 +263,53 @@ int reverse_call(bool cf_launches, const cf_machine *machine, int n, const float
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[256] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", static_cast<long long>(n));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B=%lld s=%lld tile=%lld", static_cast<long long>(cf_chosen.B), static_cast<long long>(cf_chosen.s), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "reverse", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
+    snprintf(cf_parameters, sizeof cf_parameters, "B=%lld s=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->s, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "reverse", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int reverse_launch_explained(const cf_machine *machine, int n, const float *in, float *out, const reverse_params *params, struct CUstream_st *stream,
+int reverse_launch_explained(const cf_machine *machine, int n, const float *in, float *out, const reverse_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   reverse_params cf_chosen;
-  return reverse_call(true, machine, n, in, out, params, stream, cf_chosen, why);
+  return reverse_call(true, machine, n, in, out, params, stream, &cf_chosen, why);
 }
 
-extern "C" int reverse_choose(const cf_machine *machine, int n, const float *in, float *out, const reverse_params *params,
+int reverse_choose(const cf_machine *machine, int n, const float *in, float *out, const reverse_params *params,
     reverse_params *chosen, cf_choice *why)
 {
-  reverse_params cf_chosen = {};
-  const int cf_status = reverse_call(false, machine, n, in, out, params, nullptr, cf_chosen, why);
+  reverse_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = reverse_call(false, machine, n, in, out, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int reverse_launch_on(const cf_machine *machine, int n, const float *in, float *out, const reverse_params *params, struct CUstream_st *stream)
+int reverse_launch_on(const cf_machine *machine, int n, const float *in, float *out, const reverse_params *params, struct CUstream_st *stream)
 {
-  return reverse_launch_explained(machine, n, in, out, params, stream, nullptr);
+  return reverse_launch_explained(machine, n, in, out, params, stream, 0);
 }
 
-extern "C" int reverse_launch(int n, const float *in, float *out, const reverse_params *params, struct CUstream_st *stream)
+int reverse_launch(int n, const float *in, float *out, const reverse_params *params, struct CUstream_st *stream)
 {
-  return reverse_launch_explained(nullptr, n, in, out, params, stream, nullptr);
+  return reverse_launch_explained(0, n, in, out, params, stream, 0);
 }
 
-extern "C" int reverse_machine(int device, cf_machine *machine)
+int reverse_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of reverse.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void reverse_host(cf_call &cf_state, int n, const float *in, float *out, int B, int s)
+static void reverse_host(cf_call *cf_state, int n, const float *in, float *out, int B, int s)
 {
 #line 4 "reverse.mf"
 
@@ -309,5 +320,4 @@ void reverse_host(cf_call &cf_state, int n, const float *in, float *out, int B, 
 
 
 #line "reverse.cu"
-}
 }

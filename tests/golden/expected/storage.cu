@@ -4,10 +4,10 @@
 #include "storage.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -555,21 +555,32 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) rounded_tile(
   }
 }
 
-<library/launch.cu>
-
-// ---- product
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int product_leaf0_run(cf_call &cf_state, int cf_leaf, const cf_half *a, const cf_half *b, cf_half *c, int n, int B0, int B1)
+<library/launch.h>
+
+} // namespace
+
+// ---- product
+
+
+static int product_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_half *a, const cf_half *b, cf_half *c, int n, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_c_stride0; // n
-  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
-  int cf_given_i_block_extent; // (n + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(product_leaf0), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n; // n
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -583,19 +594,22 @@ int product_leaf0_run(cf_call &cf_state, int cf_leaf, const cf_half *a, const cf
     },
     cf_mul(B0, n), // n*B0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_c_stride0, &n, &B0, &B1, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, product_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_c_stride0, &n, &B0, &B1, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int product_leaf1_run(cf_call &cf_state, int cf_leaf, const cf_half *a, const cf_half *b, cf_half *c, int n, int B0, int B1)
+static int product_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_half *a, const cf_half *b, cf_half *c, int n, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_c_stride0; // n
-  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
-  int cf_given_i_block_extent; // (n + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(product_leaf1), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n; // n
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -609,19 +623,22 @@ int product_leaf1_run(cf_call &cf_state, int cf_leaf, const cf_half *a, const cf
     },
     cf_mul(B0, n), // n*B0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_c_stride0, &n, &B0, &B1, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, product_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_c_stride0, &n, &B0, &B1, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int product_leaf2_run(cf_call &cf_state, int cf_leaf, const cf_half *a, const cf_half *b, cf_half *c, int n, int B0, int B1)
+static int product_leaf2_run(cf_call *cf_state, int cf_leaf, const cf_half *a, const cf_half *b, cf_half *c, int n, int B0, int B1)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_c_stride0; // n
-  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
-  int cf_given_i_block_extent; // (n + B0 - 1) / B0
-  if (!cf_store(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_given_i_block_extent)) return cf_too_large(cf_state, "cf_given_i_block_extent");
+  static cf_kernel cf_once = { CF_KERNEL(product_leaf2), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n; // n
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
+  int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B1), 1), B1), // (n + B1 - 1) / B1
@@ -635,40 +652,54 @@ int product_leaf2_run(cf_call &cf_state, int cf_leaf, const cf_half *a, const cf
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_c_stride0, &n, &B0, &B1, &cf_given_i_block_extent, nullptr };
-  return cf_launch(cf_state, cf_leaf, product_leaf2, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_c_stride0, &n, &B0, &B1, &cf_given_i_block_extent, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int T1, int U0, int U1, int D, int S, int M>
-int product_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const cf_half *a, const cf_half *b, cf_half *c, int n)
+static int product_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int T1, int U0, int U1, int D, int S, int cf_together, const cf_half *a, const cf_half *b, cf_half *c, int n)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  long cf_given_b_stride0; // n
-  if (!cf_store(n, cf_given_b_stride0)) return cf_too_large(cf_state, "cf_given_b_stride0");
-  long cf_given_c_stride0; // n
-  if (!cf_store(n, cf_given_c_stride0)) return cf_too_large(cf_state, "cf_given_c_stride0");
-  int cf_given_y0_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_y0_limit)) return cf_too_large(cf_state, "cf_given_y0_limit");
-  int cf_given_y1_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_y1_limit)) return cf_too_large(cf_state, "cf_given_y1_limit");
-  int cf_given_k_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_k_limit)) return cf_too_large(cf_state, "cf_given_k_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(product_tile<16, 16, 8, 8, 16, 3, 2, 4>), {} },
+    { CF_KERNEL(product_tile<16, 16, 8, 8, 16, 3, 2, 1>), {} },
+    { CF_KERNEL(product_tile<16, 16, 8, 8, 8, 4, 2, 4>), {} },
+    { CF_KERNEL(product_tile<16, 16, 8, 8, 8, 4, 2, 1>), {} },
+    { CF_KERNEL(product_tile<8, 16, 8, 8, 8, 4, 4, 4>), {} },
+    { CF_KERNEL(product_tile<8, 16, 8, 8, 8, 4, 4, 1>), {} },
+    { CF_KERNEL(product_tile<8, 32, 8, 4, 16, 4, 2, 4>), {} },
+    { CF_KERNEL(product_tile<8, 32, 8, 4, 16, 4, 2, 1>), {} },
+    { CF_KERNEL(product_tile<8, 16, 4, 4, 32, 3, 4, 4>), {} },
+    { CF_KERNEL(product_tile<8, 16, 4, 4, 32, 3, 4, 1>), {} },
+    { CF_KERNEL(product_tile<8, 8, 4, 4, 16, 2, 8, 4>), {} },
+    { CF_KERNEL(product_tile<8, 8, 4, 4, 16, 2, 8, 1>), {} },
+  };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_b_stride0_wide = n; // n
+  long cf_given_b_stride0 = (long)cf_given_b_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_b_stride0_wide, (long long)cf_given_b_stride0, "cf_given_b_stride0")) return cf_state->status;
+  const long long cf_given_c_stride0_wide = n; // n
+  long cf_given_c_stride0 = (long)cf_given_c_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_c_stride0_wide, (long long)cf_given_c_stride0, "cf_given_c_stride0")) return cf_state->status;
+  const long long cf_given_y0_limit_wide = cf_limit(n); // n
+  int cf_given_y0_limit = (int)cf_given_y0_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y0_limit_wide, (long long)cf_given_y0_limit, "cf_given_y0_limit")) return cf_state->status;
+  const long long cf_given_y1_limit_wide = cf_limit(n); // n
+  int cf_given_y1_limit = (int)cf_given_y1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y1_limit_wide, (long long)cf_given_y1_limit, "cf_given_y1_limit")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(n); // n
+  int cf_given_k_limit = (int)cf_given_k_limit_wide;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "cf_given_k_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_mul(cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), cf_div(cf_add(n, cf_sub(cf_mul(T1, U1), 1)), cf_mul(T1, U1))), 1, 1 }, // blocks, one after the other
     { T1, T0, 1 },
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_add(cf_mul(D, cf_mul(S, cf_mul(T1, U1))), cf_mul(4, cf_mul(D, S)))), // T0*U0*D*S + T1*U1*D*S + 4*D*S words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_k_limit, nullptr };
-  if (cf_together == 4) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, product_tile<T0, T1, U0, U1, D, S, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  return cf_launch(cf_state, cf_leaf, product_tile<T0, T1, U0, U1, D, S, M, 1>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &c, &cf_given_a_stride0, &cf_given_b_stride0, &cf_given_c_stride0, &cf_given_y0_limit, &cf_given_y1_limit, &cf_given_k_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
-int product_run(cf_call &cf_state, const cf_half *a, const cf_half *b, cf_half *c, int n, int B0, int B1)
+static int product_run(cf_call *cf_state, const cf_half *a, const cf_half *b, cf_half *c, int n, int B0, int B1)
 {
   cf_choice cf_chosen;
   product_params cf_params = { B0, B1, 0, };
@@ -676,51 +707,51 @@ int product_run(cf_call &cf_state, const cf_half *a, const cf_half *b, cf_half *
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B1), 1), B1))) return CF_OK; // (n + B1 - 1) / B1
   const int cf_together = cf_begins(a) && n % 8 == 0 && cf_begins(b) ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[6];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B0, B1, cf_together, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, B0, B1, cf_together, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = product_left_out(cf_state.machine, n, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = product_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (product_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = product_leaf_cost(cf_chosen.leaf, cf_state.machine, n, &cf_params, CF_SATURATED);
-    cf_last.tile = product_tile(cf_state.machine, n, cf_together, 1, cf_state.tile, cf_last.tile.cost);
+    if (product_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = product_leaf_cost(cf_chosen.leaf, cf_state->machine, n, &cf_params, CF_SATURATED);
+    cf_last.tile = product_tile(cf_state->machine, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 2 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 2 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return product_tile_run<16, 16, 8, 8, 16, 3, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n);
+    return product_tile_run(cf_state, cf_chosen.leaf, 0, 16, 16, 8, 8, 16, 3, cf_together, a, b, c, n);
   case 2:
-    return product_tile_run<16, 16, 8, 8, 8, 4, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n);
+    return product_tile_run(cf_state, cf_chosen.leaf, 1, 16, 16, 8, 8, 8, 4, cf_together, a, b, c, n);
   case 3:
-    return product_tile_run<8, 16, 8, 8, 8, 4, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n);
+    return product_tile_run(cf_state, cf_chosen.leaf, 2, 8, 16, 8, 8, 8, 4, cf_together, a, b, c, n);
   case 4:
-    return product_tile_run<8, 32, 8, 4, 16, 4, 2>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n);
+    return product_tile_run(cf_state, cf_chosen.leaf, 3, 8, 32, 8, 4, 16, 4, cf_together, a, b, c, n);
   case 5:
-    return product_tile_run<8, 16, 4, 4, 32, 3, 4>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n);
+    return product_tile_run(cf_state, cf_chosen.leaf, 4, 8, 16, 4, 4, 32, 3, cf_together, a, b, c, n);
   case 6:
-    return product_tile_run<8, 8, 4, 4, 16, 2, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, c, n);
+    return product_tile_run(cf_state, cf_chosen.leaf, 5, 8, 8, 4, 4, 16, 2, cf_together, a, b, c, n);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 6)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 6)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = product_select(cf_state.machine, n, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = product_select(cf_state->machine, n, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -735,49 +766,50 @@ int product_run(cf_call &cf_state, const cf_half *a, const cf_half *b, cf_half *
 }
 
 // The host code of storage.mf, which stands at the end of this file.
-void product_host(cf_call &cf_state, int n, const cf_half *a, const cf_half *b, cf_half *c, int B0, int B1);
+static void product_host(cf_call *cf_state, int n, const cf_half *a, const cf_half *b, cf_half *c, int B0, int B1);
 
 // Decides about a call, and launches unless that is not asked for.
-int product_call(bool cf_launches, const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params, struct CUstream_st *stream,
-    product_params &cf_chosen, cf_choice *why)
+static int product_call(bool cf_launches, const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params, struct CUstream_st *stream,
+    product_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       product_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
       product_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B0 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen.B0);
-  if (!(cf_chosen.B1 >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen.B1);
+  if (!(cf_chosen->B0 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B0 >= 1", 1, cf_chosen->B0);
+  if (!(cf_chosen->B1 >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B1 >= 1", 1, cf_chosen->B1);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen.tile <= 6))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 6", cf_chosen.tile, 6);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 6))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 6", cf_chosen->tile, 6);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  product_host(cf_state, n, a, b, c, cf_chosen.B0, cf_chosen.B1);
+  product_host(&cf_state, n, a, b, c, cf_chosen->B0, cf_chosen->B1);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -785,59 +817,59 @@ int product_call(bool cf_launches, const cf_machine *machine, int n, const cf_ha
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[256] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", static_cast<long long>(n));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", static_cast<long long>(cf_chosen.B0), static_cast<long long>(cf_chosen.B1), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "product", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
+    snprintf(cf_parameters, sizeof cf_parameters, "B0=%lld B1=%lld tile=%lld", (long long)cf_chosen->B0, (long long)cf_chosen->B1, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "product", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int product_launch_explained(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params, struct CUstream_st *stream,
+int product_launch_explained(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   product_params cf_chosen;
-  return product_call(true, machine, n, a, b, c, params, stream, cf_chosen, why);
+  return product_call(true, machine, n, a, b, c, params, stream, &cf_chosen, why);
 }
 
-extern "C" int product_choose(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params,
+int product_choose(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params,
     product_params *chosen, cf_choice *why)
 {
-  product_params cf_chosen = {};
-  const int cf_status = product_call(false, machine, n, a, b, c, params, nullptr, cf_chosen, why);
+  product_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = product_call(false, machine, n, a, b, c, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int product_launch_on(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params, struct CUstream_st *stream)
+int product_launch_on(const cf_machine *machine, int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params, struct CUstream_st *stream)
 {
-  return product_launch_explained(machine, n, a, b, c, params, stream, nullptr);
+  return product_launch_explained(machine, n, a, b, c, params, stream, 0);
 }
 
-extern "C" int product_launch(int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params, struct CUstream_st *stream)
+int product_launch(int n, const cf_half *a, const cf_half *b, cf_half *c, const product_params *params, struct CUstream_st *stream)
 {
-  return product_launch_explained(nullptr, n, a, b, c, params, stream, nullptr);
+  return product_launch_explained(0, n, a, b, c, params, stream, 0);
 }
 
-extern "C" int product_machine(int device, cf_machine *machine)
+int product_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- rounded
 
-namespace {
 
-int rounded_leaf0_run(cf_call &cf_state, int cf_leaf, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n, int B)
+static int rounded_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n, int B)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(rounded_leaf0), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B), 1), B), // (n + B - 1) / B
@@ -851,15 +883,16 @@ int rounded_leaf0_run(cf_call &cf_state, int cf_leaf, const cf_bfloat16 *a, cons
     },
     cf_add(cf_mul(B, n), n), // n*B + n words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &n, &B, nullptr };
-  return cf_launch(cf_state, cf_leaf, rounded_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &n, &B, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int rounded_leaf1_run(cf_call &cf_state, int cf_leaf, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n, int B)
+static int rounded_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n, int B)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
+  static cf_kernel cf_once = { CF_KERNEL(rounded_leaf1), {} };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(n, B), 1), B), // (n + B - 1) / B
@@ -873,77 +906,80 @@ int rounded_leaf1_run(cf_call &cf_state, int cf_leaf, const cf_bfloat16 *a, cons
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &n, &B, nullptr };
-  return cf_launch(cf_state, cf_leaf, rounded_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &n, &B, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int U0, int D, int S, int M>
-int rounded_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n)
+static int rounded_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int D, int S, int cf_together, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n)
 {
-  static cf_kernel_state cf_once;
-  long cf_given_a_stride0; // n
-  if (!cf_store(n, cf_given_a_stride0)) return cf_too_large(cf_state, "cf_given_a_stride0");
-  int cf_given_y_1_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_y_1_limit)) return cf_too_large(cf_state, "cf_given_y_1_limit");
-  int cf_given_k_limit; // n
-  if (!cf_store(cf_limit(n), cf_given_k_limit)) return cf_too_large(cf_state, "cf_given_k_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(rounded_tile<64, 1, 128, 3, 2, 4>), {} },
+    { CF_KERNEL(rounded_tile<64, 1, 128, 3, 2, 1>), {} },
+    { CF_KERNEL(rounded_tile<32, 1, 64, 4, 1, 4>), {} },
+    { CF_KERNEL(rounded_tile<32, 1, 64, 4, 1, 1>), {} },
+  };
+  const long long cf_given_a_stride0_wide = n; // n
+  long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
+  if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
+  const long long cf_given_y_1_limit_wide = cf_limit(n); // n
+  int cf_given_y_1_limit = (int)cf_given_y_1_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_1_limit_wide, (long long)cf_given_y_1_limit, "cf_given_y_1_limit")) return cf_state->status;
+  const long long cf_given_k_limit_wide = cf_limit(n); // n
+  int cf_given_k_limit = (int)cf_given_k_limit_wide;
+  if (!cf_fits(cf_state, cf_given_k_limit_wide, (long long)cf_given_k_limit, "cf_given_k_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(n, cf_sub(cf_mul(T0, U0), 1)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     cf_add(cf_mul(D, cf_mul(S, cf_mul(T0, U0))), cf_mul(D, S)), // T0*U0*D*S + D*S words of shared memory
   };
-  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_k_limit, nullptr };
-  if (cf_together == 4) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, rounded_tile<T0, U0, D, S, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  return cf_launch(cf_state, cf_leaf, rounded_tile<T0, U0, D, S, M, 1>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &x, &y, &cf_given_a_stride0, &cf_given_y_1_limit, &cf_given_k_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[2 * cf_instance + (cf_together == 4 ? 0 : 1)], &cf_sizes, cf_arguments);
 }
 
-int rounded_run(cf_call &cf_state, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n, int B)
+static int rounded_run(cf_call *cf_state, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int n, int B)
 {
   cf_choice cf_chosen;
   rounded_params cf_params = { B, 0, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(n, B), 1), B))) return CF_OK; // (n + B - 1) / B
   const int cf_together = cf_begins(a) && n % 8 == 0 && cf_begins(x) ? 4 : 1;
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[5];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B, cf_together, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, B, cf_together, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = rounded_left_out(cf_state.machine, n, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = rounded_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (rounded_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = rounded_leaf_cost(cf_chosen.leaf, cf_state.machine, n, &cf_params, CF_SATURATED);
-    cf_last.tile = rounded_tile(cf_state.machine, n, cf_together, 1, cf_state.tile, cf_last.tile.cost);
+    if (rounded_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = rounded_leaf_cost(cf_chosen.leaf, cf_state->machine, n, &cf_params, CF_SATURATED);
+    cf_last.tile = rounded_tile(cf_state->machine, n, cf_together, 1, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 1 + cf_tile.number, "", 0, 0);
   switch (cf_tile.number) {
   case 1:
-    return rounded_tile_run<64, 1, 128, 3, 2>(cf_state, cf_chosen.leaf, cf_together, a, x, y, n);
+    return rounded_tile_run(cf_state, cf_chosen.leaf, 0, 64, 1, 128, 3, cf_together, a, x, y, n);
   case 2:
-    return rounded_tile_run<32, 1, 64, 4, 1>(cf_state, cf_chosen.leaf, cf_together, a, x, y, n);
+    return rounded_tile_run(cf_state, cf_chosen.leaf, 1, 32, 1, 64, 4, cf_together, a, x, y, n);
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = rounded_select(cf_state.machine, n, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = rounded_select(cf_state->machine, n, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -956,47 +992,48 @@ int rounded_run(cf_call &cf_state, const cf_bfloat16 *a, const cf_bfloat16 *x, c
 }
 
 // The host code of storage.mf, which stands at the end of this file.
-void rounded_host(cf_call &cf_state, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int B);
+static void rounded_host(cf_call *cf_state, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-int rounded_call(bool cf_launches, const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream,
-    rounded_params &cf_chosen, cf_choice *why)
+static int rounded_call(bool cf_launches, const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream,
+    rounded_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       rounded_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
       rounded_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
+  if (!(cf_chosen->B >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen->B);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen.tile <= 2))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen.tile, 2);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 2))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 2", cf_chosen->tile, 2);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  rounded_host(cf_state, n, a, x, y, cf_chosen.B);
+  rounded_host(&cf_state, n, a, x, y, cf_chosen->B);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -1004,57 +1041,56 @@ int rounded_call(bool cf_launches, const cf_machine *machine, int n, const cf_bf
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[192] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", static_cast<long long>(n));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", static_cast<long long>(cf_chosen.B), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "rounded", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
+    snprintf(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "rounded", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int rounded_launch_explained(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream,
+int rounded_launch_explained(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   rounded_params cf_chosen;
-  return rounded_call(true, machine, n, a, x, y, params, stream, cf_chosen, why);
+  return rounded_call(true, machine, n, a, x, y, params, stream, &cf_chosen, why);
 }
 
-extern "C" int rounded_choose(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params,
+int rounded_choose(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params,
     rounded_params *chosen, cf_choice *why)
 {
-  rounded_params cf_chosen = {};
-  const int cf_status = rounded_call(false, machine, n, a, x, y, params, nullptr, cf_chosen, why);
+  rounded_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = rounded_call(false, machine, n, a, x, y, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int rounded_launch_on(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream)
+int rounded_launch_on(const cf_machine *machine, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream)
 {
-  return rounded_launch_explained(machine, n, a, x, y, params, stream, nullptr);
+  return rounded_launch_explained(machine, n, a, x, y, params, stream, 0);
 }
 
-extern "C" int rounded_launch(int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream)
+int rounded_launch(int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, const rounded_params *params, struct CUstream_st *stream)
 {
-  return rounded_launch_explained(nullptr, n, a, x, y, params, stream, nullptr);
+  return rounded_launch_explained(0, n, a, x, y, params, stream, 0);
 }
 
-extern "C" int rounded_machine(int device, cf_machine *machine)
+int rounded_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- every
 
-namespace {
 
-int every_leaf0_run(cf_call &cf_state, int cf_leaf, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, int n, double d, int B)
+static int every_leaf0_run(cf_call *cf_state, int cf_leaf, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, int n, double d, int B)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(every_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), // (n - 1 - 1 + B - 1) / B
@@ -1068,13 +1104,13 @@ int every_leaf0_run(cf_call &cf_state, int cf_leaf, const cf_half *x, const long
     },
     cf_add(B, 2), // B + 2 words of shared memory
   };
-  void *cf_arguments[] = { &x, &k, &y, &z, &n, &d, &B, nullptr };
-  return cf_launch(cf_state, cf_leaf, every_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &k, &y, &z, &n, &d, &B, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int every_leaf1_run(cf_call &cf_state, int cf_leaf, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, int n, double d, int B)
+static int every_leaf1_run(cf_call *cf_state, int cf_leaf, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, int n, double d, int B)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(every_leaf1), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B), // (n - 1 - 1 + B - 1) / B
@@ -1088,41 +1124,41 @@ int every_leaf1_run(cf_call &cf_state, int cf_leaf, const cf_half *x, const long
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &k, &y, &z, &n, &d, &B, nullptr };
-  return cf_launch(cf_state, cf_leaf, every_leaf1, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &x, &k, &y, &z, &n, &d, &B, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-int every_run(cf_call &cf_state, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, int n, double d, int B)
+static int every_run(cf_call *cf_state, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, int n, double d, int B)
 {
   cf_choice cf_chosen;
   every_params cf_params = { B, };
   if (cf_is_empty(cf_div(cf_sub(cf_add(cf_sub(cf_sub(n, 1), 1), B), 1), B))) return CF_OK; // (n - 1 - 1 + B - 1) / B
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[5];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B, 1, 1, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, B, 1, 1, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = every_left_out(cf_state.machine, n, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = every_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (every_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = every_leaf_cost(cf_chosen.leaf, cf_state.machine, n, &cf_params, CF_SATURATED);
+    if (every_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = every_leaf_cost(cf_chosen.leaf, cf_state->machine, n, &cf_params, CF_SATURATED);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
-  const int cf_status = every_select(cf_state.machine, n, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
+  const int cf_status = every_select(cf_state->machine, n, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -1135,44 +1171,45 @@ int every_run(cf_call &cf_state, const cf_half *x, const long *k, cf_bfloat16 *y
 }
 
 // The host code of storage.mf, which stands at the end of this file.
-void every_host(cf_call &cf_state, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, int B);
+static void every_host(cf_call *cf_state, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-int every_call(bool cf_launches, const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params, struct CUstream_st *stream,
-    every_params &cf_chosen, cf_choice *why)
+static int every_call(bool cf_launches, const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params, struct CUstream_st *stream,
+    every_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       every_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
       every_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
+  if (!(cf_chosen->B >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen->B);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  every_host(cf_state, n, d, x, k, y, z, cf_chosen.B);
+  every_host(&cf_state, n, d, x, k, y, z, cf_chosen->B);
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
     cf_state.why->left_out = cf_shown(cf_state.left_out);
@@ -1180,46 +1217,46 @@ int every_call(bool cf_launches, const cf_machine *machine, int n, double d, con
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[128] = "", cf_parameters[128] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", static_cast<long long>(n));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B=%lld", static_cast<long long>(cf_chosen.B));
-    cf_observed.write(cf_state.device.number, "every", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "n=%lld", (long long)n);
+    snprintf(cf_parameters, sizeof cf_parameters, "B=%lld", (long long)cf_chosen->B);
+    cf_write_observed(&cf_observed, cf_state.device.number, "every", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int every_launch_explained(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params, struct CUstream_st *stream,
+int every_launch_explained(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   every_params cf_chosen;
-  return every_call(true, machine, n, d, x, k, y, z, params, stream, cf_chosen, why);
+  return every_call(true, machine, n, d, x, k, y, z, params, stream, &cf_chosen, why);
 }
 
-extern "C" int every_choose(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params,
+int every_choose(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params,
     every_params *chosen, cf_choice *why)
 {
-  every_params cf_chosen = {};
-  const int cf_status = every_call(false, machine, n, d, x, k, y, z, params, nullptr, cf_chosen, why);
+  every_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = every_call(false, machine, n, d, x, k, y, z, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int every_launch_on(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params, struct CUstream_st *stream)
+int every_launch_on(const cf_machine *machine, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params, struct CUstream_st *stream)
 {
-  return every_launch_explained(machine, n, d, x, k, y, z, params, stream, nullptr);
+  return every_launch_explained(machine, n, d, x, k, y, z, params, stream, 0);
 }
 
-extern "C" int every_launch(int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params, struct CUstream_st *stream)
+int every_launch(int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, const every_params *params, struct CUstream_st *stream)
 {
-  return every_launch_explained(nullptr, n, d, x, k, y, z, params, stream, nullptr);
+  return every_launch_explained(0, n, d, x, k, y, z, params, stream, 0);
 }
 
-extern "C" int every_machine(int device, cf_machine *machine)
+int every_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
@@ -1230,8 +1267,7 @@ extern "C" int every_machine(int device, cf_machine *machine)
 #include <math.h>
 #line "storage.cu"
 
-namespace {
-void product_host(cf_call &cf_state, int n, const cf_half *a, const cf_half *b, cf_half *c, int B0, int B1)
+static void product_host(cf_call *cf_state, int n, const cf_half *a, const cf_half *b, cf_half *c, int B0, int B1)
 {
 #line 8 "storage.mf"
 
@@ -1241,10 +1277,8 @@ void product_host(cf_call &cf_state, int n, const cf_half *a, const cf_half *b, 
 
 #line "storage.cu"
 }
-}
 
-namespace {
-void rounded_host(cf_call &cf_state, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int B)
+static void rounded_host(cf_call *cf_state, int n, const cf_bfloat16 *a, const cf_bfloat16 *x, cf_bfloat16 *y, int B)
 {
 #line 21 "storage.mf"
 
@@ -1254,10 +1288,8 @@ void rounded_host(cf_call &cf_state, int n, const cf_bfloat16 *a, const cf_bfloa
 
 #line "storage.cu"
 }
-}
 
-namespace {
-void every_host(cf_call &cf_state, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, int B)
+static void every_host(cf_call *cf_state, int n, double d, const cf_half *x, const long *k, cf_bfloat16 *y, cf_half *z, int B)
 {
 #line 30 "storage.mf"
 
@@ -1266,5 +1298,4 @@ void every_host(cf_call &cf_state, int n, double d, const cf_half *x, const long
 
 
 #line "storage.cu"
-}
 }

@@ -2,10 +2,10 @@
 #include "sweeps.h"
 
 #include <atomic>
-#include <cstring>
+#include <string.h>
 #ifdef CF_OBSERVE
-#include <cstdio>
-#include <cstdlib>
+#include <stdio.h>
+#include <stdlib.h>
 #endif
 
 <library/prologue.cu>
@@ -468,15 +468,23 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) sweeps_2_time(
   }
 }
 
-<library/launch.cu>
-
-// ---- sweeps
+<library/language.h>
+#ifndef CF_KERNEL
+#define CF_KERNEL(...) (const void *)(__VA_ARGS__)
+#endif
 
 namespace {
 
-int sweeps_1_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, int B)
+<library/launch.h>
+
+} // namespace
+
+// ---- sweeps
+
+
+static int sweeps_1_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, int B)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(sweeps_1_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), // (n - 2 + B - 1) / B
@@ -490,49 +498,50 @@ int sweeps_1_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &n, &B, nullptr };
-  return cf_launch(cf_state, cf_leaf, sweeps_1_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &n, &B, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int U0, int M>
-int sweeps_1_tile_run(cf_call &cf_state, int cf_leaf, int cf_together, float *a, float *b, int n)
+static int sweeps_1_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int cf_together, float *a, float *b, int n)
 {
-  static cf_kernel_state cf_once;
-  int cf_given_y_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(sweeps_1_tile<256, 4, 8, 4>), {} },
+    { CF_KERNEL(sweeps_1_tile<256, 4, 8, 2>), {} },
+    { CF_KERNEL(sweeps_1_tile<256, 4, 8, 1>), {} },
+    { CF_KERNEL(sweeps_1_tile<128, 1, 16, 4>), {} },
+    { CF_KERNEL(sweeps_1_tile<128, 1, 16, 2>), {} },
+    { CF_KERNEL(sweeps_1_tile<128, 1, 16, 1>), {} },
+  };
+  const long long cf_given_y_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y_limit = (int)cf_given_y_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_sub(n, 2), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, nullptr };
-  if (cf_together == 4) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, sweeps_1_tile<T0, U0, M, 4>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  if (cf_together == 2) {
-    static cf_kernel_state cf_vectors_once;
-    return cf_launch(cf_state, cf_leaf, sweeps_1_tile<T0, U0, M, 2>, cf_vectors_once, cf_sizes, cf_arguments);
-  }
-  return cf_launch(cf_state, cf_leaf, sweeps_1_tile<T0, U0, M, 1>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[3 * cf_instance + (cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2)], &cf_sizes, cf_arguments);
 }
 
-template <int T0, int U0, int K, int M>
-int sweeps_1_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, float *a, float *b, int n)
+static int sweeps_1_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int K, int cf_sweeps, float *a, float *b, int n)
 {
-  static cf_kernel_state cf_once;
-  int cf_given_y_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(sweeps_1_time<256, 4, 19, 6>), {} },
+  };
+  const long long cf_given_y_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y_limit = (int)cf_given_y_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     cf_mul(2, cf_mul(T0, U0)), // 2*T0*U0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, &cf_sweeps, nullptr };
-  return cf_launch(cf_state, cf_leaf, sweeps_1_time<T0, U0, K, M>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, &cf_sweeps, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-int sweeps_1_run(cf_call &cf_state, float *a, float *b, int n, int B, int T, int t)
+static int sweeps_1_run(cf_call *cf_state, float *a, float *b, int n, int B, int T, int t)
 {
   cf_choice cf_chosen;
   sweeps_params cf_params = { B, 0, };
@@ -541,46 +550,46 @@ int sweeps_1_run(cf_call &cf_state, float *a, float *b, int n, int B, int T, int
   if (cf_is_done(cf_state, cf_left, 3)) return CF_OK;
   const int cf_together = cf_begins(a) && cf_begins(b) ? 4 : cf_begins(a) && cf_begins(b) ? 2 : 1;
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[5];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B, cf_together, cf_left, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, B, cf_together, cf_left, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = sweeps_1_left_out(cf_state.machine, n, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = sweeps_1_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (sweeps_1_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = sweeps_1_leaf_cost(cf_chosen.leaf, cf_state.machine, n, &cf_params, CF_SATURATED);
-    cf_last.tile = sweeps_1_tile(cf_state.machine, n, cf_together, cf_left, cf_state.tile, cf_last.tile.cost);
+    if (sweeps_1_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = sweeps_1_leaf_cost(cf_chosen.leaf, cf_state->machine, n, &cf_params, CF_SATURATED);
+    cf_last.tile = sweeps_1_tile(cf_state->machine, n, cf_together, cf_left, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
   const int cf_sweeps = cf_tile.sweeps;
   switch (cf_tile.number) {
   case 1:
-    return sweeps_1_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, cf_together, a, b, n);
+    return sweeps_1_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, cf_together, a, b, n);
   case 2:
-    return sweeps_1_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, cf_together, a, b, n);
+    return sweeps_1_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, cf_together, a, b, n);
   case 3:
-    return cf_swept(cf_state, cf_sweeps, 0, sweeps_1_time_run<256, 4, 19, 6>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n));
+    return cf_swept(cf_state, cf_sweeps, 0, sweeps_1_time_run(cf_state, cf_chosen.leaf, 0, 256, 4, 19, cf_sweeps, a, b, n));
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = sweeps_1_select(cf_state.machine, n, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = sweeps_1_select(cf_state->machine, n, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -590,9 +599,9 @@ int sweeps_1_run(cf_call &cf_state, float *a, float *b, int n, int B, int T, int
   }
 }
 
-int sweeps_2_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n, int B)
+static int sweeps_2_leaf0_run(cf_call *cf_state, int cf_leaf, float *a, float *b, int n, int B)
 {
-  static cf_kernel_state cf_once;
+  static cf_kernel cf_once = { CF_KERNEL(sweeps_2_leaf0), {} };
   const cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(n, 2), B), 1), B), // (n - 2 + B - 1) / B
@@ -606,41 +615,46 @@ int sweeps_2_leaf0_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &n, &B, nullptr };
-  return cf_launch(cf_state, cf_leaf, sweeps_2_leaf0, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &n, &B, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
-template <int T0, int U0, int M>
-int sweeps_2_tile_run(cf_call &cf_state, int cf_leaf, float *a, float *b, int n)
+static int sweeps_2_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, float *a, float *b, int n)
 {
-  static cf_kernel_state cf_once;
-  int cf_given_y_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(sweeps_2_tile<256, 4, 8>), {} },
+    { CF_KERNEL(sweeps_2_tile<128, 1, 16>), {} },
+  };
+  const long long cf_given_y_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y_limit = (int)cf_given_y_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_sub(n, 2), cf_mul(T0, U0)), cf_mul(T0, U0)), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, nullptr };
-  return cf_launch(cf_state, cf_leaf, sweeps_2_tile<T0, U0, M>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-template <int T0, int U0, int K, int M>
-int sweeps_2_time_run(cf_call &cf_state, int cf_leaf, int cf_sweeps, float *a, float *b, int n)
+static int sweeps_2_time_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int K, int cf_sweeps, float *a, float *b, int n)
 {
-  static cf_kernel_state cf_once;
-  int cf_given_y_limit; // n - 2
-  if (!cf_store(cf_limit(cf_sub(n, 2)), cf_given_y_limit)) return cf_too_large(cf_state, "cf_given_y_limit");
+  static cf_kernel cf_kernels[] = {
+    { CF_KERNEL(sweeps_2_time<256, 4, 19, 6>), {} },
+  };
+  const long long cf_given_y_limit_wide = cf_limit(cf_sub(n, 2)); // n - 2
+  int cf_given_y_limit = (int)cf_given_y_limit_wide;
+  if (!cf_fits(cf_state, cf_given_y_limit_wide, (long long)cf_given_y_limit, "cf_given_y_limit")) return cf_state->status;
   const cf_shape cf_sizes = {
     { cf_div(cf_add(cf_sub(n, 2), cf_sub(cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1))), 1)), cf_sub(cf_mul(T0, U0), cf_mul(2, cf_sub(K, 1)))), 1, 1 }, // blocks, one after the other
     { T0, 1, 1 },
     cf_mul(2, cf_mul(T0, U0)), // 2*T0*U0 words of shared memory
   };
-  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, &cf_sweeps, nullptr };
-  return cf_launch(cf_state, cf_leaf, sweeps_2_time<T0, U0, K, M>, cf_once, cf_sizes, cf_arguments);
+  void *cf_arguments[] = { &a, &b, &cf_given_y_limit, &cf_sweeps, 0 };
+  return cf_launch(cf_state, cf_leaf, &cf_kernels[cf_instance], &cf_sizes, cf_arguments);
 }
 
-int sweeps_2_run(cf_call &cf_state, float *a, float *b, int n, int B, int T, int t)
+static int sweeps_2_run(cf_call *cf_state, float *a, float *b, int n, int B, int T, int t)
 {
   cf_choice cf_chosen;
   sweeps_params cf_params = { B, 0, };
@@ -648,46 +662,46 @@ int sweeps_2_run(cf_call &cf_state, float *a, float *b, int n, int B, int T, int
   const long long cf_left = cf_sub(cf_mul(2, cf_sub(T, t)), 1); // 2 * (T - t) - 1
   if (cf_is_done(cf_state, cf_left, 3)) return CF_OK;
   // The last choice of this thread, which only these numbers decide about.
-  static thread_local struct {
+  static CF_THREAD_LOCAL struct {
     bool known;
     cf_machine machine;
     long long numbers[5];
     cf_tiling tile;
     cf_count left_out;
   } cf_last;
-  const long long cf_numbers[] = { n, B, 1, cf_left, cf_state.tile };
-  if (!cf_last.known || std::memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
-      std::memcmp(&cf_last.machine, cf_state.machine, sizeof cf_last.machine) != 0) {
+  const long long cf_numbers[] = { n, B, 1, cf_left, cf_state->tile };
+  if (!cf_last.known || memcmp(cf_last.numbers, cf_numbers, sizeof cf_numbers) != 0 ||
+      memcmp(&cf_last.machine, cf_state->machine, sizeof cf_last.machine) != 0) {
     cf_last.known = true;
-    cf_last.machine = *cf_state.machine;
-    std::memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
-    cf_last.left_out = sweeps_2_left_out(cf_state.machine, n, &cf_params);
+    cf_last.machine = *cf_state->machine;
+    memcpy(cf_last.numbers, cf_numbers, sizeof cf_numbers);
+    cf_last.left_out = sweeps_2_left_out(cf_state->machine, n, &cf_params);
     cf_last.tile.number = 0;
     cf_last.tile.sweeps = 1;
     cf_last.tile.cost = CF_SATURATED;
-    if (sweeps_2_select(cf_state.machine, n, &cf_params, &cf_chosen) == CF_OK)
-      cf_last.tile.cost = sweeps_2_leaf_cost(cf_chosen.leaf, cf_state.machine, n, &cf_params, CF_SATURATED);
-    cf_last.tile = sweeps_2_tile(cf_state.machine, n, 1, cf_left, cf_state.tile, cf_last.tile.cost);
+    if (sweeps_2_select(cf_state->machine, n, &cf_params, &cf_chosen) == CF_OK)
+      cf_last.tile.cost = sweeps_2_leaf_cost(cf_chosen.leaf, cf_state->machine, n, &cf_params, CF_SATURATED);
+    cf_last.tile = sweeps_2_tile(cf_state->machine, n, 1, cf_left, cf_state->tile, cf_last.tile.cost);
   }
   const cf_tiling cf_tile = cf_last.tile;
-  cf_state.left_out = cf_plus(cf_state.left_out, cf_last.left_out);
-  if (cf_tile.cost != CF_SATURATED) cf_state.cycles = cf_plus(cf_state.cycles, cf_tile.cost);
+  cf_state->left_out = cf_plus(cf_state->left_out, cf_last.left_out);
+  if (cf_tile.cost != CF_SATURATED) cf_state->cycles = cf_plus(cf_state->cycles, cf_tile.cost);
   if (cf_tile.number > 0)
-    cf_report(cf_state.why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
+    cf_report(cf_state->why, CF_OK, cf_chosen.leaf = 0 + cf_tile.number, "", 0, 0);
   const int cf_sweeps = cf_tile.sweeps;
   switch (cf_tile.number) {
   case 1:
-    return sweeps_2_tile_run<256, 4, 8>(cf_state, cf_chosen.leaf, a, b, n);
+    return sweeps_2_tile_run(cf_state, cf_chosen.leaf, 0, 256, 4, a, b, n);
   case 2:
-    return sweeps_2_tile_run<128, 1, 16>(cf_state, cf_chosen.leaf, a, b, n);
+    return sweeps_2_tile_run(cf_state, cf_chosen.leaf, 1, 128, 1, a, b, n);
   case 3:
-    return cf_swept(cf_state, cf_sweeps, 0, sweeps_2_time_run<256, 4, 19, 6>(cf_state, cf_chosen.leaf, cf_sweeps, a, b, n));
+    return cf_swept(cf_state, cf_sweeps, 0, sweeps_2_time_run(cf_state, cf_chosen.leaf, 0, 256, 4, 19, cf_sweeps, a, b, n));
   default:
-    if (cf_state.tile > 0 && cf_state.tile <= 2)
-      return cf_report(cf_state.why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
+    if (cf_state->tile > 0 && cf_state->tile <= 2)
+      return cf_report(cf_state->why, CF_ENOVARIANT, CF_NO_LEAF, "the register tile fits the device and the sizes", 1, 0);
   }
-  const int cf_status = sweeps_2_select(cf_state.machine, n, &cf_params, &cf_chosen);
-  if (cf_state.why) *cf_state.why = cf_chosen;
+  const int cf_status = sweeps_2_select(cf_state->machine, n, &cf_params, &cf_chosen);
+  if (cf_state->why) *cf_state->why = cf_chosen;
   if (cf_status != CF_OK) return cf_status;
   switch (cf_chosen.leaf) {
   case 0:
@@ -698,47 +712,48 @@ int sweeps_2_run(cf_call &cf_state, float *a, float *b, int n, int B, int T, int
 }
 
 // The host code of sweeps.mf, which stands at the end of this file.
-void sweeps_host(cf_call &cf_state, int T, int n, float *a, float *b, int B);
+static void sweeps_host(cf_call *cf_state, int T, int n, float *a, float *b, int B);
 
 // Decides about a call, and launches unless that is not asked for.
-int sweeps_call(bool cf_launches, const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params, struct CUstream_st *stream,
-    sweeps_params &cf_chosen, cf_choice *why)
+static int sweeps_call(bool cf_launches, const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params, struct CUstream_st *stream,
+    sweeps_params *cf_chosen, cf_choice *why)
 {
   cf_call cf_state;
 #ifdef CF_OBSERVE
   cf_choice cf_own;
   if (!why) why = &cf_own;
 #endif
-  if (!cf_begin(cf_state, cf_launches, machine, stream, why)) return cf_state.status;
+  if (!cf_begin(&cf_state, cf_launches, machine, stream, why)) return cf_state.status;
   if (params)
-    cf_chosen = *params;
+    *cf_chosen = *params;
   else {
     // The last choice of this thread: the same sizes on the same machine ask for no second search.
-    static thread_local struct {
+    static CF_THREAD_LOCAL struct {
       bool cf_known;
       cf_machine cf_limits;
       sweeps_params cf_params;
       int n;
     } cf_last;
-    if (!cf_last.cf_known || std::memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
+    if (!cf_last.cf_known || memcmp(&cf_last.cf_limits, cf_state.machine, sizeof cf_last.cf_limits) != 0 || cf_last.n != n) {
       sweeps_defaults(cf_state.machine, n, &cf_last.cf_params);
       cf_last.cf_known = true;
       cf_last.cf_limits = *cf_state.machine;
       cf_last.n = n;
     }
-    cf_chosen = cf_last.cf_params;
+    *cf_chosen = cf_last.cf_params;
   }
-  if (!(cf_chosen.B >= 1))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen.B);
+  if (!(cf_chosen->B >= 1))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "B >= 1", 1, cf_chosen->B);
   if (!(n >= 0))
     return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "n >= 0", 0, n);
-  if (!(!params || cf_chosen.tile <= 3))
-    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen.tile, 3);
-  cf_state.tile = cf_chosen.tile;
+  if (!(!params || cf_chosen->tile <= 3))
+    return cf_report(why, CF_EPARAMETER, CF_NO_LEAF, "tile <= 3", cf_chosen->tile, 3);
+  cf_state.tile = cf_chosen->tile;
 #ifdef CF_OBSERVE
-  cf_observation cf_observed(cf_launches, cf_state.stream);
+  cf_observation cf_observed;
+  cf_observe(&cf_observed, cf_launches, cf_state.stream);
 #endif
-  sweeps_host(cf_state, T, n, a, b, cf_chosen.B);
+  sweeps_host(&cf_state, T, n, a, b, cf_chosen->B);
   if (cf_state.status == CF_OK && cf_state.why && cf_state.time_tile != CF_NO_LEAF) cf_state.why->leaf = cf_state.time_tile;
   if (cf_state.why) {
     cf_state.why->cycles = cf_shown(cf_state.cycles);
@@ -747,54 +762,53 @@ int sweeps_call(bool cf_launches, const cf_machine *machine, int T, int n, float
 #ifdef CF_OBSERVE
   if (cf_launches && cf_state.status == CF_OK && cf_state.why->leaf != CF_NO_LEAF) {
     char cf_sizes[192] = "", cf_parameters[192] = "";
-    std::snprintf(cf_sizes, sizeof cf_sizes, "T=%lld n=%lld", static_cast<long long>(T), static_cast<long long>(n));
-    std::snprintf(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", static_cast<long long>(cf_chosen.B), static_cast<long long>(cf_chosen.tile));
-    cf_observed.write(cf_state.device.number, "sweeps", cf_sizes, cf_parameters, cf_state.why->leaf);
+    snprintf(cf_sizes, sizeof cf_sizes, "T=%lld n=%lld", (long long)T, (long long)n);
+    snprintf(cf_parameters, sizeof cf_parameters, "B=%lld tile=%lld", (long long)cf_chosen->B, (long long)cf_chosen->tile);
+    cf_write_observed(&cf_observed, cf_state.device.number, "sweeps", cf_sizes, cf_parameters, cf_state.why->leaf);
   }
+  cf_end_observation(&cf_observed);
 #endif
   return cf_state.status;
 }
 
-} // namespace
-
-extern "C" int sweeps_launch_explained(const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params, struct CUstream_st *stream,
+int sweeps_launch_explained(const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params, struct CUstream_st *stream,
     cf_choice *why)
 {
   sweeps_params cf_chosen;
-  return sweeps_call(true, machine, T, n, a, b, params, stream, cf_chosen, why);
+  return sweeps_call(true, machine, T, n, a, b, params, stream, &cf_chosen, why);
 }
 
-extern "C" int sweeps_choose(const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params,
+int sweeps_choose(const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params,
     sweeps_params *chosen, cf_choice *why)
 {
-  sweeps_params cf_chosen = {};
-  const int cf_status = sweeps_call(false, machine, T, n, a, b, params, nullptr, cf_chosen, why);
+  sweeps_params cf_chosen;
+  memset(&cf_chosen, 0, sizeof cf_chosen);
+  const int cf_status = sweeps_call(false, machine, T, n, a, b, params, 0, &cf_chosen, why);
   if (chosen) *chosen = cf_chosen;
   return cf_status;
 }
 
-extern "C" int sweeps_launch_on(const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params, struct CUstream_st *stream)
+int sweeps_launch_on(const cf_machine *machine, int T, int n, float *a, float *b, const sweeps_params *params, struct CUstream_st *stream)
 {
-  return sweeps_launch_explained(machine, T, n, a, b, params, stream, nullptr);
+  return sweeps_launch_explained(machine, T, n, a, b, params, stream, 0);
 }
 
-extern "C" int sweeps_launch(int T, int n, float *a, float *b, const sweeps_params *params, struct CUstream_st *stream)
+int sweeps_launch(int T, int n, float *a, float *b, const sweeps_params *params, struct CUstream_st *stream)
 {
-  return sweeps_launch_explained(nullptr, T, n, a, b, params, stream, nullptr);
+  return sweeps_launch_explained(0, T, n, a, b, params, stream, 0);
 }
 
-extern "C" int sweeps_machine(int device, cf_machine *machine)
+int sweeps_machine(int device, cf_machine *machine)
 {
   cf_device cf_found;
-  if (cf_find_device(device, cf_found) != cudaSuccess) return CF_ECUDA;
+  if (cf_find_device(device, &cf_found) != cudaSuccess) return CF_ECUDA;
   *machine = cf_found.machine;
   return CF_OK;
 }
 
 // ---- the host code of sweeps.mf, with what it needs of its file: no macro of it reaches what stands above
 
-namespace {
-void sweeps_host(cf_call &cf_state, int T, int n, float *a, float *b, int B)
+static void sweeps_host(cf_call *cf_state, int T, int n, float *a, float *b, int B)
 {
 #line 3 "sweeps.mf"
 
@@ -808,5 +822,4 @@ void sweeps_host(cf_call &cf_state, int T, int n, float *a, float *b, int B)
   }
 
 #line "sweeps.cu"
-}
 }

@@ -75,8 +75,7 @@ def test_body_of_the_host_function_is_kept_around_regions_and_asserts() -> None:
     return; /* nothing inside */
   for (int t = 0; t < UNUSED_BY_KERNELS; t++)
     { if (!cf_continues(cf_state, smooth_run(cf_state, a, b, n, B, s, dim))) return; }
-}
-"""
+}"""
         in source
     )
 

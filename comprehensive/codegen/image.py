@@ -1,0 +1,59 @@
+"""Compiled kernels as a C source has them: one container with code for several architectures, as an array.
+
+In: the bytes of a fatbin and the symbols in it.  Out: an :class:`Image`, by which launchers name kernels::
+
+    image.kernel("matmul_tile", (128, 8))  -->  { .symbol = "_Z11matmul_tileILi128ELi8EEvPfi" }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+_A_LINE = 5
+"""Numbers of the array in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedKernel:
+    """A kernel in an image: its symbol, and the dynamic shared memory that passes have added for every warp."""
+
+    symbol: str
+    bytes_of_a_warp: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """The ``data`` of a fatbin for the C source ``file``; ``targets`` says in words what devices it is for.
+
+    ``kernels`` are by the names of kernels and the constants of their instances.
+    """
+
+    file: str
+    targets: str
+    data: bytes
+    kernels: Mapping[tuple[str, tuple[int, ...]], EmbeddedKernel]
+
+    def kernel(self, name: str, constants: Sequence[int]) -> str:
+        """The initialiser of the ``cf_kernel`` of a kernel, or of an instance of one over tiles."""
+        found = self.kernels[name, tuple(constants)]
+        added = f", .bytes_of_a_warp = {found.bytes_of_a_warp}" if found.bytes_of_a_warp else ""
+        return f'{{ .symbol = "{found.symbol}"{added} }}'
+
+    def table(self, symbol: str) -> str:
+        """The expression by which the place of a constant array is asked for."""
+        return f'"{symbol}"'
+
+    @property
+    def bytes(self) -> int:
+        return len(self.data)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The data as numbers of 64 bits with a comma behind each, filled up with zeros.
+
+        Devices that CUDA runs on are little-endian, and so are their hosts.
+        """
+        padded = self.data + b"\0" * (-len(self.data) % 8)
+        numbers = [f"0x{int.from_bytes(padded[k : k + 8], 'little'):x}ULL," for k in range(0, len(padded), 8)]
+        return tuple(" ".join(numbers[k : k + _A_LINE]) for k in range(0, len(numbers), _A_LINE))

@@ -1,0 +1,70 @@
+"""The kernels of a program as a device runs them: CUDA to PTX, passes over it, PTX to a cubin.
+
+In: a translation unit and an architecture.  Out: :class:`CompiledKernels`::
+
+    compiler = KernelCompiler.find("pre,dce", cuda_path=None)
+    compiler.compile(program_unit(plan), "sm_90").usages["matmul_leaf0"].registers_per_thread
+
+What the passes make is checked: it is well formed, and the assembler has taken it.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from comprehensive.ptx.passes.remark import Remark
+from comprehensive.ptx.pipeline import rewrite
+from comprehensive.toolchain.assembler import Assembler, find_assembler
+from comprehensive.toolchain.find import Missing, find_tool
+from comprehensive.toolchain.nvcc import Tool, compile_ptx, load_tool
+from comprehensive.toolchain.process import ToolError
+from comprehensive.toolchain.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledKernels:
+    """The kernels of a unit for one architecture, behind all passes; ``usages`` are by symbol."""
+
+    arch: str
+    ptx: str
+    cubin: bytes
+    usages: Mapping[str, Usage]
+    remarks: tuple[Remark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCompiler:
+    """nvcc, the passes over what it makes, and the assembler.
+
+    ``passes`` is the text of a pipeline, ``flags`` are further ones of nvcc.
+    """
+
+    nvcc: Tool
+    assembler: Assembler
+    passes: str = ""
+    flags: tuple[str, ...] = ()
+
+    @staticmethod
+    def find(passes: str, cuda_path: str | None) -> KernelCompiler:
+        """The compiler with the tools of this machine. ToolError where one is missing."""
+        found = find_tool("nvcc", cuda_path)
+        if isinstance(found, Missing):
+            raise ToolError(f"compiled kernels need nvcc\n{found.explain()}\nhelp: {found.help}")
+        return KernelCompiler(load_tool(found), find_assembler(cuda_path), passes)
+
+    def compile(self, unit: str, arch: str) -> CompiledKernels:
+        """Compile a translation unit for an architecture.
+
+        CommandLineError for a pipeline that is not understood, CompileError where a pass is at fault,
+        SourceRejectedError where a tool rejects what it is given.
+        """
+        with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
+            source = Path(scratch) / "kernels.cu"
+            source.write_text(unit, encoding="utf-8")
+            text = compile_ptx(self.nvcc, source, arch, self.flags).output.decode()
+        text, remarks = rewrite(text, self.passes, name="kernels.ptx")
+        assembled = self.assembler.assemble(text, arch)
+        return CompiledKernels(arch, text, assembled.output, assembled.usage, tuple(remarks))

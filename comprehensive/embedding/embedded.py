@@ -1,0 +1,88 @@
+"""All kernels of a program in one C source that needs no nvcc: a plan in, the text out.
+
+    embedded(plan, targets_of("sm_80,sm_90,ptx"), KernelCompiler.find("none", None))
+
+The header stays as it is, so that a host program includes the same file and calls the same functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from comprehensive.codegen.cuda import program_unit
+from comprehensive.codegen.host import image_text
+from comprehensive.codegen.image import EmbeddedKernel, Image
+from comprehensive.codegen.plan import ProgramPlan
+from comprehensive.embedding.compiled import CompiledKernels, KernelCompiler
+from comprehensive.embedding.targets import Targets
+from comprehensive.toolchain.fatbinary import Part, pack
+from comprehensive.toolchain.usage import usage_of
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """The C source with compiled kernels: its name, its text, and the kernels for each architecture."""
+
+    name: str
+    text: str
+    targets: Targets
+    passes: str
+    kernels: tuple[CompiledKernels, ...]
+
+    def document(self) -> dict[str, Any]:
+        """What a manifest says of it: for each architecture what kernels take, and what the passes have done."""
+        return {
+            "file": self.name,
+            "targets": [*self.targets.archs, *(["ptx"] if self.targets.has_ptx else [])],
+            "passes": self.passes,
+            "kernels": [
+                {
+                    "symbol": usage.symbol,
+                    "arch": each.arch,
+                    "registers_per_thread": usage.registers_per_thread,
+                    "spill_store_bytes": usage.spill_store_bytes,
+                    "spill_load_bytes": usage.spill_load_bytes,
+                    "static_shared_bytes": usage.shared_bytes,
+                    "remarks": [
+                        {"kind": r.kind.value, "pass": r.pass_name, "text": r.text}
+                        for r in each.remarks
+                        if r.function == usage.symbol
+                    ],
+                }
+                for each in self.kernels
+                for usage in sorted(each.usages.values(), key=lambda u: u.symbol)
+            ],
+        }
+
+
+def embedded(
+    plan: ProgramPlan, targets: Targets, compiler: KernelCompiler, version: str, cuda_path: str | None = None
+) -> Embedded:
+    """The C source of a program with its kernels compiled for the targets; errors as of `KernelCompiler.compile`.
+
+    Nothing is embedded that does not assemble.
+    """
+    unit = program_unit(plan, with_tables=True)
+    compiled = tuple(compiler.compile(unit, arch) for arch in targets.archs)
+    parts = [Part("elf", each.arch, each.cubin) for each in compiled]
+    if targets.has_ptx:
+        # A null at its end, as the driver expects of PTX.
+        parts.append(Part("ptx", compiled[-1].arch, compiled[-1].ptx.encode() + b"\0"))
+    name = f"{plan.stem}_embedded.c"
+    image = Image(name, str(targets), pack(parts, cuda_path), _kernels(plan, compiled))
+    return Embedded(name, image_text(plan, image, version), targets, compiler.passes, compiled)
+
+
+def _kernels(
+    plan: ProgramPlan, compiled: Sequence[CompiledKernels]
+) -> Mapping[tuple[str, tuple[int, ...]], EmbeddedKernel]:
+    """The symbols of kernels; an instance of one over tiles is known by the constants in its symbol."""
+    names = {kernel.name for f in plan.functions for region in f.regions for kernel in region.kernels}
+    usages = compiled[0].usages
+    return {
+        (name, usage.template_arguments): EmbeddedKernel(usage.symbol)
+        for name in sorted(names)
+        for usage in usage_of(name, usages)
+    }

@@ -1,0 +1,59 @@
+"""What compiled kernels are for: the text of ``--embed`` in, architectures out.
+
+targets_of("sm_80,sm_90,ptx")      # Targets(("sm_80", "sm_90"), has_ptx=True)
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.machine.architectures import demand_architecture
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Architectures in ascending order; with ``has_ptx`` also the text of the last one, for devices that come later."""
+
+    archs: tuple[str, ...]
+    has_ptx: bool
+
+    def __str__(self) -> str:
+        later = ["PTX for later devices"] if self.has_ptx else []
+        return ", ".join((*self.archs, *later))
+
+
+def targets_of(text: str) -> Targets:
+    """Return the targets that a text names, with commas between them.
+
+    CommandLineError: CF0808 for an architecture that is not known, CF1101 where none is named or one is named twice, or
+    where PTX is asked for of an architecture whose code is for its devices alone.
+    """
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    archs = [name for name in names if name != "ptx"]
+    for arch in archs:
+        demand_architecture(arch)
+    if not archs:
+        raise _error("no architecture is named", "name some, as in --embed sm_80,sm_90,ptx")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise _error(f"'{twice[0]}' is named twice", "name each target once")
+    archs.sort(key=_number)
+    if "ptx" in names and not archs[-1][-1].isdigit():
+        raise _error(
+            f"PTX for {archs[-1]} runs on no later device",
+            f"leave 'ptx' out, or name sm_{_number(archs[-1])[0]} beside it",
+        )
+    return Targets(tuple(archs), "ptx" in names)
+
+
+def _number(arch: str) -> tuple[int, bool]:
+    """Where an architecture stands among others; sm_90 behind sm_90a, since its PTX runs on later devices."""
+    digits = re.search(r"\d+", arch)
+    assert digits is not None
+    return int(digits[0]), arch[-1].isdigit()
+
+
+def _error(text: str, help: str) -> CommandLineError:
+    return CommandLineError((Diagnostic(Severity.ERROR, "CF1101", f"--embed: {text}", None, help=help),))

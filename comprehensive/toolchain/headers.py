@@ -1,0 +1,26 @@
+"""Where the headers of the CUDA runtime are: nvcc in, directories out, as it passes them to the compiler of the host.
+
+include_directories(nvcc)      # (Path("/usr/local/cuda/include"),)
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+
+from comprehensive.toolchain.nvcc import Tool
+from comprehensive.toolchain.process import ToolError, run
+
+
+def include_directories(nvcc: Tool) -> tuple[Path, ...]:
+    """The directories that nvcc names to other compilers; ToolError where it does not say any."""
+    with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
+        empty = Path(scratch) / "empty.cu"
+        empty.touch()
+        answer = run((nvcc.path, "--dryrun", "-c", empty), timeout_s=60)
+    line = re.search(r"^#\$ INCLUDES=(.*)$", answer.stdout + answer.stderr, re.MULTILINE)
+    found = tuple(Path(name).resolve() for name in re.findall(r'"-I([^"]+)"', line[1] if line else ""))
+    if not found:
+        raise ToolError(f"{nvcc.path} --dryrun names no directory of headers")
+    return found
