@@ -165,8 +165,7 @@ def launcher_text(stem: str, function: str, arguments: Sequence[Argument]) -> st
     )
     return f"""static long long launches, most;
 
-template <typename... Parameters>
-static cudaError_t count(void (*)(Parameters...), dim3, dim3, void **arguments, size_t, cudaStream_t)
+static cudaError_t count(const void *, dim3, dim3, void **arguments, size_t, cudaStream_t)
 {{
   asm volatile("" : : "r"(arguments) : "memory");
   return ++launches < most ? cudaSuccess : cudaErrorInvalidValue;

@@ -78,7 +78,7 @@ def test_the_stand_in_gives_a_file_that_other_commands_take(tmp_path: Path) -> N
     ]
     generated = CliRunner().invoke(cli, words)
     assert generated.exit_code == 0, generated.output
-    assert f"machine.kept_bytes = {device['kept_bytes']};" in (tmp_path / "out" / "pairs.cu").read_text()
+    assert f"machine->kept_bytes = {device['kept_bytes']};" in (tmp_path / "out" / "pairs.cu").read_text()
     assert str(file) in (tmp_path / "out" / "pairs.d").read_text()
 
 

@@ -24,7 +24,7 @@ needs_compiler = pytest.mark.skipif(find_cxx_compiler() is None, reason="no C++ 
 TOLD = """extern "C" __attribute__((visibility("default"))) int told()
 {
   cf_device device;
-  return cf_read_device(0, device) == cudaSuccess ? static_cast<int>(device.machine.kept_bytes) : -1;
+  return cf_read_device(0, &device) == cudaSuccess ? static_cast<int>(device.machine.kept_bytes) : -1;
 }
 """
 

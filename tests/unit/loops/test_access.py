@@ -63,7 +63,7 @@ def test_what_follows_a_possible_jump_is_uncertain() -> None:
 
 
 def test_a_nested_jump_out_of_a_block_makes_the_rest_uncertain() -> None:
-    nest = body_of("for (int k = 0; k < 9; k++) { { if (k > u) continue; } a[1] = 2; }")
+    nest = body_of("for (int k = 0; k < 9; k++) { { if (k > u) break; } a[1] = 2; }")
     assert accesses(nest)[0].context.uncertain
 
 

@@ -27,7 +27,7 @@ PAIRS = """void pairs(int n, const int x[2*n], int y[2*n], int B)
   }
 }
 """
-LAUNCH = "  pairs_host(cf_state, n"
+LAUNCH = "  pairs_host(&cf_state, n"
 
 
 def compiled(folder: Path, text: str = PAIRS, name: str = "pairs.mf") -> Compilation:
@@ -47,6 +47,6 @@ class Faulty:
         texts = source_texts(plan)
         source = texts[f"{plan.stem}.cu"]
         assert source.count(LAUNCH) == 1
-        cases = "".join(f"  if (cf_chosen.B == {b}) {{ {code} }}\n" for b, code in self._faults.items())
+        cases = "".join(f"  if (cf_chosen->B == {b}) {{ {code} }}\n" for b, code in self._faults.items())
         includes = "#include <csignal>\n#include <unistd.h>\n"
         return {**texts, f"{plan.stem}.cu": includes + source.replace(LAUNCH, cases + LAUNCH)}

@@ -216,8 +216,8 @@ def test_two_devices_measure_at_the_same_time(pairs: Compilation, tmp_path: Path
     # Each process waits for the other one: with one device the time would be over.
     (two,) = find_devices("cpu:2")
     meet = (
-        f'char own[400], other[400]; snprintf(own, 400, "{tmp_path}/met%d", cf_chosen.B);'
-        f'snprintf(other, 400, "{tmp_path}/met%d", 96 - cf_chosen.B); fclose(fopen(own, "w"));'
+        f'char own[400], other[400]; snprintf(own, 400, "{tmp_path}/met%d", cf_chosen->B);'
+        f'snprintf(other, 400, "{tmp_path}/met%d", 96 - cf_chosen->B); fclose(fopen(own, "w"));'
         "while (access(other, F_OK) != 0) usleep(1000);"
     )
     found = tuned(
