@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile
+from comprehensive.ptx.build import ALONE, Build
 from comprehensive.ptx.module import Module, parse
 from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.ptx.passes.ptx_pass import PtxPass
@@ -35,12 +36,14 @@ Check = Callable[[Stage], None]
 """Raises CompileError where a stage is not as it should be."""
 
 
-def run(module: Module, passes: Sequence[PtxPass], checks: Sequence[Check] = ()) -> tuple[Stage, ...]:
+def run(
+    module: Module, passes: Sequence[PtxPass], checks: Sequence[Check] = (), build: Build = ALONE
+) -> tuple[Stage, ...]:
     """One stage a pass. CompileError (CF1024) where a pass made what is not well formed, and those of ``checks``."""
     stages: list[Stage] = []
     for each in passes:
         begin = time.perf_counter()
-        after, remarks = each.run(module)
+        after, remarks = each.run(module, build)
         stage = Stage(each, module, after, remarks, time.perf_counter() - begin)
         for check in (verified, *checks):
             check(stage)
@@ -49,7 +52,7 @@ def run(module: Module, passes: Sequence[PtxPass], checks: Sequence[Check] = ())
     return tuple(stages)
 
 
-def rewrite(text: str, pipeline: str, *, name: str) -> tuple[str, Sequence[Remark]]:
+def rewrite(text: str, pipeline: str, *, name: str, build: Build = ALONE) -> tuple[str, Sequence[Remark]]:
     """The text behind a pipeline; ``name`` is that of the file, for remarks.
 
     CompileError where the pipeline or the text is not understood, or a pass is at fault.
@@ -58,7 +61,7 @@ def rewrite(text: str, pipeline: str, *, name: str) -> tuple[str, Sequence[Remar
     if not passes:
         return text, ()
     module = parse(SourceFile(name, text))
-    stages = run(module, passes)
+    stages = run(module, passes, (), build)
     return print_module(stages[-1].after), tuple(remark for stage in stages for remark in stage.remarks)
 
 

@@ -40,6 +40,7 @@ from comprehensive.ptx.analysis.dominators import (
 )
 from comprehensive.ptx.analysis.loops import loops_of
 from comprehensive.ptx.analysis.variance import Level
+from comprehensive.ptx.build import Build
 from comprehensive.ptx.flow import Flow, Register
 from comprehensive.ptx.module import Function, Module, bytes_of
 from comprehensive.ptx.opcodes import opcode
@@ -91,8 +92,8 @@ class PartialRedundancyElimination(FunctionPass):
             raise ValueError("threads: a block has 1 to 1024")
 
     def rewrite(
-        self, function: Function, module: Module
-    ) -> tuple[Sequence[Statement] | None, tuple[Remark, ...]]:
+        self, function: Function, module: Module, build: Build
+    ) -> tuple[Function | None, tuple[Remark, ...]]:
         """First with nothing cheap out of loops; then, if some was kept there, with what is needed outside."""
         before = self._analyses(function, module)
         result = self._rounds(function, module, before, frozenset())
@@ -100,7 +101,8 @@ class PartialRedundancyElimination(FunctionPass):
             needed = self._rounds(function, module, before, None).needed_outside()
             if needed:
                 result = self._rounds(function, module, before, needed)
-        return result.body, result.remarks
+        changed = None if result.body is None else function.with_body(result.body)
+        return changed, result.remarks
 
     def _rounds(
         self, function: Function, module: Module, before: Analyses, may_leave_loops: frozenset[Key] | None

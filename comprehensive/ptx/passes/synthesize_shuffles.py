@@ -18,6 +18,7 @@ from functools import cached_property
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.forms import Form, wrapped
 from comprehensive.ptx.analysis.space import Space
+from comprehensive.ptx.build import Build
 from comprehensive.ptx.module import Function, Module, bytes_of
 from comprehensive.ptx.operands import SINK, Name
 from comprehensive.ptx.passes.expressions import scope_depths
@@ -78,8 +79,8 @@ class SynthesizeShuffles(FunctionPass):
             raise ValueError(f"variant is one of {', '.join(each.value for each in Variant)}")
 
     def rewrite(
-        self, function: Function, module: Module
-    ) -> tuple[Sequence[Statement] | None, tuple[Remark, ...]]:
+        self, function: Function, module: Module, build: Build
+    ) -> tuple[Function | None, tuple[Remark, ...]]:
         analyses = Analyses(function, module, assume_noalias=self.assume_noalias)
         search = _Search(self, analyses, module)
         chosen = self._chosen(search, module.target[0])
@@ -104,7 +105,7 @@ class SynthesizeShuffles(FunctionPass):
             remarks.append(Remark(Kind.ANALYSIS, self.name, function.symbol, None, text))
         remarks += [self._applied(analyses, shuffle) for shuffle in chosen.all]
         remarks.sort(key=lambda each: -1 if each.span is None else each.span.start)
-        return body, tuple(remarks)
+        return None if body is None else function.with_body(body), tuple(remarks)
 
     def _chosen(self, search: _Search, target: str) -> Choice:
         """Return the shuffles and rings that are made of the possible ones; the rest becomes remarks."""

@@ -24,6 +24,7 @@ from comprehensive.ptx.access_forms import form_obstacle, register_types
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.cfg import Block
 from comprehensive.ptx.analysis.forms import Form
+from comprehensive.ptx.build import Build
 from comprehensive.ptx.module import Function, Module, bytes_of
 from comprehensive.ptx.opcodes import Opcode, opcode
 from comprehensive.ptx.operands import Address, Name, Operand, Vector
@@ -64,8 +65,8 @@ class VectorizeAccesses(FunctionPass):
             raise ValueError("assume_pointer_align is a power of two up to 256")
 
     def rewrite(
-        self, function: Function, module: Module
-    ) -> tuple[Sequence[Statement] | None, tuple[Remark, ...]]:
+        self, function: Function, module: Module, build: Build
+    ) -> tuple[Function | None, tuple[Remark, ...]]:
         remarks: list[Remark] = []
         body: Sequence[Statement] | None = None
         missed: tuple[Remark, ...] = ()
@@ -82,7 +83,7 @@ class VectorizeAccesses(FunctionPass):
             body = _merged(analyses, vectors[:taken])
             remarks += [self._applied(analyses, vector) for vector in vectors[:taken]]
             analyses = self._with_first(analyses, vectors, taken)
-        return body, (*remarks, *missed)
+        return None if body is None else function.with_body(body), (*remarks, *missed)
 
     def _with_first(self, analyses: Analyses, vectors: Sequence[_Vector], count: int) -> Analyses:
         changed = analyses.function.with_body(_merged(analyses, vectors[:count]))
