@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile
 from comprehensive.ptx.build import ALONE, Build
 from comprehensive.ptx.module import Module, parse
+from comprehensive.ptx.passes.occupancy_gate import gated
 from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.ptx.passes.ptx_pass import PtxPass
 from comprehensive.ptx.passes.remark import Remark
@@ -23,7 +24,7 @@ from comprehensive.ptx.verify import problems
 
 @dataclass(frozen=True)
 class Stage:
-    """A pass that has run: the module before it, what it made of that, and its remarks."""
+    """A pass that has run: the module before it, what came behind it and the gate of registers, and its remarks."""
 
     ptx_pass: PtxPass
     before: Module
@@ -43,7 +44,8 @@ def run(
     stages: list[Stage] = []
     for each in passes:
         begin = time.perf_counter()
-        after, remarks = each.run(module, build)
+        made, found = each.run(module, build)
+        after, remarks = gated(each, module, made, found, build)
         stage = Stage(each, module, after, remarks, time.perf_counter() - begin)
         for check in (verified, *checks):
             check(stage)

@@ -10,7 +10,7 @@ SINGLE = (
     "vectorize-accesses{assume_pointer_align=16}",
     "vectorize-accesses{assume_pointer_align=256 assume_noalias=true width=2}",
     "pre",
-    "pre{assume_noalias=true threads=64}",
+    "pre{assume_noalias=true}",
     "dce",
     "lower-version",
     "synthesize-shuffles{shared=true}",

@@ -54,11 +54,8 @@ class VectorizeAccesses(FunctionPass):
         1, "bytes that pointers given to kernels are multiples of (cudaMalloc: 256)"
     )
     assume_noalias: bool = option(False, NOALIAS)
-    threads: int = option(256, "threads of a block, for the occupancy, where no .maxntid says it")
 
     def __post_init__(self) -> None:
-        if not 1 <= self.threads <= 1024:
-            raise ValueError("threads: a block has 1 to 1024")
         if self.width not in (2, 4):
             raise ValueError("width is 2 or 4")
         if self.assume_pointer_align not in (1, 2, 4, 8, 16, 32, 64, 128, 256):
@@ -71,7 +68,7 @@ class VectorizeAccesses(FunctionPass):
         body: Sequence[Statement] | None = None
         missed: tuple[Remark, ...] = ()
         analyses = Analyses(function, module, assume_noalias=self.assume_noalias)
-        gate = RegisterGate.of(analyses, self.threads)
+        gate = RegisterGate.of(analyses, build)
         for _ in range(_MOST_ROUNDS):
             search = _Search(self, analyses, module)
             vectors, hoisted = _apart_from_hoisted(analyses, search.vectors(), gate)
