@@ -89,13 +89,22 @@ class DemoteRegisters(FunctionPass):
 
 
 @dataclass(frozen=True)
+class _Demotion:
+    """What is demoted, and how."""
+
+    planner: Planner
+    room: Room
+    plan: Plan
+    volatile: bool
+
+
+@dataclass(frozen=True)
 class _Made:
-    """A kernel with a limit of registers, its plan (None where the limit alone did it), and what ptxas says of it."""
+    """A kernel with a limit of registers, what ptxas says of it, and what is demoted, nothing where that was enough."""
 
     function: Function
     usage: Usage
-    plan: Plan | None
-    volatile: bool
+    demotion: _Demotion | None
 
     @property
     def spilled(self) -> int:
@@ -111,10 +120,9 @@ class _Search:
         self._module = module
         self._build = build
         self._calls = 0
-        self._room: Room | None = None
         self._target = 0
-        self._before: Usage | None = None
-        self._planner: Planner | None = None
+        self._registers = 0
+        self._stored_bytes = 0
 
     def demoted(self) -> _Made | str:
         """Return the kernel, or why it stays as it is."""
@@ -126,9 +134,10 @@ class _Search:
         why = call_obstacle(self._function, self._module)
         if why is not None:
             return why
-        free = self._before = self._usage(self._function)
+        free = self._usage(self._function)
         if free is None:
             return "the assembler rejects the kernel as it is"
+        self._registers = free.registers_per_thread
         target = self._target_of(free, device)
         if isinstance(target, str):
             return target
@@ -137,7 +146,9 @@ class _Search:
         usage = self._usage(limited)
         if usage is None:
             return "the assembler rejects it with .maxnreg"
-        alone = _Made(limited, usage, None, False)
+        if usage.registers_per_thread > target:
+            return "its build does not heed .maxnreg"
+        alone = _Made(limited, usage, None)
         if alone.spilled == 0:
             return alone
         analyses = Analyses(self._function, self._module)
@@ -149,17 +160,16 @@ class _Search:
         if isinstance(rooms, str):
             return rooms
         words = max(1, int((target - _REGISTERS_BESIDE) / _REGISTERS_A_WORD))
+        found: tuple[Room, Planner] | None = None
         for room in rooms:
             slots = self._most_slots(room, free, device)
-            if slots == 0:
-                continue
-            self._room = room
-            self._planner = Planner(analyses, Strategy(self._settings.strategy), room.region, slots)
-            if not self._planner.plan(words).is_cut:
-                break
-        if self._room is None:
+            if slots:
+                found = room, Planner(analyses, Strategy(self._settings.strategy), room.region, slots)
+                if not found[1].plan(words).is_cut:
+                    break
+        if found is None:
             return "slots would leave no more blocks on a multiprocessor than registers do now"
-        return self._best(alone, words)
+        return self._best(alone, *found, words)
 
     def _target_of(self, free: Usage, device: Device) -> int | str:
         spills = free.spill_store_bytes + free.spill_load_bytes
@@ -199,53 +209,50 @@ class _Search:
             blocks=blocks,
         )
 
-    def _best(self, alone: _Made, words: int) -> _Made | str:
+    def _best(self, alone: _Made, room: Room, planner: Planner, words: int) -> _Made | str:
         """Demote more and more until ptxas spills nothing."""
         best = alone
         modes = {"auto": (False, True), "false": (False,), "true": (True,)}[self._settings.volatile]
         for volatile in modes:
             left = self._settings.calls - self._calls
-            for made in self._demoting(
-                words, min(left, _WEAK_CALLS) if volatile != modes[-1] else left, volatile
-            ):
+            calls = left if volatile == modes[-1] else min(left, _WEAK_CALLS)
+            for plan in self._fewer_and_fewer(planner, words, calls):
+                made = self._made(_Demotion(planner, room, plan, volatile))
                 if made is None:
                     return "the assembler rejects what was made of it"
                 if made.spilled == 0:
                     return made
                 best = min(best, made, key=lambda each: each.spilled)
-            if best.plan is not None:
-                words = best.plan.words
+            if best.demotion is not None:
+                words = best.demotion.plan.words
         if best is alone:
             return f"with {self._target} ptxas spills {alone.spilled} bytes, and no less with values in slots"
         return best
 
-    def _demoting(self, words: int, calls: int, volatile: bool) -> Iterator[_Made | None]:
-        """Yield kernels with fewer and fewer words live, as long as there is something more to demote."""
+    def _fewer_and_fewer(self, planner: Planner, words: int, calls: int) -> Iterator[Plan]:
+        """Yield plans with fewer and fewer words live, as long as there is something more to demote."""
         last: Plan | None = None
         while calls and words > 0:
-            plan = self._planner_.plan(words)
-            if not plan.values:
-                words -= _LEAST_STEP
-                continue
+            plan = planner.plan(words)
             if plan == last:
                 return
-            calls -= 1
-            made = self._made(plan, volatile=volatile)
-            yield made
-            if made is None:
-                return
-            last = plan
-            words = plan.words - max(_LEAST_STEP, min(_MOST_STEP, made.usage.spill_store_bytes // 16))
+            if plan.values:
+                yield plan
+                calls -= 1
+                last = plan
+                # Of the words that ptxas still stores, a fourth.
+                words = plan.words - max(_LEAST_STEP, min(_MOST_STEP, self._stored_bytes // 16))
+            else:
+                words -= _LEAST_STEP
 
-    @property
-    def _planner_(self) -> Planner:
-        assert self._planner is not None
-        return self._planner
-
-    def _made(self, plan: Plan, *, volatile: bool) -> _Made | None:
-        function = with_cap(self._planner_.function(plan, volatile=volatile), self._target)
+    def _made(self, demotion: _Demotion) -> _Made | None:
+        bare = demotion.planner.function(demotion.plan, volatile=demotion.volatile)
+        function = with_cap(bare, self._target)
         usage = self._usage(function)
-        return None if usage is None else _Made(function, usage, plan, volatile)
+        if usage is None:
+            return None
+        self._stored_bytes = usage.spill_store_bytes
+        return _Made(function, usage, demotion)
 
     def _usage(self, function: Function) -> Usage | None:
         self._calls += 1
@@ -253,14 +260,10 @@ class _Search:
 
     def remarks(self, made: _Made) -> Iterator[Remark]:
         """Yield what was done, of every value that was demoted, and of those that are live at the peak and were not."""
-        assert self._before is not None
-        before = self._before.registers_per_thread
-        now = made.usage.registers_per_thread
-        registers = f".maxnreg {self._target}: {before} registers to {now}"
-        if made.plan is None or self._room is None:
+        if made.demotion is None:
             yield limit_remark(self._settings, self._function, self._target, made.usage)
             return
-        plan, room = made.plan, self._room
+        plan, room = made.demotion.plan, made.demotion.room
         a_warp = plan.slots.count * SLOT_BYTES
         static = room.region.static_warps is not None
         facts = (
@@ -273,17 +276,18 @@ class _Search:
             if static
             else f"{a_warp} bytes a warp at the end of dynamic shared memory"
         )
-        how = "volatile " if made.volatile else ""
+        how = "volatile " if made.demotion.volatile else ""
+        now = made.usage.registers_per_thread
         text = (
-            f"{registers}, {made.spilled} bytes of spills; "
+            f".maxnreg {self._target}: {self._registers} registers to {now}, {made.spilled} bytes of spills; "
             f"{len(plan.values)} values in {plan.slots.count} slots, {where}, "
             f"{plan.stores} {how}stores and {plan.loads} {how}loads"
         )
         yield self._remark(text, made, facts)
-        yield from self._of_values(plan)
+        yield from self._of_values(made.demotion.planner, plan)
 
-    def _of_values(self, plan: Plan) -> Iterator[Remark]:
-        planner, flow = self._planner_, self._planner_.analyses.flow
+    def _of_values(self, planner: Planner, plan: Plan) -> Iterator[Remark]:
+        flow = planner.analyses.flow
         for value in plan.values:
             slots = " and ".join(map(str, plan.slots.of[value.register.number]))
             excess = _excess(value, planner.pressure, plan.words)

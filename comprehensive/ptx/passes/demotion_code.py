@@ -60,13 +60,14 @@ def demoted_body(
             edits.after(step, code.store(value, own, flow.steps[step].instruction))
         for step in value.reloads:
             edits.before(step, code.load(value, own))
-    opening = _opening(fresh, at, slots.count, region)
-    body = [*opening, *edits.made()]
-    declared: list[Statement] = []
+    opening = list(_opening(fresh, at, slots.count, region))
     if region.static_warps is not None:
         size = region.static_warps * slots.count * SLOT_BYTES
-        declared.append(Declaration(".shared", f".align 4 .b8 {region.name}[{size}]"))
-    return fresh.declared([*declared, *body])
+        opening.insert(0, Declaration(".shared", f".align 4 .b8 {region.name}[{size}]"))
+    body = edits.made()
+    # Behind the kernel's own variables, so that these stay where they are.
+    begin = next((n for n, each in enumerate(body) if not isinstance(each, Declaration)), len(body))
+    return fresh.declared([*body[:begin], *opening, *body[begin:]])
 
 
 @dataclass
