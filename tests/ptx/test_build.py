@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from comprehensive.ptx.module import parse
 from comprehensive.toolchain.assembler import find_assembler
 from comprehensive.toolchain.cache import Cache
 from comprehensive.toolchain.nvcc import Tool
+from comprehensive.toolchain.usage import resource_usage
 from tests.ptx.corpus import compiled, sources
 from tests.ptx.grudging import Grudging
 
@@ -97,6 +101,34 @@ def test_limits_of_a_command_line_are_read(ptxas: Tool) -> None:
     assert limits("--maxntid=16,16", "--minnctapersm=2") == Limits(None, (16, 16), 2)
     module = parse(SourceFile("k.ptx", ".version 8.0\n.target sm_90\n.visible .entry f() {\nret;\n}\n"))
     assert _build("/nowhere/ptxas", ()).usages(module) == {}
+
+
+@pytest.mark.toolchain
+def test_passes_before_ptxas_heed_its_command_line(tmp_path: Path, corpus_cache: Cache, ptxas: Tool) -> None:
+    (source,) = (each for each in sources("demotion") if each.name == "accumulators")
+    path = compiled(source, "sm_90", tmp_path, cache=corpus_cache)
+    text = path.read_text(encoding="utf-8").replace(".maxntid 256, 1, 1", "")
+    path.write_text(text, encoding="utf-8")
+    script = "import sys; from comprehensive.ptx.dropin.run import main; main(sys.argv[1:])"
+    said: list[str] = []
+    for flags in ((), ("--maxntid=256", "--minnctapersm=5")):
+        remarks = tmp_path / f"remarks{len(said)}"
+        command = (sys.executable, "-c", script, str(ptxas.path), "demote-registers", "-arch=sm_90", *flags)
+        environment = {**os.environ, "COMPREHENSIVE_PTXAS_REMARKS": str(remarks)}
+        answer = subprocess.run(
+            (*command, "-v", str(path), "-o", str(tmp_path / "k.cubin")),
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        usage = resource_usage(answer.stderr)["accumulators"]
+        assert usage.spill_store_bytes == 0
+        said.append(f"{usage.registers_per_thread}: {remarks.read_text(encoding='utf-8')}")
+    assert said[0].startswith("80: ")
+    assert "no .maxntid says" in said[0]
+    assert said[1].startswith("48: ")
+    assert ".maxnreg 48: 48 registers to 48, 0 bytes of spills" in said[1]
 
 
 @pytest.mark.toolchain

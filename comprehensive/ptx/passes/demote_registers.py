@@ -22,7 +22,6 @@ from comprehensive.machine.device import Device
 from comprehensive.machine.occupancy import occupancy
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.build import ALONE, LEAST_REGISTERS, MOST_REGISTERS, Build, tuning_of, with_cap
-from comprehensive.ptx.flow import flow_of
 from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.passes.demotion_choice import Strategy
 from comprehensive.ptx.passes.demotion_code import DYNAMIC, SLOT_BYTES
@@ -32,6 +31,7 @@ from comprehensive.ptx.passes.demotion_values import ROUNDS, Value
 from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
 from comprehensive.ptx.passes.register_cap import cliffs_below, is_register_count, limit_remark
 from comprehensive.ptx.passes.remark import Kind, Remark
+from comprehensive.ptx.statements import Instruction
 from comprehensive.toolchain.usage import Usage
 
 NEXT_CLIFF = "next-cliff"
@@ -329,7 +329,9 @@ def _excess(value: Value, pressure: Sequence[int], words: int) -> int:
 def _with_dynamic_array(module: Module, functions: Iterable[Function]) -> Module:
     """Declare the dynamic shared memory under the names by which the functions know it and the module does not."""
     for function in functions:
-        for name in flow_of(function).free:
-            if name.startswith(DYNAMIC) and name not in module.names:
+        steps = (each for each in function.body if isinstance(each, Instruction))
+        names = (name for step in steps for operand in step.operands for name in operand.names)
+        for name in dict.fromkeys(name for name in names if name.startswith(DYNAMIC)):
+            if name not in module.names:
                 module = module.with_variable(name, f".extern .shared .align 4 .b8 {name}[];")
     return module
