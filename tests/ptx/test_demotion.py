@@ -120,3 +120,63 @@ def test_kernels_with_many_values_no_longer_spill_and_compute_the_same(
         warps = -(-int(np.prod(each.block)) // 32)
         more = warps * facts.get("dynamic_shared_bytes_per_warp", 0)
         assert launched_run(each, path, more) == launched_run(each, ptx)
+
+
+HEAD = ".version 8.0\n.target sm_90a\n.address_size 64\n"
+LIVE = """.reg .b32 %r<3>;
+.reg .b64 %rd<3>;
+ld.param.u64 %rd1, [a];
+mov.u32 %r1, %tid.x;
+BETWEEN
+bar.sync 0;
+st.global.b32 [%rd1], %r1;
+ret;
+}
+"""
+
+
+def _why(between: str, build: Build) -> str:
+    body = LIVE.replace("BETWEEN", between)
+    text = f"{HEAD}.visible .entry f(.param .u64 .ptr .global .align 16 a)\n.maxntid 64\n{{\n{body}"
+    module = parse(SourceFile("f.ptx", text))
+    (stage,) = run(module, passes_of("demote-registers{target=64}"), (), build)
+    assert stage.after is module
+    (remark,) = stage.remarks
+    assert remark.kind is Kind.MISSED
+    return remark.text
+
+
+@pytest.mark.parametrize(
+    ("between", "grudging", "why"),
+    [
+        ("", None, "there is no assembler"),
+        (
+            "setmaxnreg.inc.sync.aligned.u32 64;",
+            Grudging(),
+            "'setmaxnreg.inc.sync.aligned.u32' decides over registers",
+        ),
+        (
+            "proto: .callprototype _ ();\ncall %rd2, proto;",
+            Grudging(),
+            "it calls a function through a pointer",
+        ),
+        ("", Grudging(shared_bytes=48 * 1024), "leave no room for one slot of 2 warps"),
+        ("", Grudging(registers=40), "it takes 40, not more than 64"),
+        ("mov.u32 %r2, %dynamic_smem_size;", Grudging(), "it asks how much shared memory it has"),
+    ],
+)
+def test_kernels_that_must_stay_as_they_are_are_named_with_the_reason(
+    between: str, grudging: Grudging | None, why: str
+) -> None:
+    assert why in _why(between, Build(grudging))
+
+
+def test_dynamic_memory_is_declared_once_for_all_kernels() -> None:
+    kernels = (many_values(random.Random(seed)) for seed in range(2))
+    one, other = (text[text.index(".visible") :] for text in kernels)
+    text = HEAD.replace("sm_90a", "sm_90") + one + other.replace(".entry f(", ".entry g(")
+    _, after, remarks = _demoted(text, "target=24 dynamic=allow", ())
+    assert {remark.function for remark in remarks if remark.facts} == {"f", "g"}
+    assert print_module(after).count(".extern .shared") == 1
+    again = parse(SourceFile("again.ptx", print_module(after)))
+    assert list(again.variables) == ["demoted_at_the_end"]
