@@ -44,10 +44,12 @@ def run(
     stages: list[Stage] = []
     for each in passes:
         begin = time.perf_counter()
-        made, found = each.run(module, build)
-        after, remarks = gated(each, module, made, found, build)
+        after, remarks = each.run(module, build)
+        made = Stage(each, module, after, remarks, time.perf_counter() - begin)
+        verified(made)
+        after, remarks = gated(each, module, after, remarks, build)
         stage = Stage(each, module, after, remarks, time.perf_counter() - begin)
-        for check in (verified, *checks):
+        for check in checks:
             check(stage)
         stages.append(stage)
         module = after
