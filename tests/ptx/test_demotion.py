@@ -20,6 +20,7 @@ from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.ptx.passes.remark import Kind, Remark
 from comprehensive.ptx.pipeline import run
 from comprehensive.ptx.printer import print_module
+from comprehensive.ptx.validate import validated
 from comprehensive.toolchain.assembler import find_assembler
 from comprehensive.toolchain.cache import Cache
 from tests.examples import seeds
@@ -180,3 +181,21 @@ def test_dynamic_memory_is_declared_once_for_all_kernels() -> None:
     assert print_module(after).count(".extern .shared") == 1
     again = parse(SourceFile("again.ptx", print_module(after)))
     assert list(again.variables) == ["demoted_at_the_end"]
+
+
+@pytest.mark.parametrize("options", ["dynamic=allow", ""])
+def test_validation_launches_with_the_memory_that_is_asked_for(
+    options: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("comprehensive.ptx.validate._SHARED_BYTES", 0)
+    block = () if options else (64,)
+    told: list[Remark] = []
+    text = many_values(random.Random(5)).replace(".param .u32 n)", ".param .u32 n)\n.reqntid 64")
+    if options:
+        text = text.replace("\n.reqntid 64", "")
+    build = Build(Grudging(), limits=Limits(block=block))
+    module = parse(SourceFile("many.ptx", text))
+    passes = passes_of(f"demote-registers{{target=24 {options}}}")
+    (stage,) = run(module, passes, (validated(told=told.append),), build)
+    assert stage.after is not module
+    assert told == []

@@ -30,7 +30,7 @@ from comprehensive.ptx.passes.demotion_plan import Plan, Planner
 from comprehensive.ptx.passes.demotion_values import ROUNDS, Value
 from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
 from comprehensive.ptx.passes.register_cap import cliffs_below, is_register_count, limit_remark
-from comprehensive.ptx.passes.remark import Kind, Remark
+from comprehensive.ptx.passes.remark import DYNAMIC_BYTES_PER_WARP, Kind, Remark
 from comprehensive.ptx.statements import Instruction
 from comprehensive.toolchain.usage import Usage
 
@@ -269,7 +269,7 @@ class _Search:
         facts = (
             ("slots", plan.slots.count),
             ("static_shared_bytes", room.warps * a_warp if static else 0),
-            ("dynamic_shared_bytes_per_warp", 0 if static else a_warp),
+            (DYNAMIC_BYTES_PER_WARP, 0 if static else a_warp),
         )
         where = (
             f"{room.warps * a_warp} bytes of shared memory a block"

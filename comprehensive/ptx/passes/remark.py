@@ -12,6 +12,9 @@ from typing import Any
 
 from comprehensive.diagnostics import Span
 
+DYNAMIC_BYTES_PER_WARP = "dynamic_shared_bytes_per_warp"
+"""The fact of a kernel whose launch has to add so much dynamic shared memory for each warp of a block."""
+
 
 class Kind(Enum):
     APPLIED = "applied"
