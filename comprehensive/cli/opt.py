@@ -17,6 +17,7 @@ from comprehensive.cli.options import cuda_path_option
 from comprehensive.cli.reporting import reporting
 
 if TYPE_CHECKING:
+    from comprehensive.ptx.build import Build
     from comprehensive.ptx.passes.remark import Remark
     from comprehensive.ptx.pipeline import Check, Stage
 
@@ -57,6 +58,20 @@ REMARKS = ("none", "applied", "missed", "analysis", "all")
 )
 @click.option("--assemble", is_flag=True, help="Have ptxas assemble what each pass made.")
 @cuda_path_option
+@click.option(
+    "--registers",
+    type=click.Choice(["auto", "estimate", "ptxas"]),
+    default="auto",
+    show_default=True,
+    help="Where passes and their gate get register counts from; auto is ptxas where it is found.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 1024),
+    default=256,
+    show_default=True,
+    help="Threads of a block, for the occupancy, where no .maxntid says it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the remarks as JSON on standard error.")
 @reporting
 def opt_command(
@@ -70,6 +85,8 @@ def opt_command(
     validate: bool,
     assemble: bool,
     cuda_path: str | None,
+    registers: str,
+    threads: int,
     as_json: bool,
 ) -> None:
     """Rewrite the PTX of SOURCE (- is standard input) by passes, each of them checked.
@@ -81,6 +98,7 @@ def opt_command(
     comprehensive opt kernel.ptx -p memory-space,dce --remarks all -o faster.ptx
     """
     from comprehensive.diagnostics import SourceFile
+    from comprehensive.ptx.build import ALONE
     from comprehensive.ptx.files import read_text, write_text
     from comprehensive.ptx.module import parse
     from comprehensive.ptx.passes.pipeline_text import passes_of
@@ -97,7 +115,8 @@ def opt_command(
     passes = passes_of(pipeline)
     module = parse(SourceFile("<stdin>" if source == "-" else source, read_text(source)))
     unvalidated: list[Remark] = []
-    stages = run(module, passes, _checks(validate, assemble, cuda_path, unvalidated))
+    build = _build(registers, cuda_path, threads) if passes else ALONE
+    stages = run(module, passes, _checks(validate, assemble, cuda_path, unvalidated), build)
     for stage in stages:
         if print_after_all:
             click.echo(
@@ -107,6 +126,22 @@ def opt_command(
             click.echo(f"{stage.ptx_pass.name:24} {1000 * stage.seconds:9.1f} ms", err=True)
     _print_remarks(stages, remarks, as_json, unvalidated)
     write_text(output, print_module(stages[-1].after if stages else module))
+
+
+def _build(registers: str, cuda_path: str | None, threads: int) -> Build:
+    """ToolError where ptxas is asked for and not found."""
+    from comprehensive.ptx.build import Build
+    from comprehensive.toolchain.assembler import find_assembler
+    from comprehensive.toolchain.process import ToolError
+
+    if registers == "estimate":
+        return Build(threads=threads)
+    try:
+        return Build(find_assembler(cuda_path), threads=threads)
+    except ToolError:
+        if registers == "ptxas":
+            raise
+        return Build(threads=threads)
 
 
 def _checks(

@@ -51,11 +51,15 @@ def cubin_of(ptxas: Tool, module: Module) -> Compiled:
             each for each in _LATER if re.fullmatch(r"sm_\d+", stated) and int(each[3:]) > int(stated[3:])
         ]
         arch = stated
+        # Code for separate compilation refers to what is in other files.
+        flags = ("--compile-only",)
         while True:
             try:
-                # Code for separate compilation refers to what is in other files.
-                return assemble(ptxas, source, arch, ("--compile-only",))
+                return assemble(ptxas, source, arch, flags)
             except SourceRejectedError as rejected:
+                if flags and "per-function compilation" in rejected.log:
+                    flags = ()
+                    continue
                 if not later or "not defined for option 'gpu-name'" not in rejected.log:
                     raise
                 arch = later.pop(0)

@@ -59,6 +59,11 @@ class Variable(Item):
 
 
 @dataclass(frozen=True)
+class MadeVariable(Variable):
+    """A variable that a pass has added; ``start`` and ``end`` are where it stands."""
+
+
+@dataclass(frozen=True)
 class Function(Item):
     """A kernel (``.entry``) or function (``.func``), with its body or only declared.
 
@@ -140,7 +145,7 @@ class Module:
     def names(self) -> frozenset[str]:
         """All words of what stands between functions, and functions: what is not among them is declared nowhere."""
         texts = (
-            self.file.text[item.start : item.end]
+            item.text if isinstance(item, MadeVariable) else self.file.text[item.start : item.end]
             for item in self.items
             if not isinstance(item, Function) and item.name != ".section"
         )
@@ -169,6 +174,14 @@ class Module:
         """Comments before the directive stay."""
         text = self.file.text[item.start : item.end]
         return f"{text[: text.rindex('.version')]}.version {version[0]}.{version[1]}"
+
+    def with_variable(self, symbol: str, text: str) -> Module:
+        """The module with another variable before its functions: ``.extern .shared .align 16 .b8 all[];``."""
+        place = next(n for n, item in enumerate(self.items) if isinstance(item, Function))
+        start = self.items[place].start
+        space = next(word for word in text.split() if word in (".shared", ".global", ".const", ".local"))
+        made = MadeVariable(space, start, start, symbol, text)
+        return replace(self, items=(*self.items[:place], made, *self.items[place:]))
 
     def with_functions(self, changed: Mapping[str, Function]) -> Module:
         """The module with other functions in the place of those that :attr:`functions` has by these names."""

@@ -12,7 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile
+from comprehensive.ptx.build import ALONE, Build
 from comprehensive.ptx.module import Module, parse
+from comprehensive.ptx.passes.occupancy_gate import gated
 from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.ptx.passes.ptx_pass import PtxPass
 from comprehensive.ptx.passes.remark import Remark
@@ -22,7 +24,7 @@ from comprehensive.ptx.verify import problems
 
 @dataclass(frozen=True)
 class Stage:
-    """A pass that has run: the module before it, what it made of that, and its remarks."""
+    """A pass that has run: the module before it, what came behind it and the gate of registers, and its remarks."""
 
     ptx_pass: PtxPass
     before: Module
@@ -35,21 +37,26 @@ Check = Callable[[Stage], None]
 """Raises CompileError where a stage is not as it should be."""
 
 
-def run(module: Module, passes: Sequence[PtxPass], checks: Sequence[Check] = ()) -> tuple[Stage, ...]:
+def run(
+    module: Module, passes: Sequence[PtxPass], checks: Sequence[Check] = (), build: Build = ALONE
+) -> tuple[Stage, ...]:
     """One stage a pass. CompileError (CF1024) where a pass made what is not well formed, and those of ``checks``."""
     stages: list[Stage] = []
     for each in passes:
         begin = time.perf_counter()
-        after, remarks = each.run(module)
+        after, remarks = each.run(module, build)
+        made = Stage(each, module, after, remarks, time.perf_counter() - begin)
+        verified(made)
+        after, remarks = gated(each, module, after, remarks, build)
         stage = Stage(each, module, after, remarks, time.perf_counter() - begin)
-        for check in (verified, *checks):
+        for check in checks:
             check(stage)
         stages.append(stage)
         module = after
     return tuple(stages)
 
 
-def rewrite(text: str, pipeline: str, *, name: str) -> tuple[str, Sequence[Remark]]:
+def rewrite(text: str, pipeline: str, *, name: str, build: Build = ALONE) -> tuple[str, Sequence[Remark]]:
     """The text behind a pipeline; ``name`` is that of the file, for remarks.
 
     CompileError where the pipeline or the text is not understood, or a pass is at fault.
@@ -58,7 +65,7 @@ def rewrite(text: str, pipeline: str, *, name: str) -> tuple[str, Sequence[Remar
     if not passes:
         return text, ()
     module = parse(SourceFile(name, text))
-    stages = run(module, passes)
+    stages = run(module, passes, (), build)
     return print_module(stages[-1].after), tuple(remark for stage in stages for remark in stage.remarks)
 
 

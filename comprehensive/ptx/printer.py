@@ -7,7 +7,7 @@ print_statement(Instruction(opcode("add.s32"), ...))      # "add.s32 %r1, %r2, 4
 from __future__ import annotations
 
 from comprehensive.diagnostics import SourceFile
-from comprehensive.ptx.module import Function, Item, Module, Rewritten
+from comprehensive.ptx.module import Function, Item, MadeVariable, Module, Rewritten
 from comprehensive.ptx.statements import (
     MADE,
     Close,
@@ -35,6 +35,8 @@ def print_module(module: Module) -> str:
 def _item(text: str, item: Item) -> str:
     if isinstance(item, Rewritten):
         return item.text
+    if isinstance(item, MadeVariable):
+        return f"\n{item.text}"
     if not isinstance(item, Function) or item.changed is None or item.open is None:
         return text[item.start : item.end]
     return f"{item.header}{print_body(item.file, item.changed)}\n}}"

@@ -13,6 +13,7 @@ says that the kernel was not run::
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from comprehensive.diagnostics import CompileError
 from comprehensive.ptx.interpreter import run as interpret
 from comprehensive.ptx.module import Function, Module
-from comprehensive.ptx.passes.remark import Kind, Remark
+from comprehensive.ptx.passes.remark import DYNAMIC_BYTES_PER_WARP, Kind, Remark
 from comprehensive.ptx.pipeline import Check, Stage, pass_error
 
 _LAUNCHES = 8
@@ -63,7 +64,7 @@ def _fault(stage: Stage, kernel: Function, draw: np.random.Generator) -> str | N
     fault = _run(stage.before, kernel.symbol, grid, block, arguments)
     if fault is not None:
         return fault
-    problem = _run(stage.after, kernel.symbol, grid, block, again)
+    problem = _run(stage.after, kernel.symbol, grid, block, again, _added_shared_bytes(stage, kernel, block))
     if problem is not None:
         problem = f"it ends with '{problem}'"
     for position, (one, other) in enumerate(zip(arguments, again, strict=True)):
@@ -78,12 +79,25 @@ def _fault(stage: Stage, kernel: Function, draw: np.random.Generator) -> str | N
     return None
 
 
+def _added_shared_bytes(stage: Stage, kernel: Function, block: Sequence[int]) -> int:
+    """What a launch adds to the dynamic shared memory of a block, as the remarks of the pass ask for."""
+    facts = (fact for remark in stage.remarks if remark.function == kernel.symbol for fact in remark.facts)
+    a_warp = sum(number for name, number in facts if name == DYNAMIC_BYTES_PER_WARP)
+    return a_warp * -(-prod(block) // 32)
+
+
 def _run(
-    module: Module, kernel: str, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Argument]
+    module: Module,
+    kernel: str,
+    grid: Sequence[int],
+    block: Sequence[int],
+    arguments: Sequence[Argument],
+    added_shared_bytes: int = 0,
 ) -> str | None:
     """Return what is wrong with a run of the kernel; None where it ends well."""
+    shared = _SHARED_BYTES + added_shared_bytes
     try:
-        interpret(module, kernel, grid, block, arguments, shared_bytes=_SHARED_BYTES, max_turns=_MOST_TURNS)
+        interpret(module, kernel, grid, block, arguments, shared_bytes=shared, max_turns=_MOST_TURNS)
     except CompileError as error:
         return error.diagnostics[0].message
     return None

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 from comprehensive.toolchain.cache import Cache
-from comprehensive.toolchain.compiled import Compiled
+from comprehensive.toolchain.compiled import Compiled, SourceRejectedError
 from comprehensive.toolchain.cubin import code_of
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.jitlink import JitLink, find_jitlink, load_jitlink
@@ -68,7 +68,11 @@ class InProcess:
         return self.ptxas.version
 
     def assemble(self, ptx: str, arch: str, flags: Sequence[str] = ()) -> Compiled:
-        linked = self.jitlink.assemble(ptx, arch, flags)
+        try:
+            linked = self.jitlink.assemble(ptx, arch, flags)
+        except SourceRejectedError:
+            # What is not for separate compilation (a pragma), or for the linker, ptxas may take.
+            return self.ptxas.assemble(ptx, arch, flags)
         return self.ptxas.assemble(ptx, arch, flags) if functions_called(linked) else linked
 
 

@@ -65,6 +65,7 @@ def test_remarks_as_json_are_data(source: Path) -> None:
             "line": 7,
             "column": 2,
             "text": "removed 'mov.u32 %r1, %tid.x;'",
+            "facts": {},
         }
     ]
 

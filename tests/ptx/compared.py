@@ -15,12 +15,16 @@ from dataclasses import dataclass
 
 from comprehensive.diagnostics import CompileError, SourceFile
 from comprehensive.ptx.assembled import cubin_of
+from comprehensive.ptx.build import Build, Limits
 from comprehensive.ptx.module import Module, parse
 from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.ptx.pipeline import run
 from comprehensive.toolchain.nvcc import SourceRejectedError, Tool
-from tests.ptx.hidden_pointers import results
+from tests.ptx.grudging import Grudging
+from tests.ptx.hidden_pointers import THREADS, results
 
+BUILD = Build(Grudging(), limits=Limits(block=(THREADS,)))
+"""In which there are never enough registers, and no kernel is put back for them."""
 NO_PIPELINE = ""
 """The module as it was given."""
 
@@ -47,7 +51,7 @@ def compared(
         return tuple(found)
     for pipeline in pipelines:
         try:
-            after = run(before, passes_of(pipeline))[-1].after
+            after = run(before, passes_of(pipeline), (), BUILD)[-1].after
         except CompileError as error:
             found.append(Finding(pipeline, None, "pipeline", error.diagnostics[0].message))
             continue

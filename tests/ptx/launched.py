@@ -18,7 +18,7 @@ from comprehensive.ptx.module import parse
 from tests.ptx.runs import DTYPES, Buffer, Run, drawn
 
 
-def launched(each: Run, ptx: Path) -> list[bytes]:
+def launched(each: Run, ptx: Path, more_shared_bytes: int = 0) -> list[bytes]:
     """Raises CompileError for what the interpreter does not know or refuses."""
     given: list[Any] = []
     for argument, contents in zip(each.arguments, drawn(each), strict=True):
@@ -29,5 +29,5 @@ def launched(each: Run, ptx: Path) -> list[bytes]:
         )
         given.append(array)
     module = parse(SourceFile(str(ptx), ptx.read_text(encoding="utf-8")))
-    run(module, each.kernel, each.grid, each.block, given, shared_bytes=each.smem_bytes)
+    run(module, each.kernel, each.grid, each.block, given, shared_bytes=each.smem_bytes + more_shared_bytes)
     return [argument if isinstance(argument, bytes) else argument.tobytes() for argument in given]

@@ -10,7 +10,7 @@ SINGLE = (
     "vectorize-accesses{assume_pointer_align=16}",
     "vectorize-accesses{assume_pointer_align=256 assume_noalias=true width=2}",
     "pre",
-    "pre{assume_noalias=true threads=64}",
+    "pre{assume_noalias=true}",
     "dce",
     "lower-version",
     "synthesize-shuffles{shared=true}",
@@ -18,8 +18,19 @@ SINGLE = (
     "synthesize-shuffles{always=true shared=true shape=rings}",
 )
 
+LAST = (
+    "demote-registers{target=24 calls=4}",
+    "demote-registers{target=32 calls=3 volatile=true strategy=conflicts}",
+    "demote-registers{target=32 calls=3 volatile=false strategy=liverange}",
+    "register-cap{registers=64}",
+)
+"""For the end of a pipeline: of hundreds of accesses to slots shuffles are sought for minutes, and pre moves them."""
+
 
 def pipelines(draw: Random, single: int = 5, several: int = 2) -> tuple[str, ...]:
     """So many single passes, and so many pipelines of some of them in any order."""
-    in_a_row = [",".join(draw.sample(SINGLE, draw.randrange(2, 6))) for _ in range(several)]
-    return (*draw.sample(SINGLE, single), *in_a_row)
+    in_a_row = [
+        ",".join((*draw.sample(SINGLE, draw.randrange(2, 6)), *draw.sample(LAST, draw.randrange(2))))
+        for _ in range(several)
+    ]
+    return (*draw.sample((*SINGLE, *LAST), single), *in_a_row)

@@ -8,12 +8,14 @@ import pytest
 
 from comprehensive.diagnostics import SourceFile
 from comprehensive.ptx.assembled import assembled
+from comprehensive.ptx.build import Build
 from comprehensive.ptx.module import parse
 from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.ptx.passes.registry import PASSES
 from comprehensive.ptx.pipeline import rewrite, run
 from comprehensive.toolchain.nvcc import Tool
 from tests.ptx.filecheck import check, directives, pipeline
+from tests.ptx.grudging import Grudging
 
 FILES = sorted((Path(__file__).parent / "passes").glob("*.ptx"))
 # What ptxas does not know is there to be passed over.
@@ -24,7 +26,7 @@ NOT_ASSEMBLED = "// Not for ptxas"
 def test_a_pass_makes_of_its_examples_what_they_say(path: Path) -> None:
     text = path.read_text()
     found = directives(text)
-    output, remarks = rewrite(text, pipeline(found), name=path.name)
+    output, remarks = rewrite(text, pipeline(found), name=path.name, build=Build(Grudging()))
     check(output, [str(remark) for remark in remarks], found)
 
 
@@ -32,8 +34,8 @@ def test_a_pass_makes_of_its_examples_what_they_say(path: Path) -> None:
 def test_a_pass_leaves_nothing_to_do_for_itself(path: Path) -> None:
     text = path.read_text()
     passes = pipeline(directives(text))
-    once, _ = rewrite(text, passes, name=path.name)
-    assert rewrite(once, passes, name=path.name)[0] == once
+    once, _ = rewrite(text, passes, name=path.name, build=Build(Grudging()))
+    assert rewrite(once, passes, name=path.name, build=Build(Grudging()))[0] == once
 
 
 @pytest.mark.toolchain
@@ -42,7 +44,7 @@ def test_ptxas_takes_what_a_pass_makes(path: Path, ptxas: Tool) -> None:
     text = path.read_text()
     if NOT_ASSEMBLED not in text:
         module = parse(SourceFile(path.name, text))
-        assert run(module, passes_of(pipeline(directives(text))), (assembled(ptxas),))
+        assert run(module, passes_of(pipeline(directives(text))), (assembled(ptxas),), Build(Grudging()))
 
 
 def test_every_pass_has_examples() -> None:

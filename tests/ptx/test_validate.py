@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from comprehensive.diagnostics import CompileError, SourceFile
+from comprehensive.ptx.build import ALONE, Build
 from comprehensive.ptx.interpreter import run as interpret
 from comprehensive.ptx.module import Module, parse
 from comprehensive.ptx.operands import Immediate
@@ -55,7 +56,7 @@ class _Sevens(PtxPass):
     name = "sevens"
     summary = ""
 
-    def run(self, module: Module) -> tuple[Module, tuple[Remark, ...]]:
+    def run(self, module: Module, build: Build = ALONE) -> tuple[Module, tuple[Remark, ...]]:
         function = module.functions["f"]
         body = [
             s._replace(

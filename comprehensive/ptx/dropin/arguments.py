@@ -3,7 +3,7 @@
 In: the arguments.  Out: an :class:`Assembly`, whose inputs can be replaced, or :class:`Untouched`::
 
     understand(("-arch=sm_90", "-m64", "k.ptx", "-o", "k.cubin"))
-    # Assembly(words=(...), inputs=(2,))
+    # Assembly(words=(...), inputs=(2,), values={"gpu-name": "sm_90", ...}, flags=("-m64",))
     understand(("--version",))    # Untouched(reason=None): nothing is assembled, so there is nothing to say
 
 What is not in :mod:`comprehensive.ptx.dropin.options` is not guessed at: such a call goes to ptxas as it is.
@@ -12,14 +12,15 @@ What is not in :mod:`comprehensive.ptx.dropin.options` is not guessed at: such a
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from comprehensive.ptx.dropin.options import OPTIONS
 
 # `-O3` and `-m64`: the only names with which a value is joined.
 _JOINED = ("-O", "-m")
+_NOT_OF_CODE = frozenset({"output-file", "gpu-name", "verbose", "verbose2", "warning-as-error", "jobserver"})
 _ONLY_TELLS = ("help", "version", "list-version", "list-arch")
 
 
@@ -27,11 +28,15 @@ _ONLY_TELLS = ("help", "version", "list-version", "list-arch")
 class Assembly:
     """A call of ptxas that assembles.
 
-    ``words`` are the arguments, with those of option files in their places; ``inputs`` are positions in it.
+    ``words`` are the arguments, with those of option files in their places; ``inputs`` are positions in it.  ``values``
+    are those of options, by their long names; ``flags`` the words that say how code is made: neither files, nor the
+    architecture, nor what is to be told.
     """
 
     words: tuple[str, ...]
     inputs: tuple[int, ...]
+    values: Mapping[str, str] = field(default_factory=dict[str, str])
+    flags: tuple[str, ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -66,9 +71,10 @@ def understand(arguments: Sequence[str]) -> Understood:
         return Untouched(f"an option file cannot be read: {problem}")
     inputs: list[int] = []
     values: dict[str, str] = {}
+    flags: list[str] = []
     position = 0
     while position < len(words):
-        word = words[position]
+        begin, word = position, words[position]
         name, equals, value = word.partition("=")
         option = OPTIONS.get(name)
         if word == "-":
@@ -85,6 +91,8 @@ def understand(arguments: Sequence[str]) -> Understood:
                 f"{word} is not known, nor whether {words[position + 1]} is its value or an input"
             )
         position += 1
+        if begin not in inputs and (option is None or option.name not in _NOT_OF_CODE):
+            flags += words[begin:position]
     if any(name in values for name in _ONLY_TELLS):
         return Untouched(None)
     if "input-as-string" in values:
@@ -94,7 +102,7 @@ def understand(arguments: Sequence[str]) -> Understood:
         return Untouched(None)
     if "device-debug" in values:
         return Untouched("a debug build (--device-debug) is not rewritten")
-    return Assembly(tuple(words), tuple(inputs))
+    return Assembly(tuple(words), tuple(inputs), values, tuple(flags))
 
 
 def _ends_or_option(words: Sequence[str], position: int) -> bool:

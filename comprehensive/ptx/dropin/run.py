@@ -23,6 +23,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
 from typing import NoReturn, Protocol
 
@@ -100,7 +101,7 @@ def _assemble_rewritten(ptxas: str, call: Assembly, pipeline: str, rewrite: Rewr
     seconds = seconds_of(os.environ)
     try:
         with time_limit(seconds):
-            texts = _rewritten_texts(call.paths, pipeline, rewrite)
+            texts = _rewritten_texts(call.paths, pipeline, rewrite or _pipeline(ptxas, call))
     except TimeLimitError:
         why = f"passes '{pipeline}' took longer than {seconds:g} seconds ({SECONDS})"
         _refuse(", ".join(call.paths), why)
@@ -129,7 +130,7 @@ def _assemble_rewritten(ptxas: str, call: Assembly, pipeline: str, rewrite: Rewr
     return _Answer(0, _original_names(answer.stdout, places), _original_names(answer.stderr, places))
 
 
-def _rewritten_texts(paths: Sequence[str], pipeline: str, rewrite: Rewrite | None) -> dict[str, str]:
+def _rewritten_texts(paths: Sequence[str], pipeline: str, rewrite: Rewrite) -> dict[str, str]:
     """Return the texts that the passes change, by the path of the original."""
     texts: dict[str, str] = {}
     for path in paths:
@@ -137,17 +138,18 @@ def _rewritten_texts(paths: Sequence[str], pipeline: str, rewrite: Rewrite | Non
             original = file.read()
         if original.endswith(_mark(pipeline)):
             continue
-        text, remarks = (rewrite or _pipeline())(original, pipeline, name=path)
+        text, remarks = rewrite(original, pipeline, name=path)
         _remark(*(str(remark) for remark in remarks))
         if text != original:
             texts[path] = text
     return texts
 
 
-def _pipeline() -> Rewrite:
+def _pipeline(ptxas: str, call: Assembly) -> Rewrite:
+    from comprehensive.ptx.dropin.build import build_of
     from comprehensive.ptx.pipeline import rewrite
 
-    return rewrite
+    return partial(rewrite, build=build_of(ptxas, call))
 
 
 def _written(directory: str, texts: Mapping[str, str]) -> dict[str, str]:

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from comprehensive.ptx.analysis.cfg import Block, Cfg, cfg_of
+from comprehensive.ptx.build import Build
 from comprehensive.ptx.flow import Step, flow_of
 from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.opcodes import Opcode
 from comprehensive.ptx.passes.edits import Edits
 from comprehensive.ptx.passes.ptx_pass import FunctionPass, shown
 from comprehensive.ptx.passes.remark import Remark
-from comprehensive.ptx.statements import Statement
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class DeadCodeElimination(FunctionPass):
     summary = "definitions that nobody reads: add.s32 %r1, %r2, 4; --> (nothing)"
 
     def rewrite(
-        self, function: Function, module: Module
-    ) -> tuple[Sequence[Statement] | None, tuple[Remark, ...]]:
+        self, function: Function, module: Module, build: Build
+    ) -> tuple[Function | None, tuple[Remark, ...]]:
         flow = flow_of(function)
         dead = dead_steps(cfg_of(flow))
         if not dead:
@@ -40,7 +40,7 @@ class DeadCodeElimination(FunctionPass):
         edits = Edits(flow)
         for number in dead:
             edits.replace(number, ())
-        return edits.made(), remarks
+        return function.with_body(edits.made()), remarks
 
 
 def dead_steps(cfg: Cfg) -> tuple[int, ...]:

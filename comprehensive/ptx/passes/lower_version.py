@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from comprehensive.diagnostics import Span
 from comprehensive.ptx.access_forms import Version, parameters_version
+from comprehensive.ptx.build import ALONE, Build
 from comprehensive.ptx.flow import registers_in
 from comprehensive.ptx.module import Function, Item, Module
 from comprehensive.ptx.passes.ptx_pass import PtxPass, strange_statement
@@ -145,7 +146,7 @@ class LowerVersion(PtxPass):
     name = "lower-version"
     summary = "the least .version that the statements need: .version 9.0 --> .version 7.0"
 
-    def run(self, module: Module) -> tuple[Module, tuple[Remark, ...]]:
+    def run(self, module: Module, build: Build = ALONE) -> tuple[Module, tuple[Remark, ...]]:
         obstacle = self.obstacle(module)
         if obstacle is not None:
             return module, (obstacle,)

@@ -22,6 +22,7 @@ from comprehensive.ptx.analysis.cfg import cfg_of
 from comprehensive.ptx.analysis.loops import NO_LOOP
 from comprehensive.ptx.analysis.space import Space
 from comprehensive.ptx.analysis.ssa import NONE
+from comprehensive.ptx.build import Build
 from comprehensive.ptx.flow import Flow, flow_of
 from comprehensive.ptx.module import Function, Module, bytes_of
 from comprehensive.ptx.opcodes import Opcode, opcode
@@ -52,11 +53,12 @@ class MemorySpace(FunctionPass):
     )
 
     def rewrite(
-        self, function: Function, module: Module
-    ) -> tuple[Sequence[Statement] | None, tuple[Remark, ...]]:
+        self, function: Function, module: Module, build: Build
+    ) -> tuple[Function | None, tuple[Remark, ...]]:
         analyses = Analyses(function, module, parameters_are_global=self.kernel_pointers_are_global)
         rewriting = _Rewriting(self, analyses)
-        return rewriting.body(), rewriting.remarks
+        body = rewriting.body()
+        return None if body is None else function.with_body(body), rewriting.remarks
 
 
 @dataclass(frozen=True)

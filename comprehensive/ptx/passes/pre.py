@@ -40,6 +40,7 @@ from comprehensive.ptx.analysis.dominators import (
 )
 from comprehensive.ptx.analysis.loops import loops_of
 from comprehensive.ptx.analysis.variance import Level
+from comprehensive.ptx.build import Build
 from comprehensive.ptx.flow import Flow, Register
 from comprehensive.ptx.module import Function, Module, bytes_of
 from comprehensive.ptx.opcodes import opcode
@@ -83,31 +84,32 @@ class PartialRedundancyElimination(FunctionPass):
     summary = "expressions and loads that were computed before on some way: loop { t = a * b } --> t = a * b; loop { }"
     loads: bool = option(True, "also loads")
     expressions: bool = option(True, "also what computes")
-    threads: int = option(256, "threads of a block, for the occupancy, where no .maxntid says it")
     assume_noalias: bool = option(False, NOALIAS)
 
-    def __post_init__(self) -> None:
-        if not 1 <= self.threads <= 1024:
-            raise ValueError("threads: a block has 1 to 1024")
-
     def rewrite(
-        self, function: Function, module: Module
-    ) -> tuple[Sequence[Statement] | None, tuple[Remark, ...]]:
+        self, function: Function, module: Module, build: Build
+    ) -> tuple[Function | None, tuple[Remark, ...]]:
         """First with nothing cheap out of loops; then, if some was kept there, with what is needed outside."""
         before = self._analyses(function, module)
-        result = self._rounds(function, module, before, frozenset())
+        gate = RegisterGate.of(before, build)
+        result = self._rounds(function, module, before, gate, frozenset())
         if result.stays_in_loop:
-            needed = self._rounds(function, module, before, None).needed_outside()
+            needed = self._rounds(function, module, before, gate, None).needed_outside()
             if needed:
-                result = self._rounds(function, module, before, needed)
-        return result.body, result.remarks
+                result = self._rounds(function, module, before, gate, needed)
+        changed = None if result.body is None else function.with_body(result.body)
+        return changed, result.remarks
 
     def _rounds(
-        self, function: Function, module: Module, before: Analyses, may_leave_loops: frozenset[Key] | None
+        self,
+        function: Function,
+        module: Module,
+        before: Analyses,
+        gate: RegisterGate,
+        may_leave_loops: frozenset[Key] | None,
     ) -> _Result:
         """Round by round: what depends on an expression that has moved can move next."""
         result = _Result()
-        gate = RegisterGate.of(before, self.threads)
         for _ in range(_MOST_ROUNDS):
             changed = None if result.body is None else function.with_body(result.body)
             analyses = before if changed is None else self._analyses(changed, module)

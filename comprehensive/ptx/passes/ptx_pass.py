@@ -4,7 +4,7 @@
     class VectorizeAccesses(FunctionPass):
         name = "vectorize-accesses"
         width: int = option(4, "most elements of a vector")
-        def rewrite(self, function, module): ...
+        def rewrite(self, function, module, build): ...
 
 Code that is not understood is never changed: a :class:`FunctionPass` passes over such functions, and says why.
 """
@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
 from comprehensive.diagnostics import CompileError, Span
 from comprehensive.ptx.body import COMMENT, STRING, token_start
+from comprehensive.ptx.build import ALONE, Build
 from comprehensive.ptx.flow import flow_of
 from comprehensive.ptx.module import Function, Item, Module
 from comprehensive.ptx.passes.remark import Kind, Remark
@@ -83,9 +83,20 @@ class PtxPass(ABC):
     summary: ClassVar[str]
     """One line; a rewrite is written ``before --> after``."""
 
+    @property
+    def is_gated(self) -> bool:
+        """Whether the pipeline puts kernels back that take more registers than the pass may make them take.
+
+        Not so for passes that are about registers, and ask ptxas themselves.
+        """
+        return True
+
     @abstractmethod
-    def run(self, module: Module) -> tuple[Module, tuple[Remark, ...]]:
-        """Return another module, or the same one where nothing was to be done, and remarks."""
+    def run(self, module: Module, build: Build = ALONE) -> tuple[Module, tuple[Remark, ...]]:
+        """Return another module, or the same one where nothing was to be done, and remarks.
+
+        ``build`` is how the module will be assembled.
+        """
 
     def obstacle(self, module: Module) -> Remark | None:
         """Return the remark that nothing in the module may be changed; None where it may."""
@@ -112,11 +123,11 @@ class FunctionPass(PtxPass):
 
     @abstractmethod
     def rewrite(
-        self, function: Function, module: Module
-    ) -> tuple[Sequence[Statement] | None, tuple[Remark, ...]]:
-        """The new body, None where it stays as it is."""
+        self, function: Function, module: Module, build: Build
+    ) -> tuple[Function | None, tuple[Remark, ...]]:
+        """The function in its place, None where it stays as it is."""
 
-    def run(self, module: Module) -> tuple[Module, tuple[Remark, ...]]:
+    def run(self, module: Module, build: Build = ALONE) -> tuple[Module, tuple[Remark, ...]]:
         obstacle = self.obstacle(module)
         if obstacle is not None:
             return module, (obstacle,)
@@ -128,10 +139,10 @@ class FunctionPass(PtxPass):
                 span, why = strange
                 remarks.append(Remark(Kind.MISSED, self.name, name, span, f"'{name}' stays as it is: {why}"))
                 continue
-            body, found = self.rewrite(function, module)
+            new, found = self.rewrite(function, module, build)
             remarks += found
-            if body is not None:
-                changed[name] = function.with_body(body)
+            if new is not None:
+                changed[name] = new
         return (module.with_functions(changed) if changed else module), tuple(remarks)
 
     def applied(self, function: Function, statement: Statement, text: str) -> Remark:

@@ -18,6 +18,9 @@ from comprehensive.ptx.passes.ptx_pass import Option, PtxPass
 PASSES: Mapping[str, str] = MappingProxyType(
     {
         "dce": "dce:DeadCodeElimination",
+        "demote-registers": "demote_registers:DemoteRegisters",
+        "register-cap": "register_cap:RegisterCap",
+        "shared-spills": "shared_spills:SharedSpills",
         "memory-space": "memory_space:MemorySpace",
         "vectorize-accesses": "vectorize_accesses:VectorizeAccesses",
         "pre": "pre:PartialRedundancyElimination",

@@ -12,6 +12,9 @@ from typing import Any
 
 from comprehensive.diagnostics import Span
 
+DYNAMIC_BYTES_PER_WARP = "dynamic_shared_bytes_per_warp"
+"""The fact of a kernel whose launch has to add so much dynamic shared memory for each warp of a block."""
+
 
 class Kind(Enum):
     APPLIED = "applied"
@@ -21,13 +24,18 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A remark: ``function`` is None for what concerns the module; ``span`` for what stands in no text."""
+    """A remark: ``function`` is None for what concerns the module; ``span`` for what stands in no text.
+
+    ``facts`` say in numbers, by names with units, what callers act upon: a launcher adds the shared memory that a
+    kernel has come to need.
+    """
 
     kind: Kind
     pass_name: str
     function: str | None
     span: Span | None
     text: str
+    facts: tuple[tuple[str, int], ...] = ()
 
     def __str__(self) -> str:
         place = "" if self.span is None else f"{self.span}: "
@@ -45,4 +53,5 @@ def to_json(remark: Remark) -> dict[str, Any]:
         "line": line,
         "column": column,
         "text": remark.text,
+        "facts": dict(remark.facts),
     }

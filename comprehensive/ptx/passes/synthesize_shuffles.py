@@ -18,16 +18,11 @@ from functools import cached_property
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.forms import Form, wrapped
 from comprehensive.ptx.analysis.space import Space
+from comprehensive.ptx.build import Build
 from comprehensive.ptx.module import Function, Module, bytes_of
 from comprehensive.ptx.operands import SINK, Name
 from comprehensive.ptx.passes.expressions import scope_depths
 from comprehensive.ptx.passes.memory import NOALIAS
-from comprehensive.ptx.passes.occupancy_gate import (
-    PREDICTION_ERROR,
-    next_cliff,
-    predicted_registers,
-    threads_of,
-)
 from comprehensive.ptx.passes.pragmas import has_pragma
 from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
 from comprehensive.ptx.passes.remark import Kind, Remark
@@ -57,7 +52,6 @@ class SynthesizeShuffles(FunctionPass):
     shared: bool = option(False, "also loads of shared memory")
     assume_noalias: bool = option(False, NOALIAS)
     assume_nowrap: bool = option(False, "indices do not wrap, as signed ones in C may not")
-    threads: int = option(256, "threads of a block, for the occupancy, where no .maxntid says it")
     shape: str = option(
         "",
         "corners (each lane at an end loads itself) or rings (one load for all of them); else what is cheaper,"
@@ -70,16 +64,18 @@ class SynthesizeShuffles(FunctionPass):
     def __post_init__(self) -> None:
         if not 0 <= self.max_delta <= MOST_LANES:
             raise ValueError(f"max_delta is 0 to {MOST_LANES}")
-        if not 1 <= self.threads <= 1024:
-            raise ValueError("threads: a block has 1 to 1024")
         if self.shape not in {"", *SHAPES}:
             raise ValueError(f"shape is one of {', '.join(SHAPES)}")
         if self.variant not in {each.value for each in Variant}:
             raise ValueError(f"variant is one of {', '.join(each.value for each in Variant)}")
 
+    @property
+    def is_gated(self) -> bool:
+        return not self.always
+
     def rewrite(
-        self, function: Function, module: Module
-    ) -> tuple[Sequence[Statement] | None, tuple[Remark, ...]]:
+        self, function: Function, module: Module, build: Build
+    ) -> tuple[Function | None, tuple[Remark, ...]]:
         analyses = Analyses(function, module, assume_noalias=self.assume_noalias)
         search = _Search(self, analyses, module)
         chosen = self._chosen(search, module.target[0])
@@ -91,11 +87,6 @@ class SynthesizeShuffles(FunctionPass):
                 if chosen.rings
                 else with_corners(analyses, chosen.shuffles, variant)
             )
-            if not self.always:
-                why = self._cliff(analyses, Analyses(function.with_body(body), module))
-                if why is not None:
-                    search.refuse(chosen.all, f"would not pay: {why}")
-                    chosen, body = Choice((), (), {}), None
         remarks = list(search.remarks)
         if chosen.all and self.variant != Variant.SHUFFLE.value:
             text = (
@@ -104,7 +95,7 @@ class SynthesizeShuffles(FunctionPass):
             remarks.append(Remark(Kind.ANALYSIS, self.name, function.symbol, None, text))
         remarks += [self._applied(analyses, shuffle) for shuffle in chosen.all]
         remarks.sort(key=lambda each: -1 if each.span is None else each.span.start)
-        return body, tuple(remarks)
+        return None if body is None else function.with_body(body), tuple(remarks)
 
     def _chosen(self, search: _Search, target: str) -> Choice:
         """Return the shuffles and rings that are made of the possible ones; the rest becomes remarks."""
@@ -127,15 +118,6 @@ class SynthesizeShuffles(FunctionPass):
             if shuffle.step not in kept:
                 search.refuse((shuffle,), chosen.why_not[shuffle.step])
         return chosen
-
-    def _cliff(self, before: Analyses, after: Analyses) -> str | None:
-        """Return why the registers for shuffles cost a block of the multiprocessor; None where they do not."""
-        registers = predicted_registers(after)
-        threads = threads_of(before.function, self.threads)
-        limit = next_cliff(predicted_registers(before), threads)
-        if registers <= limit + PREDICTION_ERROR:
-            return None
-        return f"about {registers} registers, more than {limit}, leave fewer blocks of {threads} threads"
 
     def _applied(self, analyses: Analyses, shuffle: Shuffle) -> Remark:
         first = analyses.flow.steps[shuffle.neighbour.elements[0].step].instruction

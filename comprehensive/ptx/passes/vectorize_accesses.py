@@ -24,6 +24,7 @@ from comprehensive.ptx.access_forms import form_obstacle, register_types
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.cfg import Block
 from comprehensive.ptx.analysis.forms import Form
+from comprehensive.ptx.build import Build
 from comprehensive.ptx.module import Function, Module, bytes_of
 from comprehensive.ptx.opcodes import Opcode, opcode
 from comprehensive.ptx.operands import Address, Name, Operand, Vector
@@ -53,24 +54,21 @@ class VectorizeAccesses(FunctionPass):
         1, "bytes that pointers given to kernels are multiples of (cudaMalloc: 256)"
     )
     assume_noalias: bool = option(False, NOALIAS)
-    threads: int = option(256, "threads of a block, for the occupancy, where no .maxntid says it")
 
     def __post_init__(self) -> None:
-        if not 1 <= self.threads <= 1024:
-            raise ValueError("threads: a block has 1 to 1024")
         if self.width not in (2, 4):
             raise ValueError("width is 2 or 4")
         if self.assume_pointer_align not in (1, 2, 4, 8, 16, 32, 64, 128, 256):
             raise ValueError("assume_pointer_align is a power of two up to 256")
 
     def rewrite(
-        self, function: Function, module: Module
-    ) -> tuple[Sequence[Statement] | None, tuple[Remark, ...]]:
+        self, function: Function, module: Module, build: Build
+    ) -> tuple[Function | None, tuple[Remark, ...]]:
         remarks: list[Remark] = []
         body: Sequence[Statement] | None = None
         missed: tuple[Remark, ...] = ()
         analyses = Analyses(function, module, assume_noalias=self.assume_noalias)
-        gate = RegisterGate.of(analyses, self.threads)
+        gate = RegisterGate.of(analyses, build)
         for _ in range(_MOST_ROUNDS):
             search = _Search(self, analyses, module)
             vectors, hoisted = _apart_from_hoisted(analyses, search.vectors(), gate)
@@ -82,7 +80,7 @@ class VectorizeAccesses(FunctionPass):
             body = _merged(analyses, vectors[:taken])
             remarks += [self._applied(analyses, vector) for vector in vectors[:taken]]
             analyses = self._with_first(analyses, vectors, taken)
-        return body, (*remarks, *missed)
+        return None if body is None else function.with_body(body), (*remarks, *missed)
 
     def _with_first(self, analyses: Analyses, vectors: Sequence[_Vector], count: int) -> Analyses:
         changed = analyses.function.with_body(_merged(analyses, vectors[:count]))

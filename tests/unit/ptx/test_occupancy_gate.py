@@ -5,15 +5,17 @@ from __future__ import annotations
 import pytest
 
 from comprehensive.diagnostics import SourceFile
+from comprehensive.machine.device import load_device
+from comprehensive.ptx.build import ALONE
 from comprehensive.ptx.module import parse
 from comprehensive.ptx.passes.occupancy_gate import is_near_cap, next_cliff, register_cap
 
 
 def _blocks(registers: int, threads: int) -> int:
-    """Blocks on a multiprocessor: registers of a warp are a multiple of 256."""
+    """Blocks on a multiprocessor: registers of a warp are a multiple of 256, and in one of four parts of it."""
     warps = -(-threads // 32)
     of_a_warp = -(-registers * 32 // 256) * 256
-    return min(32, 64 // warps, 65536 // (of_a_warp * warps))
+    return min(32, 64 // warps, 16384 // of_a_warp * 4 // warps)
 
 
 @pytest.mark.parametrize(
@@ -32,13 +34,13 @@ def _blocks(registers: int, threads: int) -> int:
     ],
 )
 def test_cliffs_of_256_threads_are_those_of_the_literature(registers: int, cliff: int) -> None:
-    assert next_cliff(registers, 256) == cliff
+    assert next_cliff(registers, 256, load_device("sm_90")) == cliff
 
 
 @pytest.mark.parametrize("threads", [32, 64, 96, 128, 256, 512, 1000, 1024])
 def test_up_to_a_cliff_as_many_blocks_fit_and_behind_it_fewer(threads: int) -> None:
     for registers in range(1, 255):
-        cliff = next_cliff(registers, threads)
+        cliff = next_cliff(registers, threads, load_device("sm_90"))
         if registers <= cliff < 255:
             assert _blocks(cliff, threads) == _blocks(registers, threads)
             assert _blocks(cliff + 1, threads) < _blocks(cliff, threads)
@@ -59,7 +61,7 @@ def test_up_to_a_cliff_as_many_blocks_fit_and_behind_it_fewer(threads: int) -> N
 def test_directives_say_how_many_registers_there_are(tuning: str, cap: int) -> None:
     text = f".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry f()\n{tuning}\n{{\nret;\n}}\n"
     (function,) = parse(SourceFile("f.ptx", text)).functions.values()
-    assert register_cap(function) == cap
+    assert register_cap(function, ALONE, load_device("sm_90")) == cap
 
 
 def test_near_the_cap_is_what_the_error_of_the_prediction_reaches() -> None:

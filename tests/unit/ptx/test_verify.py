@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from comprehensive.diagnostics import CompileError, SourceFile
+from comprehensive.ptx.build import ALONE, Build
 from comprehensive.ptx.module import Module, parse
 from comprehensive.ptx.opcodes import opcode
 from comprehensive.ptx.operands import Expression, Immediate, Name
@@ -71,7 +72,7 @@ class _Faulty(PtxPass):
     name = "faulty"
     summary = ""
 
-    def run(self, module: Module) -> tuple[Module, tuple[Remark, ...]]:
+    def run(self, module: Module, build: Build = ALONE) -> tuple[Module, tuple[Remark, ...]]:
         return _with(Label("A")), ()
 
 

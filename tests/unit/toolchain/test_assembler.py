@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from comprehensive.toolchain.assembler import InProcess, Ptxas, find_assembler, functions_called
 from comprehensive.toolchain.cache import Cache
-from comprehensive.toolchain.compiled import SourceRejectedError
+from comprehensive.toolchain.compiled import Compiled, SourceRejectedError
 from comprehensive.toolchain.find import Found, Missing, Step, find_library
 from comprehensive.toolchain.jitlink import JitLink, find_jitlink, load_jitlink
 from comprehensive.toolchain.nvcc import Tool, compile_ptx
@@ -53,6 +55,23 @@ def ptx(nvcc: Tool, tmp_path: Path) -> str:
     source = tmp_path / "kernels.cu"
     source.write_text(KERNELS)
     return compile_ptx(nvcc, source, "sm_90").output.decode()
+
+
+class _Rejecting:
+    """Stands for nvJitLink and a text that is not for separate compilation."""
+
+    def assemble(self, ptx: str, arch: str, flags: Sequence[str] = ()) -> Compiled:
+        raise SourceRejectedError(("nvJitLink",), "not allowed for per-function compilation modes")
+
+
+class _Taking:
+    def assemble(self, ptx: str, arch: str, flags: Sequence[str] = ()) -> Compiled:
+        return Compiled(ptx.encode(), " ".join((arch, *flags)))
+
+
+def test_what_nvjitlink_rejects_goes_to_ptxas() -> None:
+    assembler = InProcess(cast(JitLink, _Rejecting()), cast(Ptxas, _Taking()))
+    assert assembler.assemble("text", "sm_90", ("-O1",)) == Compiled(b"text", "sm_90 -O1")
 
 
 def demand_one_version(jitlink: JitLink, ptxas: Tool) -> None:

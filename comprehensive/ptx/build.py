@@ -1,0 +1,143 @@
+"""How a module will be assembled: the assembler at hand, and the limits that its command line states.
+
+In: what is known of the build.  Out: what kernels take, as ptxas counts it::
+
+    build = Build(find_assembler(), limits=Limits(registers=64), flags=("--maxrregcount=64",))
+    build.usage(module, module.functions["matmul"]).spill_store_bytes      # 232; None without an assembler
+
+A :class:`Build` without an assembler is that of a pass which runs by itself: what it asks is then not known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from comprehensive.machine.device import Device, device_names, load_device
+from comprehensive.ptx.module import Function, Module
+from comprehensive.ptx.printer import print_module
+from comprehensive.toolchain.assembler import Assembler
+from comprehensive.toolchain.compiled import SourceRejectedError
+from comprehensive.toolchain.process import ToolError
+from comprehensive.toolchain.usage import Usage
+
+MOST_REGISTERS = 255
+"""No thread has more."""
+LEAST_REGISTERS = 24
+"""ptxas raises limits of registers below this one, which its ABI needs."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits on the command line of ptxas, None or empty where they are not stated."""
+
+    registers: int | None = None
+    """``--maxrregcount``"""
+    block: tuple[int, ...] = ()
+    """``--maxntid``"""
+    blocks: int | None = None
+    """``--minnctapersm``"""
+    override: bool = False
+    """``--override-directive-values``"""
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What holds for a kernel, by its directives and the command line; None where nothing states it."""
+
+    registers: int | None
+    """The most registers of a thread that are stated; those that blocks leave are not in it."""
+    threads: int | None
+    """The most threads of a block."""
+    blocks: int
+    """The least blocks on a multiprocessor, 1 where nothing states it."""
+
+
+def tuning_of(function: Function, limits: Limits) -> Tuning:
+    """Return which limits ptxas heeds.
+
+    ptxas 13.0: ``--maxrregcount`` is ignored beside ``.maxntid``, ``.reqntid``, ``.minnctapersm`` and ``.maxnreg``, and
+    where it is given ``--maxntid`` and ``--minnctapersm`` are ignored; these are ignored beside their own directives.
+    ``--override-directive-values`` turns that round.
+    """
+    registers = next(iter(function.tuning("maxnreg")), 0) or None
+    block = function.tuning("reqntid") or function.tuning("maxntid")
+    blocks = next(iter(function.tuning("minnctapersm")), 0) or None
+    if limits.registers is not None and (limits.override or not (registers or block or blocks)):
+        registers = limits.registers
+    elif limits.registers is None:
+        block = limits.block if limits.block and (limits.override or not block) else block
+        blocks = limits.blocks if limits.blocks and (limits.override or not blocks) else blocks
+    return Tuning(registers, prod(block) or None if block else None, blocks or 1)
+
+
+@dataclass(frozen=True)
+class Build:
+    """How a module will be assembled.
+
+    ``arch`` is that of the build, None for the module's own; ``flags`` are those of ptxas, of which ``limits`` are what
+    is understood.  ``threads`` are those of a block where nothing states them.
+    """
+
+    assembler: Assembler | None = None
+    arch: str | None = None
+    limits: Limits = field(default_factory=Limits)
+    flags: tuple[str, ...] = ()
+    threads: int = 256
+
+    def threads_of(self, function: Function) -> int:
+        """The most threads of a block of a kernel, or what is assumed."""
+        return tuning_of(function, self.limits).threads or self.threads
+
+    def device(self, module: Module) -> Device | None:
+        """What is known of the device that the module is assembled for; None where it is not known."""
+        stated = re.match(r"(?:sm|compute)_\d+", self.arch or module.target[0])
+        return load_device(stated[0]) if stated and stated[0] in device_names() else None
+
+    def usage(self, module: Module, function: Function) -> Usage | None:
+        """What a kernel takes when it stands in the place of that of its name; None where no assembler says it."""
+        if self.assembler is None or not function.is_kernel:
+            return None
+        changed = module.with_functions({function.symbol: function})
+        # Other kernels are nothing to this one, unless it launches or names them.
+        for candidate in (_only(changed, function.symbol), changed):
+            found = self.usages(candidate)
+            if function.symbol in found:
+                return found[function.symbol]
+        return None
+
+    def usages(self, module: Module) -> Mapping[str, Usage]:
+        """What all kernels take, by symbol; empty where no assembler says it, or it rejects the module."""
+        if self.assembler is None:
+            return {}
+        arch = self.arch or module.target[0]
+        try:
+            return self.assembler.assemble(print_module(module), arch, self.flags).usage
+        except (SourceRejectedError, ToolError, UnicodeEncodeError):
+            return {}
+
+
+ALONE = Build()
+"""No assembler, and nothing stated."""
+
+
+def _only(module: Module, symbol: str) -> Module:
+    return replace(
+        module,
+        items=tuple(
+            item
+            for item in module.items
+            if not (isinstance(item, Function) and item.is_kernel and item.symbol != symbol)
+        ),
+    )
+
+
+def with_cap(function: Function, registers: int) -> Function:
+    """Return the kernel with ``.maxnreg``, whatever it had."""
+    text = function.header
+    if function.tuning("maxnreg"):
+        return function.with_header(re.sub(r"\.maxnreg(\s+)\d+", rf".maxnreg\g<1>{registers}", text))
+    head = text[: text.rindex("{")].rstrip()
+    return function.with_header(f"{head}\n.maxnreg {registers}\n{{")

@@ -1,0 +1,147 @@
+"""Where the slots of demoted values can be, and how many there is room for.
+
+In: a kernel, what it takes, and how it will be built.  Out: each :class:`Room`, or why there is none::
+
+    rooms_of(analyses, module, build, usage, device, dynamic=False)   # (Room(Region(8, "demoted"), 8, slots=47),)
+
+Static shared memory is for blocks whose threads are limited by ``.maxntid``, up to 48 KiB with what the kernel has.
+Else the slots are at the end of the dynamic shared memory, whose size the launcher has then to add to: that is for
+launchers of our own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from comprehensive.machine.device import Device
+from comprehensive.machine.occupancy import occupancy
+from comprehensive.ptx.analysis.analyses import Analyses
+from comprehensive.ptx.build import Build, tuning_of
+from comprehensive.ptx.flow import Flow, flow_of
+from comprehensive.ptx.module import Function, Module
+from comprehensive.ptx.passes.demotion_code import DYNAMIC, LANES, SLOT_BYTES, STATIC, Region
+from comprehensive.toolchain.usage import Usage
+
+# What a kernel may declare, on every architecture (ptxas 13.0: "uses too much shared data (... max)").
+_STATIC_BYTES = 48 * 1024
+_SIZES = frozenset({"%total_smem_size", "%aggr_smem_size", "%dynamic_smem_size"})
+
+
+@dataclass(frozen=True)
+class Room:
+    """Room for so many slots of each of so many warps of a block."""
+
+    region: Region
+    warps: int
+    slots: int
+
+
+def rooms_of(
+    analyses: Analyses, module: Module, build: Build, usage: Usage, device: Device, *, dynamic: bool
+) -> tuple[Room, ...] | str:
+    """Return where there is room for slots, the best place first, or why there is none.
+
+    ``dynamic``: the dynamic shared memory of a launch is the caller's to add to.
+    """
+    flow = analyses.flow
+    function = flow.function
+    if any(not _SIZES.isdisjoint(step.symbols) for step in flow.steps):
+        return "it asks how much shared memory it has, which slots would change"
+    threads = tuning_of(function, build.limits).threads
+    name = next(_dynamic_arrays(flow, module), None)
+    warps = -(-build.threads_of(function) // LANES)
+    rooms: list[Room] = []
+    if name is None and threads is not None:
+        slots = (_STATIC_BYTES - usage.shared_bytes) // (warps * SLOT_BYTES)
+        rooms.append(Room(Region(warps, _unused(STATIC, function, module)), warps, slots))
+    if dynamic:
+        declared = name or next(_extern_arrays(module), None) or _unused(DYNAMIC, function, module)
+        slots = (device.optin_shared_bytes_per_block - usage.shared_bytes) // (warps * SLOT_BYTES)
+        rooms.append(Room(Region(None, declared), warps, slots))
+    found = tuple(room for room in rooms if room.slots > 0)
+    if found:
+        return found
+    if rooms:
+        return f"its {usage.shared_bytes} bytes of shared memory leave no room for one slot of {warps} warps"
+    if name is not None:
+        return f"it has dynamic shared memory ('{name}'), and its launcher is not ours (dynamic=allow)"
+    return "no .maxntid says how many threads a block has, and so how much memory slots take"
+
+
+def most_slots(
+    room: Room, device: Device, *, threads: int, registers: int, shared_bytes: int, blocks: int
+) -> int:
+    """How many slots leave as many blocks on a multiprocessor; at most those that there is room for."""
+    slots = room.slots
+    while slots > 0:
+        held = occupancy(
+            device,
+            threads_per_block=threads,
+            registers_per_thread=registers,
+            shared_bytes_per_block=shared_bytes + slots * room.warps * SLOT_BYTES,
+        )
+        if held.blocks_per_sm >= blocks:
+            break
+        slots -= 1
+    return slots
+
+
+def call_obstacle(function: Function, module: Module) -> str | None:
+    """Return why values of a kernel must stay in registers; None where they need not."""
+    seen: set[str] = set()
+    path: list[tuple[str, Iterator[str]]] = [(function.symbol, iter(_calls(function, module)))]
+    while path:
+        rest = path[-1][1]
+        callee = next(rest, None)
+        if callee is None:
+            path.pop()
+        elif callee == _POINTER:
+            return "it calls a function through a pointer, whose registers are not known"
+        elif callee in (name for name, _ in path):
+            return f"it calls '{callee}', which calls itself"
+        elif callee not in seen and callee in module.functions:
+            seen.add(callee)
+            path.append((callee, iter(_calls(module.functions[callee], module))))
+    for step in flow_of(function).steps:
+        if step.instruction.opcode.base in ("setmaxnreg", "tcgen05", "wgmma"):
+            return f"'{step.instruction.opcode.text}' decides over registers, or uses them while others run"
+    return None
+
+
+_POINTER = ""
+"""The callee of a call whose callee is in a register."""
+
+
+def _calls(function: Function, module: Module) -> Iterator[str]:
+    for step in flow_of(function).steps:
+        if step.instruction.opcode.base == "call":
+            named = [name for name in step.symbols if name in module.declarations]
+            yield named[0] if named else _POINTER
+
+
+def _extern_arrays(module: Module) -> Iterator[str]:
+    for name, variable in module.variables.items():
+        if variable.name == ".shared" and re.search(r"\[\s*\]\s*;?\s*\Z", variable.text):
+            yield name
+
+
+def _dynamic_arrays(flow: Flow, module: Module) -> Iterator[str]:
+    """Yield the arrays in dynamic shared memory that the kernel uses, or that a function which it calls may use."""
+    calls = any(step.instruction.opcode.base == "call" for step in flow.steps)
+    for name in _extern_arrays(module):
+        if calls or name in flow.free:
+            yield name
+
+
+def _unused(name: str, function: Function, module: Module) -> str:
+    taken = {*module.names, *(word for s in function.body if hasattr(s, "text") for word in _words(s))}
+    found, number = name, 2
+    while found in taken:
+        found, number = f"{name}_{number}", number + 1
+    return found
+
+
+def _words(statement: object) -> list[str]:
+    return re.findall(r"[A-Za-z_$%][\w$]*", getattr(statement, "text", ""))
