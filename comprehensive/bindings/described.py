@@ -61,7 +61,7 @@ def described(path: Path) -> Described:
         return Described(
             tuple(_text(path, name, digest) for name, digest in sorted(document["sha256"].items())),
             document["kernels"],
-            (document.get("embedded") or {}).get("file"),
+            document["embedded"]["file"] if document.get("embedded") else None,
             {f["name"]: _function(f) for f in document["functions"]},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:

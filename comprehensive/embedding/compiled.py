@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from comprehensive.ptx.passes.remark import Remark
+from comprehensive.ptx.build import Build
+from comprehensive.ptx.passes.remark import DYNAMIC_BYTES_PER_WARP, Remark
 from comprehensive.ptx.pipeline import rewrite
 from comprehensive.toolchain.assembler import Assembler, find_assembler
 from comprehensive.toolchain.find import Missing, find_tool
@@ -33,6 +34,11 @@ class CompiledKernels:
     cubin: bytes
     usages: Mapping[str, Usage]
     remarks: tuple[Remark, ...]
+
+    def bytes_of_a_warp(self, symbol: str) -> int:
+        """The dynamic shared memory that a launch of a kernel has to add for each warp of a block."""
+        facts = (fact for remark in self.remarks if remark.function == symbol for fact in remark.facts)
+        return sum(number for name, number in facts if name == DYNAMIC_BYTES_PER_WARP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,7 @@ class KernelCompiler:
             source = Path(scratch) / "kernels.cu"
             source.write_text(unit, encoding="utf-8")
             text = compile_ptx(self.nvcc, source, arch, self.flags).output.decode()
-        text, remarks = rewrite(text, self.passes, name="kernels.ptx")
+        build = Build(self.assembler, arch, owns_launches=True)
+        text, remarks = rewrite(text, self.passes, name="kernels.ptx", build=build)
         assembled = self.assembler.assemble(text, arch)
         return CompiledKernels(arch, text, assembled.output, assembled.usage, tuple(remarks))

@@ -45,6 +45,7 @@ class Embedded:
                     "spill_store_bytes": usage.spill_store_bytes,
                     "spill_load_bytes": usage.spill_load_bytes,
                     "static_shared_bytes": usage.shared_bytes,
+                    "dynamic_shared_bytes_per_warp": each.bytes_of_a_warp(usage.symbol),
                     "remarks": [
                         {"kind": r.kind.value, "pass": r.pass_name, "text": r.text}
                         for r in each.remarks
@@ -80,9 +81,12 @@ def _kernels(
 ) -> Mapping[tuple[str, tuple[int, ...]], EmbeddedKernel]:
     """The symbols of kernels; an instance of one over tiles is known by the constants in its symbol."""
     names = {kernel.name for f in plan.functions for region in f.regions for kernel in region.kernels}
-    usages = compiled[0].usages
     return {
-        (name, usage.template_arguments): EmbeddedKernel(usage.symbol)
+        (name, usage.template_arguments): EmbeddedKernel(
+            usage.symbol,
+            # One number for all architectures: what the most demanding one asks for.
+            max(each.bytes_of_a_warp(usage.symbol) for each in compiled),
+        )
         for name in sorted(names)
-        for usage in usage_of(name, usages)
+        for usage in usage_of(name, compiled[0].usages)
     }

@@ -57,6 +57,7 @@ _TRAITS = {
 class ScalarType(Enum):
     """The element types of the language, by their spelling in C and CUDA."""
 
+    _value_: str
     BOOL = "bool"
     CHAR = "char"
     SIGNED_CHAR = "signed char"
