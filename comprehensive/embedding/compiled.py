@@ -71,7 +71,7 @@ class KernelCompiler:
             source = Path(scratch) / "kernels.cu"
             source.write_text(unit, encoding="utf-8")
             text = compile_ptx(self.nvcc, source, arch, self.flags).output.decode()
-        build = Build(self.assembler, arch, owns_launches=True)
+        build = Build(self.assembler, arch)
         text, remarks = rewrite(text, self.passes, name="kernels.ptx", build=build)
         assembled = self.assembler.assemble(text, arch)
         return CompiledKernels(arch, text, assembled.output, assembled.usage, tuple(remarks))

@@ -78,8 +78,7 @@ class Build:
     """How a module will be assembled.
 
     ``arch`` is that of the build, None for the module's own; ``flags`` are those of ptxas, of which ``limits`` are what
-    is understood.  ``threads`` are those of a block where nothing states them.  With ``owns_launches`` whoever launches
-    the kernels adds the dynamic shared memory that remarks ask for.
+    is understood.  ``threads`` are those of a block where nothing states them.
     """
 
     assembler: Assembler | None = None
@@ -87,7 +86,6 @@ class Build:
     limits: Limits = field(default_factory=Limits)
     flags: tuple[str, ...] = ()
     threads: int = 256
-    owns_launches: bool = False
 
     def threads_of(self, function: Function) -> int:
         """The most threads of a block of a kernel, or what is assumed."""

@@ -155,7 +155,7 @@ class _Search:
         if any(register.name.startswith("%demoted") for register in analyses.flow.registers):
             return "some of its values were demoted before"
         rooms = rooms_of(
-            analyses, self._module, self._build, free, device, dynamic=self._build.owns_launches or self._settings.dynamic == "allow"
+            analyses, self._module, self._build, free, device, dynamic=self._settings.dynamic == "allow"
         )
         if isinstance(rooms, str):
             return rooms
