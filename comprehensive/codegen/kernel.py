@@ -281,6 +281,8 @@ class Kernel:
     """The values of ``TOGETHER`` that a kernel with alignments is compiled for, those that ask for most first."""
     limits: tuple[tuple[str, Expr], ...] = ()
     """Bounds over scalars of the nest, by the names of the parameters that hold them."""
+    extents: tuple[Expr, ...] = ()
+    """Numbers over scalars of the nest, each at least 1 where there is something to do; others are not launched."""
     origins: tuple[str, ...] = ()
     """The variables of a kernel over tiles that hold the first value of its tile along each coordinate."""
     shuffled: tuple[str, ...] = ()

@@ -85,6 +85,8 @@ class KernelLaunch:
     """The sizes of a tile that it reads, which it is passed."""
     arguments: tuple[str, ...]
     """What the launcher of the region passes after these."""
+    extents: tuple[Extent, ...]
+    """Where one is zero there is nothing to do."""
     locals: tuple[Local, ...]
     addresses: tuple[str, ...]
     grid: tuple[Extent, ...]
@@ -323,8 +325,11 @@ def _launch(
             addresses.append(local.name)
     grid = _three([extent for _, extent in kernel.grid], types)
     block = _three(kernel.block, types)
+    extents = tuple(_extent(extent, types) for extent in kernel.extents)
     words = Extent(polynomial(kernel.shared_words), c_comment(kernel.shared_words_text))
-    read = " ".join((*addresses, *(e.value for e in (*grid, *block, *(c.value for c in computed), words))))
+    read = " ".join(
+        (*addresses, *(e.value for e in (*extents, *grid, *block, *(c.value for c in computed), words)))
+    )
     # A tile has its own names for its sizes, which host scalars that the nest does not read may have as well.
     used = tuple(a for a in available if a.name not in kernel.constants and mentions(read, a.name))
     sizes = tuple(name for name in kernel.constants if mentions(read, name))
@@ -342,6 +347,7 @@ def _launch(
         ),
         sizes=sizes,
         arguments=(*given, *(a.name for a in used)),
+        extents=extents,
         locals=tuple(computed),
         addresses=tuple(addresses),
         grid=grid,

@@ -25,7 +25,7 @@ from comprehensive.loops.rewrite import (
     statements_in,
     subexpressions,
 )
-from comprehensive.metafork.ast import Assign, Binary, Expr, For, If, Index, Name, Stmt
+from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, Name, Stmt
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,11 @@ def serial_loop(body: Sequence[Stmt]) -> For | None:
     """The loop of a point if it has one that is no loop of a few constant steps."""
     loops = [s for s in statements_in(tuple(body)) if isinstance(s, For) and not is_short(s)]
     return loops[0] if loops else None
+
+
+def has_steps(limit: Expr) -> Expr:
+    """The condition that a loop up to a limit runs at all."""
+    return Binary("<", ZERO, limit)
 
 
 def reduction_obstacle(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...], loop: For) -> str | None:
@@ -140,17 +145,6 @@ def operands_of(
     if not pieces:
         raise _NoPieceError("the loop reads nothing that changes from step to step")
     return held, pieces
-
-
-def where_touched(
-    steps: Expr, around: tuple[Stmt, ...], element: Index, accesses: tuple[Stmt, ...]
-) -> tuple[Stmt, ...]:
-    """The accesses to an element that a loop assigns, under the condition that the program touches the element at all.
-
-    A loop without steps does not, and the element need not be there: unless a statement around the loop assigns it.
-    """
-    assigned = {s.target for s in around if isinstance(s, Assign)}
-    return accesses if element in assigned else (If(Binary("<", ZERO, steps), accesses),)
 
 
 def _references(body: tuple[Stmt, ...], data: Container[str]) -> list[Index]:

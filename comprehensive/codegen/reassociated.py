@@ -33,7 +33,7 @@ from comprehensive.codegen.kernel import (
     Vectors,
 )
 from comprehensive.codegen.parameters import flat
-from comprehensive.codegen.pieces import Piece, operands_of
+from comprehensive.codegen.pieces import Piece, has_steps, operands_of
 from comprehensive.codegen.terms import conjunction, constant, counting, product
 from comprehensive.codegen.tiles import words_per_element
 from comprehensive.codegen.window import values_of
@@ -266,7 +266,7 @@ class Reassociated:
         begun = [s for s in self.sums if s.operator.neutral is None]
         for held in (s for s in begun if s.name in self.held):
             load = Assign(self._part(held), "=", flat(self.held[held.name], self.frame.strides))
-            result.append(If(self._has_steps, (load,)))
+            result.append(If(has_steps(self._limit), (load,)))
         return (*result, *self._neutral(None)) if begun or {_name(s) for s in result} - sums else ()
 
     def _together(self, each: Expr) -> tuple[KernelStmt, ...]:
@@ -352,15 +352,11 @@ class Reassociated:
             update: Stmt = replace(found.operator.update(target, parts), span=self.loop.span)
             # A loop without steps touches no element, and makes no 1 of 5.
             if found.name in self.held or found.operator.is_logical:
-                update = If(self._has_steps, (update,))
+                update = If(has_steps(self._limit), (update,))
             sums.append(update)
         return (*self._flat(self.before), *sums, *self._flat(self.after))
 
     # --- where things are
-
-    @property
-    def _has_steps(self) -> Expr:
-        return Binary("<", ZERO, self._limit)
 
     def _part(self, found: Sum) -> Name:
         """Return the name of the part of a sum that a thread has."""

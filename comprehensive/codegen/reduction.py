@@ -22,12 +22,12 @@ from comprehensive.codegen.kernel import KernelStmt, Plain
 from comprehensive.codegen.parameters import flat
 from comprehensive.codegen.patch_steps import patch_steps
 from comprehensive.codegen.piece_layout import PieceLayout
-from comprehensive.codegen.pieces import operands_of, where_touched
+from comprehensive.codegen.pieces import has_steps, operands_of
 from comprehensive.codegen.row_steps import row_steps
 from comprehensive.codegen.step import Step
 from comprehensive.codegen.terms import constant
-from comprehensive.loops.rewrite import map_expr
-from comprehensive.metafork.ast import Assign, Call, Declare, Expr, For, Index, Name, Stmt
+from comprehensive.loops.rewrite import map_expr, statements_in
+from comprehensive.metafork.ast import Assign, Call, Declare, Expr, For, If, Index, Name, Stmt
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,12 @@ class Reduction:
             *steps(self.layout, step),
             Plain(self._stored_points(jam)),
         )
+
+    @property
+    def is_loop_alone(self) -> bool:
+        """Whether nothing is stored but what the loop assigns: without steps there is nothing to do."""
+        around = statements_in((*self.before, *self.after))
+        return not any(isinstance(s, Assign) and isinstance(s.target, Index) for s in around)
 
     def _jam(self, scalars: frozenset[str]) -> Jam:
         return Jam(self.frame, scalars, self.layout.places(), self._of_registers)
@@ -100,7 +106,7 @@ class Reduction:
             result += jam.at_points((Assign(element, "=", ZERO),))
             load = Assign(element, "=", self.frame.flat(reference))
             loads = jam.at_points((load,), guards=self.frame.inside())
-            result += where_touched(self.layout.limit, self._around(), reference, loads)
+            result += self._where_touched(reference, loads)
         return tuple(result)
 
     def _stored_points(self, jam: Jam) -> tuple[Stmt, ...]:
@@ -127,16 +133,20 @@ class Reduction:
         return tuple(
             statement
             for name, reference in self.held.items()
-            for statement in where_touched(
-                self.layout.limit,
-                self._around(),
-                reference,
-                (Assign(flat(reference, self.frame.strides), "=", self._private(name)),),
+            for statement in self._where_touched(
+                reference, (Assign(flat(reference, self.frame.strides), "=", self._private(name)),)
             )
         )
 
-    def _around(self) -> tuple[Stmt, ...]:
-        return (*self.before, *self.after)
+    def _where_touched(self, element: Index, accesses: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """The accesses to an element that the loop assigns, under the condition that the program touches it at all.
+
+        A loop without steps does not, and the element need not be there: unless a statement around it assigns it.
+        """
+        assigned = {s.target for s in (*self.before, *self.after) if isinstance(s, Assign)}
+        if self.is_loop_alone or element in assigned:
+            return accesses
+        return (If(has_steps(self.layout.limit), accesses),)
 
     def _of_registers(self, expr: Expr) -> Expr:
         """The expression with its references in registers or in global memory."""

@@ -65,6 +65,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
     frame = Frame.of(nest, tile, loop)
     alignments: tuple[Alignment, ...] = ()
     together: tuple[int, ...] = ()
+    extents: tuple[Expr, ...] = ()
     order, lanes = BlockOrder.ROWS, None
     block: tuple[Expr, ...] = tuple(Name(c.threads) for c in tile.coordinates)
     if tile.sweeps is not None:
@@ -89,6 +90,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         body, words, demands = reduction.body(), layout.words(), layout.demands()
         alignments, together = layout.alignments(), (4, 1)
         constants = (*tile.sizes, tile.depth, tile.stages)
+        extents = (loop.bound,) if reduction.is_loop_alone else ()
         order = BlockOrder.GROUPS if layout.is_patched else BlockOrder.ROWS
     body = without_unused((frame.places(order, lanes), *body))
     parameters = (
@@ -109,6 +111,7 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
         alignments=alignments,
         together=together,
         limits=tuple(frame.limits.items()),
+        extents=extents,
         origins=tuple(frame.names[f"o{number}"] for number in range(len(tile.coordinates))),
     )
 

@@ -147,18 +147,17 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
     #pragma unroll
     for (int r1 = 0; r1 < U1; r1++)
       private_c[r0][r1] = 0;
-  if (0 < l_limit)
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-      if (y0 < y0_limit)
-        #pragma unroll
-        for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
-          if (y1 < y1_limit)
-            private_c[r0][r1] = c[y0 * c_stride0 + y1];
-        }
-    }
+  #pragma unroll
+  for (int r0 = 0; r0 < U0; r0++) {
+    const int y0 = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+    if (y0 < y0_limit)
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
+        if (y1 < y1_limit)
+          private_c[r0][r1] = c[y0 * c_stride0 + y1];
+      }
+  }
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_b.stage(shared_b + ahead * (T1 * U1 * D));
@@ -248,8 +247,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) gemm_tile(
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
         if (y1 < y1_limit)
-          if (0 < l_limit)
-            c[y0 * c_stride0 + y1] = private_c[r0][r1];
+          c[y0 * c_stride0 + y1] = private_c[r0][r1];
       }
   }
 }
@@ -348,6 +346,7 @@ static int gemm_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0
     { CF_KERNEL(gemm_tile<8, 8, 4, 4, 16, 2, 8, 4>), {} },
     { CF_KERNEL(gemm_tile<8, 8, 4, 4, 16, 2, 8, 1>), {} },
   };
+  if (cf_is_empty(k)) return CF_OK; // k
   const long long cf_given_a_stride0_wide = k; // k
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
   if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;

@@ -294,18 +294,17 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
     #pragma unroll
     for (int r1 = 0; r1 < U1; r1++)
       private_c[r0][r1] = 0;
-  if (0 < k_z_limit)
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y0 = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
-      if (y0 < y0_limit)
-        #pragma unroll
-        for (int r1 = 0; r1 < U1; r1++) {
-          const int y1 = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
-          if (y1 < y1_limit)
-            private_c[r0][r1] = c[y0 * c_stride0 + y1];
-        }
-    }
+  #pragma unroll
+  for (int r0 = 0; r0 < U0; r0++) {
+    const int y0 = o0 + (r0 / 4 * (4 * T0) + 4 * t0 + r0 % 4);
+    if (y0 < y0_limit)
+      #pragma unroll
+      for (int r1 = 0; r1 < U1; r1++) {
+        const int y1 = o1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
+        if (y1 < y1_limit)
+          private_c[r0][r1] = c[y0 * c_stride0 + y1];
+      }
+  }
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_b.stage(shared_b + ahead * (T1 * U1 * D));
@@ -395,8 +394,7 @@ __global__ void __launch_bounds__(T0 * T1, CF_BLOCKS(T0 * T1, M)) matmul_tile(
       for (int r1 = 0; r1 < U1; r1++) {
         const int y1 = e1 + (r1 / 4 * (4 * T1) + 4 * t1 + r1 % 4);
         if (y1 < y1_limit)
-          if (0 < k_z_limit)
-            c[y0 * c_stride0 + y1] = private_c[r0][r1];
+          c[y0 * c_stride0 + y1] = private_c[r0][r1];
       }
   }
 }
@@ -576,6 +574,7 @@ static int matmul_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int 
     { CF_KERNEL(matmul_tile<8, 8, 4, 4, 16, 2, 8, 4>), {} },
     { CF_KERNEL(matmul_tile<8, 8, 4, 4, 16, 2, 8, 1>), {} },
   };
+  if (cf_is_empty(cf_mul(cf_div(n, B0), B0))) return CF_OK; // n / B0 * B0
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
   if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;

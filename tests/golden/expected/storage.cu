@@ -495,13 +495,12 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) rounded_tile(
   #pragma unroll
   for (int r0 = 0; r0 < U0; r0++)
     private_y[r0] = __float2bfloat16_rn((float)0);
-  if (0 < k_limit)
-    #pragma unroll
-    for (int r0 = 0; r0 < U0; r0++) {
-      const int y_1 = o0 + (r0 * T0 + t0);
-      if (y_1 < y_1_limit)
-        private_y[r0] = y[y_1];
-    }
+  #pragma unroll
+  for (int r0 = 0; r0 < U0; r0++) {
+    const int y_1 = o0 + (r0 * T0 + t0);
+    if (y_1 < y_1_limit)
+      private_y[r0] = y[y_1];
+  }
   #pragma unroll
   for (int ahead = 0; ahead < S - 1; ahead++) {
     feed_a.stage(shared_a + ahead * (T0 * U0 * D));
@@ -550,8 +549,7 @@ __global__ void __launch_bounds__(T0, CF_BLOCKS(T0, M)) rounded_tile(
   for (int r0 = 0; r0 < U0; r0++) {
     const int y_1 = e0 + (r0 * T0 + t0);
     if (y_1 < y_1_limit)
-      if (0 < k_limit)
-        y[y_1] = private_y[r0];
+      y[y_1] = private_y[r0];
   }
 }
 
@@ -918,6 +916,7 @@ static int rounded_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int
     { CF_KERNEL(rounded_tile<32, 1, 64, 4, 1, 4>), {} },
     { CF_KERNEL(rounded_tile<32, 1, 64, 4, 1, 1>), {} },
   };
+  if (cf_is_empty(n)) return CF_OK; // n
   const long long cf_given_a_stride0_wide = n; // n
   long cf_given_a_stride0 = (long)cf_given_a_stride0_wide;
   if (!cf_fits(cf_state, cf_given_a_stride0_wide, (long long)cf_given_a_stride0, "cf_given_a_stride0")) return cf_state->status;
