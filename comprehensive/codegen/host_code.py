@@ -149,8 +149,8 @@ def _prepared(region: RegionPlan, part: MetaSchedule, host: Interface, memory: S
         type = host_name(each.type)
         number = [p.name for p in memory].index(region.nest.array(each.name).pointer)
         pieces.append(
-            f"{each.declaration} = ({type} *)cf_memory(cf_state, {number}, {wide(elements, types)}, sizeof({type})); "
-            f"if (cf_state->status != CF_OK) return;\n  "
+            f"{each.declaration} = ({type} *)cf_take_memory(cf_state, {number}, {wide(elements, types)}, "
+            f"sizeof({type})); if (cf_state->status != CF_OK) return;\n  "
         )
     return "".join(pieces)
 

@@ -51,6 +51,8 @@ class FunctionSource:
     tile: str | None
     smallest: tuple[Guard, ...]
     regions: tuple[RegionSource, ...]
+    memories: int
+    """The arrays between its regions, whose memory the launcher brings."""
     has_time: bool
     """Whether a region has time tiles."""
     host_declaration: str
@@ -89,8 +91,8 @@ class SourceView:
     """Whether a kernel copies to shared memory in stages."""
     has_shuffles: bool
     """Whether threads of a kernel take values from their neighbours."""
-    memories: int
-    """The most arrays between regions of a function, whose memory the launcher brings."""
+    has_memories: bool
+    """Whether regions have memory between them that the launcher brings."""
     functions: tuple[FunctionSource, ...]
     machines: tuple[MachineView, ...]
     image: Image | None
@@ -132,7 +134,7 @@ def source_view(
         has_vectors=any(kernel.together for kernel in tiles),
         has_feeds=any(kernel.has_feeds for kernel in tiles),
         has_shuffles=any(leaf.kernel.shuffled for region in regions for leaf in region.leaves),
-        memories=max(len(function.memory) for function in functions),
+        has_memories=any(function.memory for function in functions),
         functions=tuple(_function(function, names) for function in plan.functions),
         machines=tuple(MachineView(c_string(machine.name), machine.speeds) for machine in plan.machines),
         image=image,
@@ -182,6 +184,7 @@ def _function(plan: FunctionPlan, kernels: KernelNames) -> FunctionSource:
         tile=host.tile,
         smallest=tuple(smallest),
         regions=regions,
+        memories=len(plan.function.memory),
         has_time=any(region.time is not None for region in regions),
         host_declaration=", ".join(("cf_call *cf_state", *(a.declaration for a in host.everything))),
         host_arguments=", ".join(("&cf_state", *chosen)),

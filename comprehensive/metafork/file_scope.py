@@ -147,7 +147,9 @@ def _kind(item: Item, bodies: set[str]) -> Kind:
 def _is_linked(item: Item) -> bool:
     """Whether an item names a function or a variable, and keeps neither from other files."""
     kinds = [token.type for token in item.tokens]
-    is_type_alone = "LBRACE" in kinds and kinds[-2:] == ["RBRACE", "SEMI"] and "ASSIGN" not in kinds
+    first = kinds.index("LBRACE") if "LBRACE" in kinds else len(kinds)
+    # `enum { A, B = 2 };` names no variable, `struct pair origin = { 0, 0 };` does.
+    is_type_alone = kinds[-2:] == ["RBRACE", "SEMI"] and "ASSIGN" not in kinds[:first] and not item.has_body
     words = {token.text for token in item.tokens[:4]}
     return not is_type_alone and not words & {"typedef", "static"}
 

@@ -3,9 +3,11 @@
 HELPERS = """
 struct pair { int low, high; };
 typedef struct pair pair;
+enum { HALF = 2, WHOLE = HALF * 2 };
+int limits[2] = { HALF, WHOLE };
 static int used;
 int rounded(int n, int B0) { return (n + B0 - 1) / B0; }
-pair halves(int n) { pair p = { n / 2, n - n / 2 }; return p; }
+pair halves(int n) { used = limits[0]; pair p = { n / used, n - n / 2 }; return p; }
 
 int helpers(int n, float a[n], int B0) {
   int dim = rounded(n, B0);

@@ -117,7 +117,9 @@ def test_host_code_is_c_with_helpers_that_no_other_file_sees(nvcc: Tool, tmp_pat
     assert sum(line.startswith("launch") for line in lines) == 2
     text = made[0].text
     assert "static int rounded" in text
+    assert "static int limits[2]" in text
     assert "static struct pair" not in text
+    assert "static enum" not in text
     assert "namespace" not in text
 
 

@@ -10,6 +10,12 @@ typedef struct cf_device {
   long long shared_bytes;
 } cf_device;
 
+// Memory on the device between regions.
+typedef struct cf_memory {
+  void *data;
+  size_t bytes;
+} cf_memory;
+
 // A call of a host function: where it launches and how it fares.
 typedef struct cf_call {
   cf_device device;
@@ -25,6 +31,7 @@ typedef struct cf_call {
   int time_tile; // the last one that has run, as a number of the last region that was come to
   cf_count cycles;   // that launches are expected to take
   cf_count left_out; // points that parameters leave out
+  cf_memory *memories; // of this call, if it has some
 } cf_call;
 
 typedef struct cf_shape {
@@ -209,6 +216,7 @@ static bool cf_begin(cf_call *call, bool launches, const cf_machine *machine, cu
   call->time_tile = CF_NO_LEAF;
   call->cycles = 0;
   call->left_out = 0;
+  call->memories = 0;
   call->status = error == cudaSuccess ? cf_report(why, CF_OK, CF_NO_LEAF, "", 0, 0) : cf_cuda_error(why, error);
   return call->status == CF_OK;
 }

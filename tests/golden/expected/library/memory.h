@@ -25,28 +25,30 @@ static cudaError_t cf_pool(int device, cudaMemPool_t *pool)
 
 // Memory on the device for the regions of one call, in the order of its stream. Host code that comes here again gets the
 // same, if it is large enough.
-static void *cf_memory(cf_call *call, int number, long long elements, size_t element_bytes)
+static void *cf_take_memory(cf_call *call, int number, long long elements, size_t element_bytes)
 {
   const long long bytes = cf_mul(elements, (long long)element_bytes);
+  cf_memory *memory = &call->memories[number];
   cudaMemPool_t pool = 0;
   if (!call->launches || !cf_fits(call, bytes, bytes, "elements of memory between regions")) return 0;
-  if (call->memory[number].data && call->memory[number].bytes >= (size_t)bytes) return call->memory[number].data;
-  cudaError_t error = call->memory[number].data ? cudaFreeAsync(call->memory[number].data, call->stream) : cudaSuccess;
-  call->memory[number].data = 0;
+  if (memory->data && memory->bytes >= (size_t)bytes) return memory->data;
+  cudaError_t error = memory->data ? cudaFreeAsync(memory->data, call->stream) : cudaSuccess;
+  memory->data = 0;
   if (error == cudaSuccess) error = cf_pool(call->device.number, &pool);
-  if (error == cudaSuccess) error = cudaMallocFromPoolAsync(&call->memory[number].data, (size_t)bytes, pool, call->stream);
+  if (error == cudaSuccess) error = cudaMallocFromPoolAsync(&memory->data, (size_t)bytes, pool, call->stream);
   if (error != cudaSuccess) {
     call->status = cf_cuda_error(call->why, error);
-    call->memory[number].data = 0;
+    memory->data = 0;
   }
-  call->memory[number].bytes = (size_t)bytes;
-  return call->memory[number].data;
+  memory->bytes = (size_t)bytes;
+  return memory->data;
 }
 
-static void cf_release_memory(cf_call *call)
+static void cf_release_memories(cf_call *call, int count)
 {
-  for (size_t number = 0; number < sizeof call->memory / sizeof call->memory[0]; number++) {
-    const cudaError_t error = call->memory[number].data ? cudaFreeAsync(call->memory[number].data, call->stream) : cudaSuccess;
+  for (int number = 0; number < count; number++) {
+    void *data = call->memories[number].data;
+    const cudaError_t error = data ? cudaFreeAsync(data, call->stream) : cudaSuccess;
     if (error != cudaSuccess && call->status == CF_OK) call->status = cf_cuda_error(call->why, error);
   }
 }
