@@ -13,6 +13,7 @@ A table that is read at other subscripts stays data, which the generated program
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -45,7 +46,7 @@ from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.grammar import parse
 from comprehensive.metafork.items import CLOSING, OPENING, Item
 from comprehensive.metafork.literals import scalar_type, stored_literal
-from comprehensive.metafork.named_constants import Constants, declared_names, split
+from comprehensive.metafork.named_constants import Constants, declarations, split
 from comprehensive.metafork.preprocessor.conditions import NoValueError, evaluated
 from comprehensive.metafork.substitution import Substitution, with_operands
 from comprehensive.metafork.tokens import Origin, Token
@@ -79,6 +80,7 @@ def constant_arrays_inside(body: Sequence[Token], constants: Constants) -> dict[
     ``body`` are its tokens, those of regions blanked.  A name that it declares again is not among them.
     """
     found: dict[str, ConstantArray] = {}
+    often = Counter(declarations(body))
     first, depth = 0, 0
     for position, token in enumerate(body):
         depth += (token.type in OPENING) - (token.type in CLOSING)
@@ -88,9 +90,8 @@ def constant_arrays_inside(body: Sequence[Token], constants: Constants) -> dict[
         if token.type == "SEMI" or (words and words[0].type not in ("TYPE_WORD", "QUALIFIER")):
             first = position + 1
         if token.type == "SEMI" and words[0].type in ("TYPE_WORD", "QUALIFIER"):
-            others = declared_names([*body[: position - len(words) + 1], *body[position + 1 :]])
             tables = constant_arrays([Item(words, frozenset(), False, False)], constants)
-            found |= {name: table for name, table in tables.items() if name not in others}
+            found |= {name: table for name, table in tables.items() if often[name] == 1}
     return found
 
 

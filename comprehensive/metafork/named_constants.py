@@ -10,7 +10,7 @@ A function that declares such a name itself means its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from comprehensive.diagnostics import DiagnosticSink, SourceFile
@@ -88,7 +88,11 @@ def _constants_by_place(
 
 def declared_names(text: Sequence[Token]) -> frozenset[str]:
     """Names that a text of C declares: those after a type, and those behind commas after them."""
-    found: set[str] = set()
+    return frozenset(declarations(text))
+
+
+def declarations(text: Sequence[Token]) -> Iterator[str]:
+    """The same, each as often as it is declared."""
     depths: list[int] = []
     depth = 0
     for position, token in enumerate(text):
@@ -100,11 +104,10 @@ def declared_names(text: Sequence[Token]) -> frozenset[str]:
         if token.type != "NAME":
             continue
         if _after_type(text, position):
-            found.add(token.text)
+            yield token.text
             depths.append(depth)
         elif depths and depth == depths[-1] and _after_comma(text, position):
-            found.add(token.text)
-    return frozenset(found)
+            yield token.text
 
 
 def _after_type(text: Sequence[Token], position: int) -> bool:
