@@ -41,6 +41,7 @@ from comprehensive.soundness.emulated import ROUNDING, LeafRuns, build, run_leav
 from comprehensive.soundness.index_data import index_uses, scattered
 from comprehensive.soundness.interpreted import difference, result
 from comprehensive.soundness.pointed import by_itself
+from comprehensive.soundness.rewritten import Rewritten
 from comprehensive.soundness.sampling import TURNS, NotSampledError, Sample, random_data, samples
 from comprehensive.soundness.signs import any_sign
 from comprehensive.soundness.state import State
@@ -84,12 +85,15 @@ class Report:
     """Arrays that say where plain stores go."""
     duplicates: bool = False
     """Whether indices occur twice in them; else none does."""
+    rewritten: Rewritten | None = None
+    """What passes make of kernels, where there are passes."""
 
     @property
     def states(self) -> tuple[State, ...]:
         """The states of all statements: conditions of regions, then runs of leaves."""
         conditions = tuple(c.state for region in self.regions for c in region.conditions)
-        return conditions + tuple(run.state for run in self.runs or ())
+        passes = () if self.rewritten is None else (self.rewritten.state,)
+        return conditions + tuple(run.state for run in self.runs or ()) + passes
 
     @property
     def holds(self) -> bool:
@@ -350,8 +354,20 @@ def to_text(report: Report) -> str:
         lines.append("emitted code on the CPU: not run, as asked for")
     else:
         lines += run_lines(report.runs)
+    if report.rewritten is not None:
+        lines += _passes_lines(report.rewritten)
     lines.append(summary(report))
     return "\n".join(lines) + "\n"
+
+
+def _passes_lines(found: Rewritten) -> list[str]:
+    """The lines about passes over PTX."""
+    count = len(found.kernels) if found.state is not State.FAILS else 0
+    told = f"{count} kernels that '{found.passes}' has changed run in the PTX interpreter as before"
+    if found.state is State.FAILS:
+        told = f"'{found.passes}' changes what kernels compute"
+    lines = [f"passes over PTX\n  {_MARKS[found.state]} {_unless_checked(found.state)}{told}"]
+    return lines + [f"       {reason}" for reason in found.reasons[:5]]
 
 
 def _drawn(report: Report) -> str:
@@ -412,6 +428,13 @@ def to_json(report: Report) -> dict[str, Any]:
             }
             for region in report.regions
         ],
+        "passes": None
+        if report.rewritten is None
+        else {
+            "pipeline": report.rewritten.passes,
+            "kernels": {symbol: state.value for symbol, state in report.rewritten.kernels.items()},
+            "reasons": list(report.rewritten.reasons),
+        },
         "runs": None
         if report.runs is None
         else [

@@ -30,6 +30,12 @@ from comprehensive.cli.values import definitions_of
 @click.option(
     "--duplicates", is_flag=True, help="Indices occur twice in the data that says where plain stores go."
 )
+@click.option(
+    "--passes",
+    metavar="PIPELINE",
+    default="",
+    help="Also run kernels whose PTX these passes of `opt` have changed beside those before, in the PTX interpreter.",
+)
 @json_option
 @counters_option
 @with_compile_options
@@ -41,6 +47,7 @@ def check_command(
     no_run: bool,
     sanitize: bool,
     duplicates: bool,
+    passes: str,
     as_json: bool,
     **compile_options: Any,
 ) -> None:
@@ -48,7 +55,14 @@ def check_command(
 
     What cannot be checked is shown as `--` and counted in the last line; it is an error under -Werror only.
     """
+    from dataclasses import replace
+
     from comprehensive import verification
+    from comprehensive.embedding.compiled import KernelCompiler
+    from comprehensive.ptx.passes.pipeline_text import passes_of
+    from comprehensive.soundness.rewritten import rewritten
+
+    passes_of(passes)  # before anything takes time
 
     definitions, compile_options = configured(source, definitions, compile_options)
     options = options_of(**compile_options)
@@ -61,6 +75,9 @@ def check_command(
         duplicates=duplicates,
         levels=definitions_of(definitions),
     )
+    if passes:
+        compiler = KernelCompiler.find(passes, options.cuda_path)
+        report = replace(report, rewritten=rewritten(compilation.plan, compiler, options.arch))
     if as_json:
         print_json(verification.to_json(report))
     else:

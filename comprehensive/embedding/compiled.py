@@ -11,13 +11,13 @@ What the passes make is checked: it is well formed, and the assembler has taken 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from comprehensive.ptx.build import Build
 from comprehensive.ptx.passes.remark import DYNAMIC_BYTES_PER_WARP, Remark
-from comprehensive.ptx.pipeline import rewrite
+from comprehensive.ptx.pipeline import Check, rewrite
 from comprehensive.toolchain.assembler import Assembler, find_assembler
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.nvcc import Tool, compile_ptx, load_tool
@@ -61,8 +61,8 @@ class KernelCompiler:
             raise ToolError(f"compiled kernels need nvcc\n{found.explain()}\nhelp: {found.help}")
         return KernelCompiler(load_tool(found), find_assembler(cuda_path), passes)
 
-    def compile(self, unit: str, arch: str) -> CompiledKernels:
-        """Compile a translation unit for an architecture.
+    def compile(self, unit: str, arch: str, checks: Sequence[Check] = ()) -> CompiledKernels:
+        """Compile a translation unit for an architecture, with further ``checks`` behind each pass.
 
         CommandLineError for a pipeline that is not understood, CompileError where a pass is at fault,
         SourceRejectedError where a tool rejects what it is given.
@@ -72,6 +72,6 @@ class KernelCompiler:
             source.write_text(unit, encoding="utf-8")
             text = compile_ptx(self.nvcc, source, arch, self.flags).output.decode()
         build = Build(self.assembler, arch)
-        text, remarks = rewrite(text, self.passes, name="kernels.ptx", build=build)
+        text, remarks = rewrite(text, self.passes, name="kernels.ptx", build=build, checks=checks)
         assembled = self.assembler.assemble(text, arch)
         return CompiledKernels(arch, text, assembled.output, assembled.usage, tuple(remarks))

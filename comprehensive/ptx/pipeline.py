@@ -56,8 +56,10 @@ def run(
     return tuple(stages)
 
 
-def rewrite(text: str, pipeline: str, *, name: str, build: Build = ALONE) -> tuple[str, Sequence[Remark]]:
-    """The text behind a pipeline; ``name`` is that of the file, for remarks.
+def rewrite(
+    text: str, pipeline: str, *, name: str, build: Build = ALONE, checks: Sequence[Check] = ()
+) -> tuple[str, Sequence[Remark]]:
+    """The text behind a pipeline; ``name`` is that of the file, for remarks, ``checks`` are as for :func:`run`.
 
     CompileError where the pipeline or the text is not understood, or a pass is at fault.
     """
@@ -65,7 +67,7 @@ def rewrite(text: str, pipeline: str, *, name: str, build: Build = ALONE) -> tup
     if not passes:
         return text, ()
     module = parse(SourceFile(name, text))
-    stages = run(module, passes, (), build)
+    stages = run(module, passes, checks, build)
     return print_module(stages[-1].after), tuple(remark for stage in stages for remark in stage.remarks)
 
 

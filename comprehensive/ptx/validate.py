@@ -24,6 +24,8 @@ from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.passes.remark import DYNAMIC_BYTES_PER_WARP, Kind, Remark
 from comprehensive.ptx.pipeline import Check, Stage, pass_error
 
+CHANGED = "CF1025"
+"""The code of an error for a pass that changed what a kernel computes."""
 _LAUNCHES = 8
 _BLOCKS = ((1,), (32,), (40,), (64,), (16, 4), (32, 2), (8, 8, 2))
 _BUFFER_BYTES = 1 << 16
@@ -75,7 +77,7 @@ def _fault(stage: Stage, kernel: Function, draw: np.random.Generator) -> str | N
             parameter = kernel.parameters[position].name
             problem = f"byte {byte} of what '{parameter}' points to, with a grid of {grid} blocks of {block} threads"
     if problem is not None:
-        raise pass_error("CF1025", stage, f"changed what '{kernel.symbol}' computes: {problem}")
+        raise pass_error(CHANGED, stage, f"changed what '{kernel.symbol}' computes: {problem}")
     return None
 
 

@@ -1,0 +1,87 @@
+"""Kernels behind passes over their PTX: tried in the interpreter, and told where a pass changes what they compute."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from comprehensive.cli import cli
+from comprehensive.data import spec_directory
+from comprehensive.diagnostics import SourceFile
+from comprehensive.driver import Options, compile_file
+from comprehensive.embedding import compiled
+from comprehensive.embedding.compiled import KernelCompiler
+from comprehensive.ptx.build import Build
+from comprehensive.ptx.module import Module, parse
+from comprehensive.ptx.passes.pipeline_text import passes_of
+from comprehensive.ptx.passes.ptx_pass import PtxPass
+from comprehensive.ptx.passes.remark import Remark
+from comprehensive.ptx.pipeline import Check, Stage
+from comprehensive.soundness.rewritten import Rewritten, rewritten
+from comprehensive.soundness.state import State
+from comprehensive.toolchain.nvcc import Tool
+
+JACOBI = spec_directory() / "jacobi1d.mf"
+SHUFFLES = "synthesize-shuffles{always=true}"
+
+
+@pytest.mark.toolchain
+def test_kernels_with_shuffles_compute_what_they_did(nvcc: Tool) -> None:
+    plan = compile_file(JACOBI, Options(registers="estimate")).plan
+    found = rewritten(plan, KernelCompiler.find(SHUFFLES, None), "sm_90")
+    assert nvcc.path
+    assert found.state is State.HOLDS
+    assert {"jacobi1d_leaf0", "jacobi1d_leaf3"} & set(found.kernels)
+
+
+@pytest.mark.toolchain
+def test_a_pass_that_changes_what_is_computed_fails(nvcc: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert nvcc.path
+
+    def spoilt(
+        text: str, pipeline: str, *, name: str, build: Build, checks: Sequence[Check]
+    ) -> tuple[str, tuple[Remark, ...]]:
+        before = parse(SourceFile(name, text))
+        after: Module = parse(SourceFile(name, text.replace("add.s32", "sub.s32")))
+        wrong: PtxPass = passes_of(pipeline)[0]
+        assert build.assembler is not None
+        for check in checks:
+            check(Stage(wrong, before, after, (), 0.0))
+        return text, ()
+
+    monkeypatch.setattr(compiled, "rewrite", spoilt)
+    plan = compile_file(JACOBI, Options(registers="estimate")).plan
+    found = rewritten(plan, KernelCompiler.find("dce", None), "sm_90")
+    assert found.state is State.FAILS
+    assert "changed what 'jacobi1d" in found.reasons[0]
+
+
+def test_one_that_could_not_be_tried_is_not_checked() -> None:
+    found = Rewritten("dce", {"f": State.HOLDS, "g": State.NOT_CHECKED}, ("no launch ended well",))
+    assert found.state is State.NOT_CHECKED
+    assert replace(found, kernels={}).state is State.HOLDS
+
+
+@pytest.mark.toolchain
+def test_check_tells_of_passes(nvcc: Tool) -> None:
+    assert nvcc.path
+    words = [
+        "check",
+        str(JACOBI),
+        "--points",
+        "1",
+        "--no-run",
+        "--registers",
+        "estimate",
+        "--json",
+        "--passes",
+    ]
+    done = CliRunner().invoke(cli, [*words, SHUFFLES])
+    document = json.loads(done.output)
+    assert (done.exit_code, document["passes"]["pipeline"]) == (0, SHUFFLES)
+    assert set(document["passes"]["kernels"].values()) == {"holds"}
+    assert "no pass 'foo'" in CliRunner().invoke(cli, [*words, "foo"]).output
