@@ -182,7 +182,7 @@ def write(
         else ()
     )
     image = _image(plan, options)
-    taken = _taken(compilation.plan, options)
+    taken = _taken(compilation.plan, options, image)
     compiled: Mapping[str, str] = {}
     if ptx_arch is not None:
         compiled = ptx_texts(compilation, ptx_arch, options.cuda_path)
@@ -210,11 +210,16 @@ def _image(plan: ProgramPlan, options: Options) -> Embedded | None:
     return embedded(plan, options.targets, compiler, __version__, options.cuda_path)
 
 
-def _taken(plan: ProgramPlan, options: Options) -> Resources | None:
-    """What kernels take on the architecture that registers are counted for, behind the passes."""
+def _taken(plan: ProgramPlan, options: Options, image: Embedded | None) -> Resources | None:
+    """What kernels take on the architecture that registers are counted for, behind the passes.
+
+    What the ``image`` has for that architecture is not compiled again.
+    """
     if options.passes:
         compiler = KernelCompiler.find(options.passes, options.cuda_path)
-        usages = compiler.compile(program_unit(plan), options.arch).usages
+        known = () if image is None else image.kernels
+        kernels = next((each for each in known if each.arch == options.arch), None)
+        usages = (kernels or compiler.compile(program_unit(plan), options.arch)).usages
         return Resources(f"nvcc {compiler.nvcc.version}, passes {options.passes}", options.arch, usages)
     if options.registers == "estimate":
         return None

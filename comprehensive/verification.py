@@ -362,12 +362,15 @@ def to_text(report: Report) -> str:
 
 def _passes_lines(found: Rewritten) -> list[str]:
     """The lines about passes over PTX."""
-    count = len(found.kernels) if found.state is not State.FAILS else 0
-    told = f"{count} kernels that '{found.passes}' has changed run in the PTX interpreter as before"
-    if found.state is State.FAILS:
+    told = (
+        f"{len(found.tried)} kernels that '{found.passes}' has changed run in the PTX interpreter as before"
+    )
+    if found.failures:
         told = f"'{found.passes}' changes what kernels compute"
+    elif found.untried:
+        told = f"{', '.join(found.untried)} behind '{found.passes}'"
     lines = [f"passes over PTX\n  {_MARKS[found.state]} {_unless_checked(found.state)}{told}"]
-    return lines + [f"       {reason}" for reason in found.reasons[:5]]
+    return lines + [f"       {reason}" for reason in (*found.failures, *found.reasons)[:5]]
 
 
 def _drawn(report: Report) -> str:
@@ -432,7 +435,10 @@ def to_json(report: Report) -> dict[str, Any]:
         if report.rewritten is None
         else {
             "pipeline": report.rewritten.passes,
-            "kernels": {symbol: state.value for symbol, state in report.rewritten.kernels.items()},
+            "state": report.rewritten.state.value,
+            "tried": list(report.rewritten.tried),
+            "not_tried": list(report.rewritten.untried),
+            "failures": list(report.rewritten.failures),
             "reasons": list(report.rewritten.reasons),
         },
         "runs": None

@@ -83,10 +83,10 @@ def kernel_unit(kernel: Kernel) -> str:
     )
 
 
-def program_unit(plan: ProgramPlan, *, with_tables: bool = False) -> str:
-    """A translation unit with all kernels of a program, those over tiles in all their instances, for the same.
+def program_unit(plan: ProgramPlan) -> str:
+    """A translation unit with all kernels of a program and the constant arrays that they are passed, for the same.
 
-    Constant arrays, which kernels are passed, are there if launchers are to find them in what is compiled.
+    Kernels over tiles are there in all their instances.
     """
     regions = [region for function in plan.functions for region in function.regions]
     kernels = {kernel.name: kernel for region in regions for kernel in region.kernels}
@@ -95,7 +95,7 @@ def program_unit(plan: ProgramPlan, *, with_tables: bool = False) -> str:
         "cuda/unit.cu.j2",
         headers=storage_headers(texts),
         kernels=texts,
-        tables=tables_of(regions) if with_tables else (),
+        tables=tables_of(regions),
         instances=[
             _instantiation(tile.kernel, (*instance.sizes, *together))
             for region in regions

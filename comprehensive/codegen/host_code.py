@@ -38,6 +38,7 @@ class Language(Enum):
 
 
 def settings_lines(macros: Iterable[tuple[str, str | None]]) -> tuple[str, ...]:
+    """Return the preprocessor lines that give macros the texts they had when the program was read; None is no macro."""
     lines: list[str] = []
     for name, text in macros:
         bare = name.partition("(")[0]
@@ -129,7 +130,10 @@ def _memory(nest: Nest, memory: Sequence[Parameter]) -> tuple[Argument, ...]:
 
 
 def _prepared(region: RegionPlan, part: MetaSchedule, host: Interface, memory: Sequence[Parameter]) -> str:
-    """What the launcher computes and allocates for regions with one of them between them."""
+    """Return the host code that stands before the first of several regions which one nest was made of.
+
+    It computes the scalars and allocates the memory that lie between these regions.
+    """
     types = {s.name: s.type for s in region.nest.scalars}
     types |= {a.name: a.type for a in host.everything if not a.pointer}
     pieces: list[str] = []

@@ -84,9 +84,9 @@ class KernelLaunch:
     sizes: tuple[str, ...]
     """The sizes of a tile that it reads, which it is passed."""
     arguments: tuple[str, ...]
-    """What the launcher of the region passes after these."""
+    """The names of what the launcher of the region passes after these sizes."""
     extents: tuple[Extent, ...]
-    """Where one is zero there is nothing to do."""
+    """Expressions of which each must be at least 1: otherwise nothing is launched."""
     locals: tuple[Local, ...]
     addresses: tuple[str, ...]
     grid: tuple[Extent, ...]
@@ -101,7 +101,7 @@ class TileInstance:
     leaf: int
     number: int
     arguments: str
-    """What the launcher of the region passes to that of the tile."""
+    """The arguments with which the launcher of the region calls that of the tile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +135,11 @@ class RegionSource:
     tile: TileSource | None
     time: TileSource | None
     tile_numbers: tuple[str, ...]
-    """What the header's choice of a tile depends on, beside the machine."""
+    """The names of the numbers that decide, beside the machine, which tile the header chooses."""
     leaf_arguments: str
     """The sizes that the cost of a leaf depends on, each with a comma behind it."""
     numbers: tuple[str, ...]
-    """What the choice of a tile or a leaf depends on, beside the machine."""
+    """The names of the numbers that decide, beside the machine, which tile or leaf is chosen."""
     tables: tuple[tuple[Table, str], ...]
     """The constant arrays whose addresses kernels are passed, each with the expression by which that is asked for."""
 
@@ -312,7 +312,7 @@ def _launch(
     computed: list[Local] = []
     addresses: list[str] = []
     does_sweeps = any(p.source is Source.SWEEPS for p in kernel.parameters)
-    given = ("cf_sweeps",) * does_sweeps + (TOGETHER,) * bool(kernel.together)
+    own = ("cf_sweeps",) * does_sweeps + (TOGETHER,) * bool(kernel.together)
     for parameter in kernel.parameters:
         value = _computed(parameter, kernel, nest, types)
         if value is None:
@@ -333,7 +333,7 @@ def _launch(
     # A tile has its own names for its sizes, which host scalars that the nest does not read may have as well.
     used = tuple(a for a in available if a.name not in kernel.constants and mentions(read, a.name))
     sizes = tuple(name for name in kernel.constants if mentions(read, name))
-    numbers = (*((_INSTANCE,) if kernel.constants else ()), *sizes, *given)
+    numbers = (*((_INSTANCE,) if kernel.constants else ()), *sizes, *own)
     return KernelLaunch(
         name=f"{kernel.name}_run",
         kernels=kernels,
@@ -346,7 +346,7 @@ def _launch(
             )
         ),
         sizes=sizes,
-        arguments=(*given, *(a.name for a in used)),
+        arguments=(*own, *(a.name for a in used)),
         extents=extents,
         locals=tuple(computed),
         addresses=tuple(addresses),

@@ -1,6 +1,6 @@
 """All kernels of a program in one C source that needs no nvcc: a plan in, the text out.
 
-    embedded(plan, targets_of("sm_80,sm_90,ptx"), KernelCompiler.find("none", None))
+    embedded(plan, targets_of("sm_80,sm_90,ptx"), KernelCompiler.find("pre,dce", None), "0.1.0").text
 
 The header stays as it is, so that a host program includes the same file and calls the same functions.
 """
@@ -65,7 +65,7 @@ def embedded(
 
     Nothing is embedded that does not assemble.
     """
-    unit = program_unit(plan, with_tables=True)
+    unit = program_unit(plan)
     compiled = tuple(compiler.compile(unit, arch) for arch in targets.archs)
     parts = [Part("elf", each.arch, each.cubin) for each in compiled]
     if targets.has_ptx:

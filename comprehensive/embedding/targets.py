@@ -1,6 +1,8 @@
 """What compiled kernels are for: the text of ``--embed`` in, architectures out.
 
-targets_of("sm_80,sm_90,ptx")      # Targets(("sm_80", "sm_90"), has_ptx=True)
+    targets_of("sm_80,sm_90,ptx")      # Targets(("sm_80", "sm_90"), has_ptx=True)
+
+The names are those that nvcc takes.
 """
 
 from __future__ import annotations

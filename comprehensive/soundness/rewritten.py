@@ -1,16 +1,14 @@
 """Whether passes over PTX leave what kernels compute as it is, tried in the PTX interpreter.
 
-In: the plan of a program and a compiler with passes.  Out: :class:`Rewritten`, a state for each kernel that a pass has
-changed::
+In: the plan of a program and a compiler with passes.  Out: :class:`Rewritten`, which kernels were tried::
 
-    rewritten(plan, KernelCompiler.find("pre,dce", None), "sm_90").kernels["matmul_leaf0"]      # State.HOLDS
+    rewritten(plan, KernelCompiler.find("pre,dce", None), "sm_90").tried      # ("matmul_leaf0", ...)
 
 Each pass is compared with what was before it, on small launches with random data: `comprehensive.ptx.validate`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from comprehensive.codegen.cuda import program_unit
@@ -24,17 +22,22 @@ from comprehensive.soundness.state import State
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """The states of kernels that passes have changed, by symbol; ``reasons`` are of those that do not hold."""
+    """Kernels that passes have changed, by symbol: those that compute what they did, and those that nobody could try.
+
+    ``failures`` say which kernel a pass has spoilt, ``reasons`` why others were not tried.
+    """
 
     passes: str
-    kernels: Mapping[str, State]
-    reasons: tuple[str, ...]
+    tried: tuple[str, ...] = ()
+    untried: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
 
     @property
     def state(self) -> State:
-        """What holds of all of them; of none at all everything does."""
-        found = set(self.kernels.values())
-        return next((s for s in (State.FAILS, State.NOT_CHECKED) if s in found), State.HOLDS)
+        if self.failures:
+            return State.FAILS
+        return State.NOT_CHECKED if self.untried else State.HOLDS
 
 
 def rewritten(plan: ProgramPlan, compiler: KernelCompiler, arch: str) -> Rewritten:
@@ -43,20 +46,19 @@ def rewritten(plan: ProgramPlan, compiler: KernelCompiler, arch: str) -> Rewritt
     ToolError and CompileError as of `KernelCompiler.compile`, but for a pass that changes what a kernel computes: that
     is a state.
     """
-    untried: list[Remark] = []
+    told: list[Remark] = []
     try:
-        compiled = compiler.compile(program_unit(plan), arch, (validated(told=untried.append),))
+        compiled = compiler.compile(program_unit(plan), arch, (validated(told=told.append),))
     except CompileError as error:
         if any(diagnostic.code != CHANGED for diagnostic in error.diagnostics):
             raise
-        reasons = tuple(diagnostic.message for diagnostic in error.diagnostics)
-        return Rewritten(compiler.passes, {"": State.FAILS}, reasons)
-    changed = {
-        r.function for r in compiled.remarks if r.kind is Kind.APPLIED and r.function in compiled.usages
-    }
-    open_ones = {remark.function for remark in untried}
-    states = {
-        symbol: State.NOT_CHECKED if symbol in open_ones else State.HOLDS
-        for symbol in sorted(filter(None, changed))
-    }
-    return Rewritten(compiler.passes, states, tuple(remark.text for remark in untried))
+        return Rewritten(compiler.passes, failures=tuple(d.message for d in error.diagnostics))
+    applied = {remark.function for remark in compiled.remarks if remark.kind is Kind.APPLIED}
+    open_ones = {remark.function for remark in told}
+    changed = sorted(symbol for symbol in compiled.usages if symbol in applied)
+    return Rewritten(
+        compiler.passes,
+        tuple(symbol for symbol in changed if symbol not in open_ones),
+        tuple(symbol for symbol in changed if symbol in open_ones),
+        reasons=tuple(remark.text for remark in told),
+    )

@@ -2,7 +2,7 @@
 
 In: cubins and PTX, each with its architecture.  Out: the bytes of the fatbin, the same for the same input::
 
-    pack(tool, (Part("elf", "sm_80", cubin), Part("ptx", "sm_90", text)))
+    pack((Part("elf", "sm_80", cubin), Part("ptx", "sm_90", text)))
 """
 
 from __future__ import annotations

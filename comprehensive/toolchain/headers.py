@@ -1,6 +1,8 @@
-"""Where the headers of the CUDA runtime are: nvcc in, directories out, as it passes them to the compiler of the host.
+"""Where the headers of the CUDA runtime are: nvcc in, directories out.
 
-include_directories(nvcc)      # (Path("/usr/local/cuda/include"),)
+    include_directories(nvcc)      # (Path("<toolkit>/include"),)
+
+A C compiler that is to read ``cuda_runtime_api.h`` is given these, as nvcc gives them to the compiler of the host.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def test_kernels_with_shuffles_compute_what_they_did(nvcc: Tool) -> None:
     found = rewritten(plan, KernelCompiler.find(SHUFFLES, None), "sm_90")
     assert nvcc.path
     assert found.state is State.HOLDS
-    assert {"jacobi1d_leaf0", "jacobi1d_leaf3"} & set(found.kernels)
+    assert {"jacobi1d_leaf0", "jacobi1d_leaf3"} & set(found.tried)
 
 
 @pytest.mark.toolchain
@@ -57,13 +57,14 @@ def test_a_pass_that_changes_what_is_computed_fails(nvcc: Tool, monkeypatch: pyt
     plan = compile_file(JACOBI, Options(registers="estimate")).plan
     found = rewritten(plan, KernelCompiler.find("dce", None), "sm_90")
     assert found.state is State.FAILS
-    assert "changed what 'jacobi1d" in found.reasons[0]
+    assert "changed what 'jacobi1d" in found.failures[0]
 
 
 def test_one_that_could_not_be_tried_is_not_checked() -> None:
-    found = Rewritten("dce", {"f": State.HOLDS, "g": State.NOT_CHECKED}, ("no launch ended well",))
+    found = Rewritten("dce", ("f",), ("g",), reasons=("no launch ended well",))
     assert found.state is State.NOT_CHECKED
-    assert replace(found, kernels={}).state is State.HOLDS
+    assert replace(found, untried=()).state is State.HOLDS
+    assert replace(found, failures=("changed what 'f' computes",)).state is State.FAILS
 
 
 @pytest.mark.toolchain
@@ -83,5 +84,6 @@ def test_check_tells_of_passes(nvcc: Tool) -> None:
     done = CliRunner().invoke(cli, [*words, SHUFFLES])
     document = json.loads(done.output)
     assert (done.exit_code, document["passes"]["pipeline"]) == (0, SHUFFLES)
-    assert set(document["passes"]["kernels"].values()) == {"holds"}
+    assert (document["passes"]["state"], document["passes"]["not_tried"]) == ("holds", [])
+    assert document["passes"]["tried"]
     assert "no pass 'foo'" in CliRunner().invoke(cli, [*words, "foo"]).output
