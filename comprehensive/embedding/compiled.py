@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from comprehensive.ptx.build import Build
-from comprehensive.ptx.passes.remark import DYNAMIC_BYTES_PER_WARP, Remark
+from comprehensive.ptx.passes.remark import Remark, dynamic_bytes_per_warp
 from comprehensive.ptx.pipeline import Check, rewrite
 from comprehensive.toolchain.assembler import Assembler, find_assembler
 from comprehensive.toolchain.find import Missing, find_tool
@@ -37,8 +37,7 @@ class CompiledKernels:
 
     def bytes_of_a_warp(self, symbol: str) -> int:
         """The dynamic shared memory that a launch of a kernel has to add for each warp of a block."""
-        facts = (fact for remark in self.remarks if remark.function == symbol for fact in remark.facts)
-        return sum(number for name, number in facts if name == DYNAMIC_BYTES_PER_WARP)
+        return dynamic_bytes_per_warp(self.remarks, symbol)
 
 
 @dataclass(frozen=True, slots=True)

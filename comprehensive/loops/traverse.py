@@ -36,6 +36,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.fresh import fresh
+from comprehensive.metafork.substitution import map_stmt_exprs
 
 
 def map_expr(expr: Expr, fn: Callable[[Expr], Expr]) -> Expr:
@@ -57,45 +58,6 @@ def map_expr(expr: Expr, fn: Callable[[Expr], Expr]) -> Expr:
             return fn(replace(expr, arguments=tuple(map_expr(a, fn) for a in expr.arguments)))
         case _:
             assert_never(expr)
-
-
-def map_stmt_exprs(
-    body: tuple[Stmt, ...], fn: Callable[[Expr], Expr], subscript: Callable[[Expr], Expr] | None = None
-) -> tuple[Stmt, ...]:
-    """Apply ``fn`` to every whole expression of the statements: values, conditions, bounds, subscripts.
-
-    The target of an assignment is not itself an expression to ``fn``; its subscripts are, or those to ``subscript``.
-    """
-    return tuple(_map_statement(s, fn, subscript or fn) for s in body)
-
-
-def _map_statement(statement: Stmt, fn: Callable[[Expr], Expr], subscript: Callable[[Expr], Expr]) -> Stmt:
-    def inside(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        return map_stmt_exprs(body, fn, subscript)
-
-    match statement:
-        case Declare():
-            initial = None if statement.initial is None else fn(statement.initial)
-            return replace(statement, dims=tuple(fn(d) for d in statement.dims), initial=initial)
-        case Assign():
-            target = statement.target
-            if isinstance(target, Index):
-                target = replace(target, subscripts=tuple(map(subscript, target.subscripts)))
-            return replace(statement, target=target, value=fn(statement.value))
-        case If():
-            then, otherwise = inside(statement.then), inside(statement.otherwise)
-            return replace(statement, condition=fn(statement.condition), then=then, otherwise=otherwise)
-        case For() | MetaFor():
-            start, bound, step = fn(statement.start), fn(statement.bound), fn(statement.step)
-            return replace(statement, start=start, bound=bound, step=step, body=inside(statement.body))
-        case While() | DoWhile():
-            return replace(statement, condition=fn(statement.condition), body=inside(statement.body))
-        case Block():
-            return replace(statement, body=inside(statement.body))
-        case Break() | Continue():
-            return statement
-        case _:
-            assert_never(statement)
 
 
 def map_indices(body: tuple[Stmt, ...], fn: Callable[[Index], Index]) -> tuple[Stmt, ...]:

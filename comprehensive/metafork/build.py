@@ -4,7 +4,7 @@ In: the values of the parts of a rule, punctuation included.  Out: a node of the
 below for what is part of a node.  Every function is pure but for errors, which go to the sink that the tokens
 carry::
 
-    statement FOR LPAR header RPAR statement  -->  For(...)
+    statement FOR LPAR header RPAR statement  -->  Loop(...)
 """
 
 from __future__ import annotations
@@ -256,13 +256,11 @@ def loop(children: Children) -> Part:
 
 
 def header(children: Children) -> tuple[tuple[Declare | Evaluate, ...], Expr | None, Expr | None, Span]:
-    start, *rest = children
-    first = next(k for k, child in enumerate(rest) if isinstance(child, Token))
-    second = next(k for k, child in enumerate(rest) if k > first and isinstance(child, Token))
-    assert first == 0, "the first part ends with its semicolon"
-    condition = rest[1] if second == 2 else None
+    start, first, *rest = children
+    second = next(k for k, child in enumerate(rest) if isinstance(child, Token))
+    condition = rest[0] if second > 0 else None
     step = rest[second + 1] if second + 1 < len(rest) else None
-    begin = start[0].span if start else rest[0].span
+    begin = start[0].span if start else first.span
     return start, condition, step, begin.to(rest[-1].span)
 
 
@@ -284,12 +282,12 @@ def switch(children: Children) -> Part:
 
 def case_label(children: Children) -> Part:
     span = _span(children)
-    return Part((known(Label(children[1], span)),), span, "label")
+    return Part((known(Label(children[1], span)),), span, "other")
 
 
 def default_label(children: Children) -> Part:
     span = _span(children)
-    return Part((known(Label(None, span)),), span, "label")
+    return Part((known(Label(None, span)),), span, "other")
 
 
 def while_loop(children: Children) -> Part:

@@ -173,7 +173,7 @@ def _needed(file: SourceFile, functions: Sequence[Function]) -> list[Item]:
     found = list(items(_outside(all_tokens, functions)))
     waiting = list(names_in_macros([token for token in all_tokens if token.type == "DIRECTIVE"]))
     for function in functions:
-        waiting += _names(_host_tokens(function)) - {p.name for p in function.parameters}
+        waiting += names_spoken(_host_tokens(function)) - {p.name for p in function.parameters}
     declaring: dict[str, list[int]] = {}
     for number, item in enumerate(found):
         for name in item.declared:
@@ -183,11 +183,11 @@ def _needed(file: SourceFile, functions: Sequence[Function]) -> list[Item]:
         for number in declaring.pop(waiting.pop(), ()):
             if number not in needed:
                 needed.add(number)
-                waiting += _names(found[number].tokens)
+                waiting += names_spoken(found[number].tokens)
     return [found[number] for number in sorted(needed)]
 
 
-def _names(text: Sequence[Token]) -> set[str]:
+def names_spoken(text: Sequence[Token]) -> set[str]:
     """The names in a text, members of structures excepted."""
     return {
         token.text

@@ -1,4 +1,4 @@
-"""Loop headers: the three parts between the parentheses of ``for`` and ``meta_for``, in normal form.
+"""Headers of parallel loops: the three parts between the parentheses of ``meta_for``, in normal form.
 
 In: ``int i = 0; n > i; i = i + 2`` as parsed.  Out: the :class:`Header` with iterator ``i``, start ``0``, relation
 ``<``, bound ``n``, step ``2``.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from comprehensive.diagnostics import Span
 from comprehensive.metafork.ast import Binary, Declare, Expr, IntLiteral, Name, ScalarType, Unary
 from comprehensive.metafork.written import Evaluate, Loop, Sequence, Update, effect, updates
 
@@ -16,15 +15,14 @@ _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 
 
 class Header(NamedTuple):
-    """The fields of a loop; ``type`` is None where the header declares no iterator."""
+    """The fields of a parallel loop."""
 
-    type: ScalarType | None
+    type: ScalarType
     iterator: str
     start: Expr
     relation: str
     bound: Expr
     step: Expr
-    span: Span
 
 
 def parallel_header(loop: Loop) -> Header | None:
@@ -73,7 +71,7 @@ def parallel_header(loop: Loop) -> Header | None:
         )
     if relation is None or increment is None:
         return None
-    return Header(declare.type, name, start, relation, bound, increment, loop.header)
+    return Header(declare.type, name, start, relation, bound, increment)
 
 
 def _several(loop: Loop) -> None:

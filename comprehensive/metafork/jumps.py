@@ -47,18 +47,16 @@ def jumps(body: tuple[Stmt, ...], kind: Jump) -> bool:
     return False
 
 
-def needs_flag(body: tuple[Stmt, ...], kind: Jump) -> bool:
-    """Whether a variable has to say that the rest of a body is passed over."""
-    return _Structured(kind, None).body(body) is None
+def without_jumps(body: tuple[Stmt, ...], kind: Jump, name: Callable[[str], str] | None) -> tuple[Stmt, ...]:
+    """Return the body without jumps to its end; ``name`` gives names that are free.
 
-
-def without_jumps(body: tuple[Stmt, ...], kind: Jump, name: Callable[[str], str]) -> tuple[Stmt, ...]:
-    """The body without jumps to its end; ``name`` gives names that are free."""
-    if not jumps(body, kind):
-        return body
+    Without a ``name`` the body stays as it is where a variable would have to say that its rest is passed over.
+    """
     found = _Structured(kind, None).body(body)
     if found is not None:
         return found
+    if name is None:
+        return body
     flag = name("done")
     flagged = _Structured(kind, flag).body(body)
     assert flagged is not None, "a flag is enough for any jump"

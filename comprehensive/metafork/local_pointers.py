@@ -33,7 +33,7 @@ from comprehensive.metafork.ast import (
     Unary,
     While,
 )
-from comprehensive.metafork.substitution import Part, Substitution, with_expressions, with_operands
+from comprehensive.metafork.substitution import Part, Substitution, map_stmt_exprs, with_operands
 from comprehensive.metafork.walk import assigned_scalars, expressions, names, statements
 
 ZERO = IntLiteral(0)
@@ -74,7 +74,7 @@ def _compared(body: tuple[Stmt, ...], arrays: Container[str]) -> tuple[Stmt, ...
             return found
         return Binary(operator, first.offset or ZERO, second.offset or ZERO, found.span)
 
-    return tuple(with_expressions(statement, put) for statement in body)
+    return map_stmt_exprs(body, put)
 
 
 def place(pointer: Expr) -> Part | None:
@@ -200,12 +200,12 @@ class _Pointers:
                 value = place(statement.value)
                 if value is not None and value.array == pointer.name and not value.subscripts:
                     return replace(statement, target=offset, value=_sum(offset, value.offset))
-                if value is not None and (value.array, value.subscripts) == (part.array, part.subscripts):
-                    return replace(statement, target=offset, value=value.offset or ZERO)
-                self._error(pointer, statement.span, "points into another array later")
-                return replace(statement, target=offset, value=ZERO)
+                found = _offset_in(part, statement.value)
+                if found is None:
+                    self._error(pointer, statement.span, "points into another array later")
+                return replace(statement, target=offset, value=found or ZERO)
             case For(type=None, iterator=name) if name == pointer.name:
-                start, bound = (self._offset_of(e, pointer, part) for e in (statement.start, statement.bound))
+                start, bound = (_offset_in(part, e) for e in (statement.start, statement.bound))
                 if start is None or bound is None:
                     self._error(pointer, statement.span, "counts a loop that begins or ends in another array")
                     return Block((), statement.span)
@@ -222,17 +222,18 @@ class _Pointers:
             case _:
                 return statement
 
-    def _offset_of(self, value: Expr, pointer: Declare, part: Part) -> Expr | None:
-        """Where in its array a pointer is that is said in terms of the array; None where it is in another one."""
-        found = place(value)
-        if found is None or (found.array, found.subscripts) != (part.array, part.subscripts):
-            return None
-        return found.offset or ZERO
-
     def _error(self, pointer: Declare, span: Span, text: str) -> None:
         example = f"{pointer.type.value} *{pointer.name} = a + i*n;"
         help = f"declare it where it points: '{example}', or index the array itself"
         self.sink.error("CF0113", f"the local pointer '{pointer.name}' {text}", span, help=help)
+
+
+def _offset_in(part: Part, pointer: Expr) -> Expr | None:
+    """Return how far a pointer is from the start of a part of an array; None where it is in another one."""
+    found = place(pointer)
+    if found is None or (found.array, found.subscripts) != (part.array, part.subscripts):
+        return None
+    return found.offset or ZERO
 
 
 def _sum(base: Expr, offset: Expr | None) -> Expr:

@@ -93,7 +93,8 @@ def form(loop: Loop, variables: Mapping[str, Variable], name: Callable[[str], st
     before, kind, start = started
     rest = [c for c in conjuncts if c is not counter.conjunct]
     computed: tuple[Declare, ...] = ()
-    if isinstance(start, IntLiteral) and own[counter.iterator].type is ScalarType.INT:
+    declared = own.get(counter.iterator)
+    if isinstance(start, IntLiteral) and declared is not None and declared.type is ScalarType.INT:
         fixed = (counter.bound, *rest)
         every = (
             _computed(d, start, steps, counter, loop.body, fixed) for d in before if isinstance(d, Declare)
@@ -252,12 +253,10 @@ def _is_signed(expression: Expr, variables: Mapping[str, Variable]) -> bool:
         match node:
             case Name(name):
                 variable = variables.get(name)
-                if variable is None or variable.is_pointer or not variable.type.is_integer:
-                    return False
-                if variable.type.wraps or variable.type.is_narrow:
+                if variable is None or variable.is_pointer or not variable.type.is_exact:
                     return False
             case IntLiteral(type=kind):
-                if kind.wraps:
+                if not kind.is_exact:
                     return False
             case Binary("+" | "-" | "*" | "/" | "<" | "<=" | ">" | ">="):
                 pass

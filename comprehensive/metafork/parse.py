@@ -33,7 +33,7 @@ from comprehensive.metafork.check import HostNames, check_function, check_genera
 from comprehensive.metafork.constant_arrays import constant_arrays, constant_arrays_inside, with_tables
 from comprehensive.metafork.constants import constant_value
 from comprehensive.metafork.expression_check import NamesOutside
-from comprehensive.metafork.file_scope import calls_of_regions, mutable_variables
+from comprehensive.metafork.file_scope import calls_of_regions, mutable_variables, names_spoken
 from comprehensive.metafork.file_variables import file_variables
 from comprehensive.metafork.grammar import parse as parse_tokens
 from comprehensive.metafork.host import HostCode, Surroundings, host_code
@@ -207,7 +207,7 @@ class _FunctionReader:
 
         What host code changes and no region reads is not among them: the launcher has a copy that lives on.
         """
-        spoken = _names_spoken(body)
+        spoken = names_spoken(body)
         alone = {
             token.text
             for before, token, after in zip((None, *host), host, (*host[1:], None), strict=False)
@@ -216,7 +216,7 @@ class _FunctionReader:
                 (after is not None and after.type in _CHANGES)
                 or (before is not None and before.type == "INCDEC")
             )
-        } - _names_spoken([token for token, left in zip(body, host, strict=True) if token is not left])
+        } - names_spoken([token for token, left in zip(body, host, strict=True) if token is not left])
         return [v for name, v in self._variables.items() if name in spoken - alone and name not in own]
 
     def _pointers(
@@ -588,15 +588,6 @@ def _report_copies(functions: Sequence[Function], sink: DiagnosticSink) -> None:
 
 _CHANGES = frozenset(("ASSIGN", "COMPOUND", "INCDEC"))
 """What stands behind a scalar that a statement changes."""
-
-
-def _names_spoken(tokens: Sequence[Token]) -> set[str]:
-    """The names in a text that are no members of structures."""
-    return {
-        token.text
-        for before, token in zip((None, *tokens), tokens, strict=False)
-        if token.type == "NAME" and (before is None or before.type != "DOT")
-    }
 
 
 def _report_lost_values(parameters: Sequence[Parameter], host: Sequence[Token], changed: Changes) -> None:

@@ -60,10 +60,12 @@ def region_body(
         body: tuple[Stmt, ...] = parse("region", inside, end) or ()
         deep = too_deep(body, MAXIMUM_DEPTH)
         if deep is None:
-            body = without_initialisers(
-                sequenced(body, variables, name, sink, has_parallel=has_parallel), name, sink
-            )
-            deep = too_deep_in_tree(body)
+            try:
+                body = sequenced(body, variables, name, sink, has_parallel=has_parallel)
+                body = without_initialisers(body, name, sink)
+                deep = too_deep_in_tree(body)
+            except RecursionError:  # each of many jumps and labels in a row is a level of its own
+                deep = inside[0].span
         if deep is None:
             return body
     sink.error(

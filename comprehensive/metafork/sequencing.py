@@ -41,7 +41,7 @@ from comprehensive.metafork.ast import (
     While,
 )
 from comprehensive.metafork.headers import parallel_header
-from comprehensive.metafork.jumps import jumps, needs_flag, negated, without_jumps
+from comprehensive.metafork.jumps import jumps, negated, without_jumps
 from comprehensive.metafork.loop_forms import Variable, counted_while, form
 from comprehensive.metafork.sizes import size_of
 from comprehensive.metafork.substitution import Part, Substitution, with_operands
@@ -212,7 +212,7 @@ class _Sequencer:
                 written = self._written(update, before)
                 self.after = None
                 if written is not None:
-                    before.append(replace(written, span=update.span, atomic=evaluate.atomic))
+                    before.append(replace(written, atomic=evaluate.atomic))
                 return [*before, *after]
             case _ if evaluate.atomic:
                 text = "meta_atomic stands before the update of one element"
@@ -268,11 +268,11 @@ class _Sequencer:
             return []
         inner = self._inner()
         start = self._pure(header.start)
-        iterator = inner._entered(header.iterator, Variable(header.type or ScalarType.INT))
+        iterator = inner._entered(header.iterator, Variable(header.type))
         bound, step = inner._pure(header.bound), inner._pure(header.step)
         body = inner._inner().body(without_jumps(self._chained(loop.body), Continue, self.name))
         fields = (iterator, start, header.relation, bound, step, body, loop.span)
-        return [MetaFor(header.type or ScalarType.INT, *fields)]
+        return [MetaFor(header.type, *fields)]
 
     def _pure(self, expression: Expr) -> Expr:
         """An expression without effects."""
@@ -330,8 +330,7 @@ class _Sequencer:
     ) -> tuple[Stmt, ...]:
         """The body of a loop between what its header adds."""
         body = self._chained(body)
-        if last or self.outermost or not needs_flag(body, Continue):
-            body = without_jumps(body, Continue, self.name)
+        body = without_jumps(body, Continue, self.name if last or self.outermost else None)
         return self._inner(self.outermost).body((*first, *body, *last))
 
     def _chained(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
@@ -339,12 +338,16 @@ class _Sequencer:
         result: list[Stmt] = []
         for statement in body:
             match known(statement):
-                case Switch(value) as switch if jumps(self._chained(switch.body), Continue):
+                case Switch(value) as switch:
+                    inner = self._chained(switch.body)
+                    if not jumps(inner, Continue):
+                        result.append(statement)
+                        continue
                     if effect(value) is not None:
                         text = "the value of a switch with 'continue' in it has effects"
                         help = "compute it into a variable before the switch"
                         self.sink.error("CF0112", text, value.span, help=help)
-                    result += self._chained(chain(switch, self.name))
+                    result += chain(replace(switch, body=inner), self.name)
                 case If(_, then, otherwise):
                     changed = replace(statement, then=self._chained(then), otherwise=self._chained(otherwise))
                     result.append(changed)
@@ -390,10 +393,10 @@ class _Sequencer:
                 return self._updated(expression, before)
             case Sequence(first, value, then):
                 if first is not None:
-                    self._at_once(first, before)
-                if then is None:
-                    return self._expression(value, before)
+                    self._now(first, before)
                 found = self._expression(value, before)
+                if then is None:
+                    return found
                 target = found if then.target is value else then.target
                 return self._stepped(found, replace(then, target=target), before)
             case SizeOf():
@@ -419,23 +422,12 @@ class _Sequencer:
             case _:
                 return with_operands(expression, lambda operand: self._expression(operand, before))
 
-    def _now(self, expression: Expr, before: list[Stmt]) -> Expr:
+    def _now(self, expression: Expr | Update, before: list[Stmt]) -> Expr:
         """The value of an expression all of whose effects come before what follows."""
         kept, self.after = self.after, None
         found = self._expression(expression, before)
         self.after = kept
         return found
-
-    def _at_once(self, expression: Expr | Update, before: list[Stmt]) -> None:
-        """The effects of an expression whose value is dropped."""
-        kept, self.after = self.after, None
-        match expression:
-            case Update():
-                written = self._written(expression, before)
-                before += [] if written is None else [written]
-            case _:
-                self._expression(expression, before)
-        self.after = kept
 
     def _updated(self, update: Update, before: list[Stmt]) -> Expr:
         """The value of ``x = e`` after it is done: that of ``x``, or ``e`` where any type has that number."""

@@ -58,36 +58,39 @@ def with_operands(expression: Expr, change: Callable[[Expr], Expr]) -> Expr:
             assert_never(expression)
 
 
-def with_expressions(statement: Stmt, change: Callable[[Expr], Expr]) -> Stmt:
-    """The statement with all expressions in it changed; what is assigned stays a variable or an element."""
+def map_stmt_exprs(
+    body: tuple[Stmt, ...], fn: Callable[[Expr], Expr], subscript: Callable[[Expr], Expr] | None = None
+) -> tuple[Stmt, ...]:
+    """Apply ``fn`` to every whole expression of the statements: values, conditions, bounds, subscripts.
 
-    def all_of(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        return tuple(with_expressions(inner, change) for inner in body)
+    The target of an assignment is not itself an expression to ``fn``; its subscripts are, or those to ``subscript``.
+    """
+    return tuple(_map_statement(s, fn, subscript or fn) for s in body)
+
+
+def _map_statement(statement: Stmt, fn: Callable[[Expr], Expr], subscript: Callable[[Expr], Expr]) -> Stmt:
+    def inside(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        return map_stmt_exprs(body, fn, subscript)
 
     match statement:
-        case Declare(dims=dims, initial=initial):
-            value = None if initial is None else change(initial)
-            return replace(statement, dims=tuple(map(change, dims)), initial=value)
-        case Assign(target=target, value=value):
-            written = change(target)
-            assert isinstance(written, Name | Index), "what is written stays what can be written"
-            return replace(statement, target=written, value=change(value))
-        case If(condition, then, otherwise):
-            return replace(
-                statement, condition=change(condition), then=all_of(then), otherwise=all_of(otherwise)
-            )
+        case Declare():
+            initial = None if statement.initial is None else fn(statement.initial)
+            return replace(statement, dims=tuple(fn(d) for d in statement.dims), initial=initial)
+        case Assign():
+            target = statement.target
+            if isinstance(target, Index):
+                target = replace(target, subscripts=tuple(map(subscript, target.subscripts)))
+            return replace(statement, target=target, value=fn(statement.value))
+        case If():
+            then, otherwise = inside(statement.then), inside(statement.otherwise)
+            return replace(statement, condition=fn(statement.condition), then=then, otherwise=otherwise)
         case For() | MetaFor():
-            return replace(
-                statement,
-                start=change(statement.start),
-                bound=change(statement.bound),
-                step=change(statement.step),
-                body=all_of(statement.body),
-            )
-        case While(condition, body) | DoWhile(body, condition):
-            return replace(statement, condition=change(condition), body=all_of(body))
-        case Block(body):
-            return replace(statement, body=all_of(body))
+            start, bound, step = fn(statement.start), fn(statement.bound), fn(statement.step)
+            return replace(statement, start=start, bound=bound, step=step, body=inside(statement.body))
+        case While() | DoWhile():
+            return replace(statement, condition=fn(statement.condition), body=inside(statement.body))
+        case Block():
+            return replace(statement, body=inside(statement.body))
         case Break() | Continue():
             return statement
         case _:

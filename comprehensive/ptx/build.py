@@ -3,7 +3,7 @@
 In: what is known of the build.  Out: what kernels take, as ptxas counts it::
 
     build = Build(find_assembler(), limits=Limits(registers=64), flags=("--maxrregcount=64",))
-    build.usage(module, module.functions["matmul"]).spill_store_bytes      # 232; None without an assembler
+    build.usage(module, module.functions["matmul"])      # Usage(...); None without an assembler
 
 A :class:`Build` without an assembler is that of a pass which runs by itself: what it asks is then not known.
 """
@@ -101,8 +101,9 @@ class Build:
         if self.assembler is None or not function.is_kernel:
             return None
         changed = module.with_functions({function.symbol: function})
+        alone = _only(changed, function.symbol)
         # Other kernels are nothing to this one, unless it launches or names them.
-        for candidate in (_only(changed, function.symbol), changed):
+        for candidate in (alone,) if len(alone.items) == len(changed.items) else (alone, changed):
             found = self.usages(candidate)
             if function.symbol in found:
                 return found[function.symbol]

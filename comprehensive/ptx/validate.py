@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from comprehensive.diagnostics import CompileError
 from comprehensive.ptx.interpreter import run as interpret
 from comprehensive.ptx.module import Function, Module
-from comprehensive.ptx.passes.remark import DYNAMIC_BYTES_PER_WARP, Kind, Remark
+from comprehensive.ptx.passes.remark import Kind, Remark, dynamic_bytes_per_warp
 from comprehensive.ptx.pipeline import Check, Stage, pass_error
 
 CHANGED = "CF1025"
@@ -83,9 +83,7 @@ def _fault(stage: Stage, kernel: Function, draw: np.random.Generator) -> str | N
 
 def _added_shared_bytes(stage: Stage, kernel: Function, block: Sequence[int]) -> int:
     """What a launch adds to the dynamic shared memory of a block, as the remarks of the pass ask for."""
-    facts = (fact for remark in stage.remarks if remark.function == kernel.symbol for fact in remark.facts)
-    a_warp = sum(number for name, number in facts if name == DYNAMIC_BYTES_PER_WARP)
-    return a_warp * -(-prod(block) // 32)
+    return dynamic_bytes_per_warp(stage.remarks, kernel.symbol) * -(-prod(block) // 32)
 
 
 def _run(

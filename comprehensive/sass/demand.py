@@ -30,7 +30,7 @@ class Demand:
     local_store_bytes: float
     local_load_bytes: float
     global_bytes: float
-    """That its lanes ask for, wherever they come from."""
+    """The bytes that its lanes ask for, wherever they come from."""
 
 
 def demand_of(function: SassFunction, weights: Sequence[Sequence[float]], device: Device) -> Demand:

@@ -1,4 +1,4 @@
-"""What is wrong with a file that is to be read as machine code."""
+"""What is wrong with a file of machine code, or with a question about it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from comprehensive.diagnostics import CompileError, Diagnostic, Severity
 
 
 class SassError(CompileError):
-    """The bytes cannot be read as SASS; carries one diagnostic that says why and what to do."""
+    """A file that cannot be read as SASS, or a question that has no answer; its diagnostic says why and what to do."""
 
     def __init__(self, code: str, message: str, help: str) -> None:
         super().__init__((Diagnostic(Severity.ERROR, code, message, None, help=help),))

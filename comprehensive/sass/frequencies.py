@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from math import prod
 
+from comprehensive.ptx.analysis.graphs import reverse_postorder
 from comprehensive.sass.errors import SassError
 from comprehensive.sass.flow import Flow
 from comprehensive.sass.function import SassFunction
@@ -96,15 +97,5 @@ def _callees(function: SassFunction, number: int) -> list[tuple[int, int]]:
 
 def _callers_first(function: SassFunction) -> tuple[int, ...]:
     """Procedures that the kernel reaches, each before what it calls, except for recursion."""
-    order: list[int] = []
-    seen: set[int] = set()
-
-    def visit(number: int) -> None:
-        seen.add(number)
-        for _, callee in _callees(function, number):
-            if callee not in seen:
-                visit(callee)
-        order.append(number)
-
-    visit(0)
-    return tuple(reversed(order))
+    numbers = range(len(function.procedures))
+    return reverse_postorder([[callee for _, callee in _callees(function, n)] for n in numbers], 0)

@@ -13,8 +13,6 @@ from functools import cached_property
 from comprehensive.sass.flow import Flow
 from comprehensive.sass.instruction import Instruction
 
-NO_LOOP = -1
-
 
 @dataclass(frozen=True, slots=True)
 class LoopName:
@@ -25,7 +23,7 @@ class LoopName:
     loop: int
     """Its number in ``flow.loops`` of the procedure."""
     address: int
-    """Of the first instruction of its header."""
+    """The address of the first instruction of its header."""
     depth: int
 
 

@@ -19,7 +19,6 @@ Space = Literal["global", "shared", "local"]
 Action = Literal["load", "store", "update"]
 
 LOAD_STORE = "load_store"
-GLOBAL = "global"
 WORD_BYTES = 4
 
 _SHUFFLE = "SHFL"
@@ -43,7 +42,7 @@ class Work:
 
     ``pipe`` is :data:`LOAD_STORE` or a name of ``throughput_per_clock_per_sm``, None for issue alone; ``latency`` the
     name of the device's number that says when its results are there, where that is unknown and it is no access;
-    :data:`GLOBAL` stands for the end of asynchronous copies out of global memory.
+    ``global`` stands for the end of asynchronous copies out of global memory.
     """
 
     pipe: str | None

@@ -48,7 +48,7 @@ class Prediction:
     """Bounds of a launch, in cycles of the multiprocessors; the largest is the prediction."""
 
     issue_cycles: float
-    """Of the scheduler or pipe that is busy the longest."""
+    """The cycles of the scheduler or pipe that is busy the longest."""
     latency_cycles: float
     memory_cycles: float
     busiest: str
@@ -56,14 +56,14 @@ class Prediction:
     pipe_cycles: Mapping[str, float]
     """Busy cycles of schedulers (:data:`ISSUE`) and pipes of a multiprocessor."""
     warp_cycles: float
-    """Of one warp that waits for itself alone."""
+    """The cycles of one warp that waits for itself alone."""
     local_cycles: float
-    """Of the traffic of local memory with the second-level cache."""
+    """The cycles of the traffic of local memory with the second-level cache."""
     rounds: int
     """How often a multiprocessor is filled with blocks."""
     occupancy: Occupancy
     global_bytes_in_flight: float
-    """Of a multiprocessor, on average: what its warps ask of global memory, over the time until it comes."""
+    """What the warps of a multiprocessor ask of global memory, on average over the time until it comes."""
 
     @property
     def cycles(self) -> float:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from statistics import correlation
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,9 @@ def rank_correlation(rows: Sequence[Compared]) -> float:
     """
     predicted = _ranks([row.predicted for row in rows])
     measured = _ranks([row.measured for row in rows])
-    mean = (len(rows) + 1) / 2
-    together = sum((p - mean) * (m - mean) for p, m in zip(predicted, measured, strict=True))
-    spread = sqrt(sum((p - mean) ** 2 for p in predicted) * sum((m - mean) ** 2 for m in measured))
-    if not spread:
+    if len(set(predicted)) < 2 or len(set(measured)) < 2:
         raise ValueError("a rank correlation needs at least two different values in each column")
-    return together / spread
+    return correlation(predicted, measured)
 
 
 def regret(rows: Sequence[Compared], kept: int = 1) -> float:

@@ -68,9 +68,9 @@ def _reason(said: str) -> str:
     return "; ".join(errors) or said.strip()
 
 
-def find_disassembler(cuda_path: str | None = None, *, cache: Cache | None = None) -> Disassembler:
+def find_disassembler(cuda_path: str | None = None) -> Disassembler:
     """Return nvdisasm; ToolError with the places where it was looked for where there is none."""
     found = find_tool("nvdisasm", cuda_path)
     if isinstance(found, Missing):
         raise ToolError(f"reading SASS needs nvdisasm\n{found.explain()}\nhelp: {found.help}")
-    return Disassembler(load_tool(found), cache or Cache.default())
+    return Disassembler(load_tool(found), Cache.default())

@@ -32,6 +32,11 @@ class Usage:
     spill_load_bytes: int
 
     @property
+    def spill_bytes(self) -> int:
+        """How many bytes of registers are stored to local memory and loaded again."""
+        return self.spill_store_bytes + self.spill_load_bytes
+
+    @property
     def name(self) -> str:
         """The name in the source: the symbol itself for ``extern "C"``, else without scopes and types."""
         return simple_name(self.symbol)

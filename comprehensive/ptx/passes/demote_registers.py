@@ -19,7 +19,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from comprehensive.machine.device import Device
-from comprehensive.machine.occupancy import occupancy
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.build import ALONE, LEAST_REGISTERS, MOST_REGISTERS, Build, tuning_of, with_cap
 from comprehensive.ptx.module import Function, Module
@@ -108,7 +107,7 @@ class _Made:
 
     @property
     def spilled(self) -> int:
-        return self.usage.spill_store_bytes + self.usage.spill_load_bytes
+        return self.usage.spill_bytes
 
 
 class _Search:
@@ -172,13 +171,12 @@ class _Search:
         return self._best(alone, *found, words)
 
     def _target_of(self, free: Usage, device: Device) -> int | str:
-        spills = free.spill_store_bytes + free.spill_load_bytes
         if self._settings.target != NEXT_CLIFF:
             target = int(self._settings.target)
-            if free.registers_per_thread <= target and not spills:
+            if free.registers_per_thread <= target and not free.spill_bytes:
                 return f"it takes {free.registers_per_thread}, not more than {target}"
             return min(target, free.registers_per_thread)
-        if spills:
+        if free.spill_bytes:
             # It has all that it may have, and they are not enough.
             return free.registers_per_thread
         stated = tuning_of(self._function, self._build.limits)
@@ -187,26 +185,18 @@ class _Search:
         cliffs = cliffs_below(free, self._build.threads_of(self._function), device)
         if not cliffs:
             return f"with fewer than {free.registers_per_thread} no more blocks fit a multiprocessor"
-        return cliffs[0][0]
+        return cliffs[0]
 
     def _most_slots(self, room: Room, free: Usage, device: Device) -> int:
         """To get to a cliff is of use only where the slots leave room for the blocks."""
         if self._settings.target != NEXT_CLIFF:
             return room.slots
-        threads = self._build.threads_of(self._function)
-        blocks = occupancy(
-            device,
-            threads_per_block=threads,
-            registers_per_thread=self._target,
-            shared_bytes_per_block=free.shared_bytes,
-        ).blocks_per_sm
         return most_slots(
             room,
             device,
-            threads=threads,
+            threads=self._build.threads_of(self._function),
             registers=self._target,
             shared_bytes=free.shared_bytes,
-            blocks=blocks,
         )
 
     def _best(self, alone: _Made, room: Room, planner: Planner, words: int) -> _Made | str:

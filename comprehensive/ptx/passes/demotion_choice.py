@@ -2,7 +2,7 @@
 
 In: values, the pressure, and how many words may be live.  Out: the values to demote::
 
-    choose(values, analyses.pressure.variant, 64, Strategy.PRESSURE)
+    choose(values, analyses.pressure.variant, 64, Strategy.PRESSURE, analyses.flow)
 
     ==========  ====================================================================================
     pressure    most steps relieved where too much is live, for each word moved
@@ -47,7 +47,7 @@ def choose(
     for value in _of_paper(values, strategy, flow):
         if words.max(initial=0) <= target:
             break
-        _relieve(words, value, -value.words)
+        relieve(words, value, -value.words)
         taken.append(value)
     return tuple(taken)
 
@@ -70,7 +70,7 @@ def _by_pressure(values: Sequence[Value], pressure: Sequence[int], target: int) 
             break
         is_left[best] = False
         taken.append(best)
-        _relieve(words, values[best], -values[best].words)
+        relieve(words, values[best], -values[best].words)
     return tuple(values[each] for each in _needed(values, taken, words, target))
 
 
@@ -79,15 +79,16 @@ def _needed(values: Sequence[Value], taken: Sequence[int], words: Words, target:
     limit = max(target, int(words.max(initial=0)))
     dropped: set[int] = set()
     for each in sorted(taken, key=lambda number: (-values[number].cost, number)):
-        _relieve(words, values[each], values[each].words)
+        relieve(words, values[each], values[each].words)
         if words.max(initial=0) <= limit:
             dropped.add(each)
         else:
-            _relieve(words, values[each], -values[each].words)
+            relieve(words, values[each], -values[each].words)
     return (each for each in taken if each not in dropped)
 
 
-def _relieve(words: Words, value: Value, by: int) -> None:
+def relieve(words: Words, value: Value, by: int) -> None:
+    """Add so many words to the pressure wherever the register of a value is free."""
     for begin, end in value.relieved:
         words[begin:end] += by
 

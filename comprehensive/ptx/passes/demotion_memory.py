@@ -22,8 +22,10 @@ from comprehensive.ptx.build import Build, tuning_of
 from comprehensive.ptx.flow import Flow, flow_of
 from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.passes.demotion_code import DYNAMIC, LANES, SLOT_BYTES, STATIC, Region
+from comprehensive.ptx.statements import Declaration, Directive
 from comprehensive.toolchain.usage import Usage
 
+_NAME = re.compile(r"[%$A-Za-z_][\w$]*")
 # What a kernel may declare, on every architecture (ptxas 13.0: "uses too much shared data (... max)").
 _STATIC_BYTES = 48 * 1024
 _SIZES = frozenset({"%total_smem_size", "%aggr_smem_size", "%dynamic_smem_size"})
@@ -70,22 +72,19 @@ def rooms_of(
     return "no .maxntid says how many threads a block has, and so how much memory slots take"
 
 
-def most_slots(
-    room: Room, device: Device, *, threads: int, registers: int, shared_bytes: int, blocks: int
-) -> int:
-    """How many slots leave as many blocks on a multiprocessor; at most those that there is room for."""
-    slots = room.slots
-    while slots > 0:
-        held = occupancy(
+def most_slots(room: Room, device: Device, *, threads: int, registers: int, shared_bytes: int) -> int:
+    """How many slots leave as many blocks on a multiprocessor as none do; at most those that there is room for."""
+
+    def blocks(slots: int) -> int:
+        return occupancy(
             device,
             threads_per_block=threads,
             registers_per_thread=registers,
             shared_bytes_per_block=shared_bytes + slots * room.warps * SLOT_BYTES,
-        )
-        if held.blocks_per_sm >= blocks:
-            break
-        slots -= 1
-    return slots
+        ).blocks_per_sm
+
+    least = blocks(0)
+    return next(slots for slots in range(room.slots, -1, -1) if blocks(slots) >= least)
 
 
 def call_obstacle(function: Function, module: Module) -> str | None:
@@ -136,12 +135,9 @@ def _dynamic_arrays(flow: Flow, module: Module) -> Iterator[str]:
 
 
 def _unused(name: str, function: Function, module: Module) -> str:
-    taken = {*module.names, *(word for s in function.body if hasattr(s, "text") for word in _words(s))}
+    texts = (s.text for s in function.body if isinstance(s, Declaration | Directive))
+    taken = {*module.names, *(word for text in texts for word in _NAME.findall(text))}
     found, number = name, 2
     while found in taken:
         found, number = f"{name}_{number}", number + 1
     return found
-
-
-def _words(statement: object) -> list[str]:
-    return re.findall(r"[A-Za-z_$%][\w$]*", getattr(statement, "text", ""))

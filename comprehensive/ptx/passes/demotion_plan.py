@@ -19,7 +19,7 @@ import numpy as np
 
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.module import Function
-from comprehensive.ptx.passes.demotion_choice import Strategy, choose
+from comprehensive.ptx.passes.demotion_choice import Strategy, choose, relieve
 from comprehensive.ptx.passes.demotion_code import Region, demoted_body
 from comprehensive.ptx.passes.demotion_slots import Slots, slots_of
 from comprehensive.ptx.passes.demotion_values import Value, Values, values_of
@@ -115,6 +115,5 @@ class Planner:
     def _words(self, values: Sequence[Value]) -> int:
         left = np.array(self.pressure, np.int64)
         for value in values:
-            for begin, end in value.relieved:
-                left[begin:end] -= value.words
+            relieve(left, value, -value.words)
         return int(left.max(initial=0))

@@ -19,7 +19,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from comprehensive.ptx.analysis.analyses import Analyses
-from comprehensive.ptx.analysis.cfg import Block
 from comprehensive.ptx.flow import Flow, Register
 from comprehensive.ptx.module import bytes_of
 from comprehensive.ptx.passes.expressions import scope_depths
@@ -134,10 +133,10 @@ def _value(analyses: Analyses, register: Register, steps: Sequence[int], window:
         loaded, stored, kept = _of_block(flow, register.number, accesses, window)
         is_read_later = bool(analyses.liveness.live_out[number] >> register.number & 1)
         reloads += loaded
-        stores += _needed(flow, cfg.blocks[number], loaded, stored, is_read_later)
+        stores += _needed(flow, loaded, stored, is_read_later)
         held += kept
-    words = max(1, bytes_of(register.type) // 4)
-    times = [ROUNDS ** analyses.loops.depth(block) for block in range(len(cfg.blocks))]
+    words = register.words
+    times = {block: ROUNDS ** analyses.loops.depth(block) for block in in_block}
     return Value(
         register,
         words,
@@ -176,9 +175,7 @@ def _of_block(
     return loaded, stored, held
 
 
-def _needed(
-    flow: Flow, block: Block, loaded: Sequence[int], stored: Sequence[int], is_read_later: bool
-) -> Iterator[int]:
+def _needed(flow: Flow, loaded: Sequence[int], stored: Sequence[int], is_read_later: bool) -> Iterator[int]:
     """Yield the stores whose slot is read.
 
     At the ends of blocks a slot is read later exactly where the register is: the first use of a block loads.

@@ -134,14 +134,15 @@ def gated(
 
 def _refusal(before: Module, old: Function, after: Module, new: Function, build: Build) -> str | None:
     """Return why a kernel takes too many registers; None where it does not."""
-    one, two = build.usage(before, old), build.usage(after, new)
+    one = build.usage(before, old)
+    two = None if one is None else build.usage(after, new)
     if one is None or two is None:
         gate = RegisterGate.of(Analyses(old, before), build)
         # Passes have asked for themselves; behind them only what is certain counts.
         is_beyond = predicted_registers(Analyses(new, after)) > gate.registers + PREDICTION_ERROR
         return gate.why if is_beyond else None
-    if _spilled(two) > _spilled(one):
-        return f"ptxas spills {_spilled(two)} bytes of it, not {_spilled(one)}"
+    if two.spill_bytes > one.spill_bytes:
+        return f"ptxas spills {two.spill_bytes} bytes of it, not {one.spill_bytes}"
     threads, device = build.threads_of(old), _device(build, before)
     blocks, fewer = (_blocks(device, threads, usage) for usage in (one, two))
     if fewer >= blocks or fewer * -(-threads // device.warp_threads) >= _ENOUGH_WARPS:
@@ -159,10 +160,6 @@ def _blocks(device: Device, threads: int, usage: Usage) -> int:
         registers_per_thread=usage.registers_per_thread,
         shared_bytes_per_block=usage.shared_bytes,
     ).blocks_per_sm
-
-
-def _spilled(usage: Usage) -> int:
-    return usage.spill_store_bytes + usage.spill_load_bytes
 
 
 def _device(build: Build, module: Module | None) -> Device:

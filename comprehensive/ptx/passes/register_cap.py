@@ -63,7 +63,7 @@ class RegisterCap(FunctionPass):
         cliffs = cliffs_below(free, build.threads_of(function), device)
         if len(cliffs) < self.down:
             return f"there are {len(cliffs)} cliffs below the {free.registers_per_thread} registers that it takes"
-        return cliffs[self.down - 1][0]
+        return cliffs[self.down - 1]
 
 
 def is_register_count(text: str) -> bool:
@@ -71,13 +71,11 @@ def is_register_count(text: str) -> bool:
     return text.isascii() and text.isdigit() and LEAST_REGISTERS <= int(text) <= MOST_REGISTERS
 
 
-def cliffs_below(free: Usage, threads: int, device: Device) -> tuple[tuple[int, int], ...]:
-    """The registers with which more blocks fit than now, and how many blocks, the most registers first."""
+def cliffs_below(free: Usage, threads: int, device: Device) -> tuple[int, ...]:
+    """The numbers of registers with which more blocks fit than now, the greatest first."""
     cliffs = register_cliffs(device, threads_per_block=threads, shared_bytes_per_block=free.shared_bytes)
     return tuple(
-        (registers, blocks)
-        for registers, blocks in cliffs
-        if LEAST_REGISTERS <= registers < free.registers_per_thread
+        registers for registers, _ in cliffs if LEAST_REGISTERS <= registers < free.registers_per_thread
     )
 
 
@@ -85,7 +83,8 @@ def limit_remark(ptx_pass: FunctionPass, function: Function, registers: int, usa
     """Return the remark that a kernel has a limit of registers, with what it takes then where that is known."""
     if usage is None:
         return Remark(Kind.APPLIED, ptx_pass.name, function.symbol, None, f".maxnreg {registers}")
-    spilled = usage.spill_store_bytes + usage.spill_load_bytes
-    text = f".maxnreg {registers}: {usage.registers_per_thread} registers, {spilled} bytes of spills"
-    facts = (("registers_per_thread", usage.registers_per_thread), ("spill_bytes", spilled))
+    text = (
+        f".maxnreg {registers}: {usage.registers_per_thread} registers, {usage.spill_bytes} bytes of spills"
+    )
+    facts = (("registers_per_thread", usage.registers_per_thread), ("spill_bytes", usage.spill_bytes))
     return Remark(Kind.APPLIED, ptx_pass.name, function.symbol, None, text, facts)

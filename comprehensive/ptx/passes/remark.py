@@ -6,6 +6,7 @@ str(Remark(APPLIED, "dce", "matmul", span, "removed 'mov.u32 %r1, 4;'"))
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -41,6 +42,12 @@ class Remark:
         place = "" if self.span is None else f"{self.span}: "
         where = f" in {self.function}" if self.span is None and self.function is not None else ""
         return f"{place}remark: {self.pass_name}{where}: {self.text} [{self.kind.value}]"
+
+
+def dynamic_bytes_per_warp(remarks: Iterable[Remark], kernel: str) -> int:
+    """Return the dynamic shared memory that a launch of a kernel has to add for each warp of a block."""
+    facts = (fact for remark in remarks if remark.function == kernel for fact in remark.facts)
+    return sum(number for name, number in facts if name == DYNAMIC_BYTES_PER_WARP)
 
 
 def to_json(remark: Remark) -> dict[str, Any]:

@@ -43,17 +43,19 @@ class SharedSpills(FunctionPass):
         after = None if why is not None else build.usage(module, changed)
         if why is None and after is None:
             why = "ptxas rejects the pragma here, as beside dynamic shared memory and in separate compilation"
-        if before is not None and after is not None and _spilled(after) >= _spilled(before):
-            why = f"{_spilled(after)} bytes would still go to local memory: shared memory does not hold more"
+        if before is not None and after is not None and after.spill_bytes >= before.spill_bytes:
+            why = (
+                f"{after.spill_bytes} bytes would still go to local memory: shared memory does not hold more"
+            )
         if why is not None or before is None or after is None:
             return None, (self.missed(function, None, f"spills stay where they are: {why}"),)
         text = (
-            f"{_spilled(before)} bytes of spills to local memory are {_spilled(after)} now, "
+            f"{before.spill_bytes} bytes of spills to local memory are {after.spill_bytes} now, "
             f"with {after.shared_bytes} bytes of shared memory, not {before.shared_bytes}"
         )
         facts = (
             ("registers_per_thread", after.registers_per_thread),
-            ("spill_bytes", _spilled(after)),
+            ("spill_bytes", after.spill_bytes),
             ("static_shared_bytes", after.shared_bytes - before.shared_bytes),
         )
         return changed, (Remark(Kind.APPLIED, self.name, function.symbol, None, text, facts),)
@@ -63,12 +65,8 @@ class SharedSpills(FunctionPass):
             return "it has the pragma"
         if before is None:
             return "there is no assembler that says how many there are"
-        if not _spilled(before):
+        if not before.spill_bytes:
             return "there are none"
         if tuning_of(function, build.limits).threads is None:
             return "no .maxntid says how many threads share the memory, and ptxas would take it all"
         return None
-
-
-def _spilled(usage: Usage) -> int:
-    return usage.spill_store_bytes + usage.spill_load_bytes
