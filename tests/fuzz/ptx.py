@@ -101,7 +101,7 @@ def _report(finding: Finding, text: str, ptxas: Tool | None, orders: Sequence[in
 
 def shrunk(text: str, still: Callable[[str], bool], end: float) -> str:
     """Cut as many lines as can be, first whole kernels, while ``still`` holds."""
-    for kernel in re.findall(r"^\.visible \.entry [\s\S]*?^\}\n", text, re.MULTILINE):
+    for kernel in re.findall(r"^\.visible \.entry (?:(?!^\.visible)[\s\S])*", text, re.MULTILINE):
         if still(text.replace(kernel, "")):
             text = text.replace(kernel, "")
     lines = text.splitlines(keepends=True)

@@ -101,10 +101,6 @@ def rings_of(
             continue
         if len(sources) > 1:
             why_not[shuffle.step] = _NO_RING.format("it comes from several loads")
-        elif neighbours.is_written_before(shuffle.step):
-            why_not[shuffle.step] = _NO_RING.format("a lane may have written there")
-        elif neighbours.is_ordered_before(shuffle.step):
-            why_not[shuffle.step] = _NO_RING.format("a lane may have waited for what is there")
         else:
             kind = code.text.replace(f".v{code.vector}", "")
             groups[rows[shuffle.step], sources.pop(), kind].append(shuffle)

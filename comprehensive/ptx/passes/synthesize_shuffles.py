@@ -189,6 +189,8 @@ class _Search:
             indices = self._indices(step, neighbour.wraps)
             if neighbour.lanes and not self._converges(step):
                 why = "lanes may come to it in different rounds of a loop"
+            elif neighbour.lanes and self._neighbours.knows_more(step):
+                why = "a lane may have written there, or waited for it, since the lanes have met"
             elif neighbour.lanes == 0 and neighbour.wraps:
                 why = "an index may wrap between the two"
             elif indices is None:

@@ -16,14 +16,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from comprehensive.ptx.analysis.alias import Relation
 from comprehensive.ptx.analysis.facts import Facts
 from comprehensive.ptx.analysis.forms import Form
-from comprehensive.ptx.analysis.graphs import postorder
-from comprehensive.ptx.analysis.ssa import NONE
 from comprehensive.ptx.module import bytes_of
 from comprehensive.ptx.symbolic.emulator import Emulation, Sighting
 from comprehensive.ptx.symbolic.lanes import Distance, Wrap
+from comprehensive.ptx.symbolic.meetings import Meetings
 from comprehensive.ptx.symbolic.solver import Solver
 
 MOST_LANES = 31
@@ -69,10 +67,6 @@ class Neighbours:
     _shapes: dict[int, tuple[int, int]] = field(
         default_factory=dict[int, tuple[int, int]], init=False, repr=False, compare=False
     )
-    _ways: dict[tuple[int, int], frozenset[int]] = field(
-        default_factory=dict[tuple[int, int], frozenset[int]], init=False, repr=False, compare=False
-    )
-
     _different: dict[tuple[object, object], bool] = field(
         default_factory=dict[tuple[object, object], bool], init=False, repr=False, compare=False
     )
@@ -115,29 +109,38 @@ class Neighbours:
         address = self.emulation.sightings[step][0].address
         return 0 if address is None else self.emulation.lanes.slope(address)
 
-    def is_written_before(self, step: int) -> bool:
-        """Whether a lane may write, on the way to a load, what it is about to load."""
-        return self._is_written(NONE, step)
+    def knows_more(self, step: int) -> bool:
+        """Whether a lane may have to see, where it loads, what a load of another lane need not see.
 
-    def is_ordered_before(self, step: int) -> bool:
-        """Whether a lane may have waited, on the way to a load, for what it is about to load; barriers let all lanes
-        wait."""
-        accesses = self.emulation.analyses.accesses
-        is_constant = accesses[step].is_constant
-        return any(
-            self._is_between(NONE, number, step) is not None
-            for number in self._waiting
-            if accesses[number].gates or not is_constant
-        )
+        It sees what it has written itself, and what it has waited for; lanes see the same only from where all threads
+        of a warp have met, see :mod:`.meetings`.
+        """
+        analyses, meetings = self.emulation.analyses, self._meetings
+        load = analyses.accesses[step]
+        if meetings.waits_before(step):
+            return True
+        if load.is_constant:
+            return False
+        asked = 0
+        for addresses, writers in self._writers.items():
+            if addresses is not None and load.address is not None:
+                pair = addresses.terms, load.address.terms
+                if pair not in self._different:
+                    self._different[pair] = analyses.alias.are_different(addresses, load.address)
+                if self._different[pair]:
+                    continue
+            for number in writers:
+                relation = meetings.since_met(number, step)
+                asked += relation is not None
+                if asked > _MOST_WRITERS:
+                    return True
+                if relation and analyses.alias.may_alias(analyses.accesses[number], load, relation):
+                    return True
+        return False
 
     @cached_property
-    def _waiting(self) -> tuple[int, ...]:
-        """Steps at which a lane by itself may wait for others."""
-        analyses = self.emulation.analyses
-        steps, accesses = analyses.flow.steps, analyses.accesses
-        return tuple(
-            n for n, a in accesses.items() if a.orders and not steps[n].instruction.opcode.is_convergent
-        )
+    def _meetings(self) -> Meetings:
+        return Meetings(self.emulation.analyses)
 
     def _guesses(
         self, step: int, sighting: Sighting, may_be: Callable[[int], bool]
@@ -201,8 +204,6 @@ class Neighbours:
     ) -> Neighbour | None:
         by, elements = guess
         size = self.shape(step)[0]
-        if by and any(self._is_written(each, step) for each in {e.step for e in elements}):
-            return None
         wraps: dict[Wrap, None] = {}
         for here in sightings:
             for there in sightings:
@@ -214,46 +215,6 @@ class Neighbours:
                     wraps.update(dict.fromkeys(found))
         return Neighbour(by, elements, tuple(wraps))
 
-    def _is_written(self, source: int, step: int) -> bool:
-        """Whether this lane may write, behind the source (NONE: the beginning), what it is about to load: then it has
-        to see that. Ways that come to the source again do not count."""
-        analyses = self.emulation.analyses
-        load = analyses.accesses[step]
-        if load.is_constant or (source != NONE and analyses.accesses[source].is_constant):
-            return False
-        asked = 0
-        for addresses, writers in self._writers.items():
-            if addresses is not None and load.address is not None:
-                pair = addresses.terms, load.address.terms
-                if pair not in self._different:
-                    self._different[pair] = analyses.alias.are_different(addresses, load.address)
-                if self._different[pair]:
-                    continue
-            for number in writers:
-                relation = self._is_between(source, number, step)
-                asked += relation is not None
-                if asked > _MOST_WRITERS:
-                    return True
-                if relation and analyses.alias.may_alias(analyses.accesses[number], load, relation):
-                    return True
-        return False
-
-    def _is_between(self, source: int, number: int, step: int) -> Relation | None:
-        """Return how a step that may come between two others is to be compared with the second.
-
-        None where it cannot come between them.
-        """
-        block_of = self.emulation.analyses.cfg.block_of
-        block, end, begin = block_of[number], block_of[step], NONE if source == NONE else block_of[source]
-        if block == begin == end:
-            return Relation.SAME_VISIT if source < number < step else None
-        again = block != begin and block in self._behind(block, begin)
-        after = begin == NONE or (number > source if block == begin else block in self._behind(begin, begin))
-        before = again or number < step if block == end else end in self._behind(block, begin)
-        if not (after and before):
-            return None
-        return Relation.ANY_VISIT if again else Relation.SAME_VISIT
-
     @cached_property
     def _writers(self) -> Mapping[Form | None, Sequence[int]]:
         """The steps that write, grouped by the terms of their addresses, by one address of each group."""
@@ -264,19 +225,6 @@ class Neighbours:
                 terms = None if address is None else (address.bits, address.terms)
                 alike.setdefault(terms, (address, []))[1].append(number)
         return dict(alike.values())
-
-    def _behind(self, block: int, without: int) -> frozenset[int]:
-        """Blocks to which ways lead from the end of a block, over others than one."""
-        found = self._ways.get((block, without))
-        if found is None:
-            blocks = self.emulation.analyses.cfg.blocks
-            successors = [each.successors for each in blocks]
-            seen = bytearray(len(blocks))
-            if without != NONE:
-                seen[without] = 1
-            order = (n for s in successors[block] if not seen[s] for n in postorder(successors, s, seen))
-            found = self._ways[block, without] = frozenset(order)
-        return found
 
     def _wraps(
         self, here: Sighting, there: Sighting, element: Element, by: int, bytes_: int
