@@ -20,6 +20,8 @@ def describe(variant: Variant) -> str:
         return f"tiles of {sizes} points, {each} a thread in registers"
     cached = f"cached: {', '.join(variant.nest.cached)}" if variant.nest.cached else "nothing cached"
     cap = "" if variant.register_cap is None else f"; at most {variant.register_cap} registers"
+    if variant.demoted:
+        cap += ", others in shared memory"
     shuffled = shuffled_arrays(variant)
     return cached + (f"; shuffled: {', '.join(shuffled)}" if shuffled else "") + cap
 

@@ -7,8 +7,9 @@ In: the path of a `.mf` file and :class:`Options`.  Out: a :class:`Compilation` 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +17,7 @@ from comprehensive.algebra import Polynomial, PortfolioSolver
 from comprehensive.codegen.acceptance import kernels_compile
 from comprehensive.codegen.cuda import kernel_unit
 from comprehensive.codegen.instances import instances
+from comprehensive.codegen.kernel import Kernel
 from comprehensive.codegen.lower import lower
 from comprehensive.codegen.plan import (
     USUAL_REGISTERS,
@@ -30,8 +32,17 @@ from comprehensive.counters.assumptions import assumptions
 from comprehensive.counters.feasible import warn_of_hopeless
 from comprehensive.counters.limits import demand_other_names
 from comprehensive.counters.registers import PtxasRegisters, Registers
-from comprehensive.diagnostics import CompileError, Diagnostic, DiagnosticSink, Severity, SourceFile
+from comprehensive.counters.shared_words import SharedWords
+from comprehensive.diagnostics import (
+    CommandLineError,
+    CompileError,
+    Diagnostic,
+    DiagnosticSink,
+    Severity,
+    SourceFile,
+)
 from comprehensive.embedding.compiled import KernelCompiler
+from comprehensive.embedding.demoted import slots_of, with_limit, with_slots
 from comprehensive.embedding.targets import Targets
 from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest, Variant
@@ -57,13 +68,15 @@ from comprehensive.poly.report import METAFORK, check
 from comprehensive.pragmas.read import Models, parse_pragmas
 from comprehensive.pragmas.words import words_of
 from comprehensive.reductions.notation import InAnyOrder
-from comprehensive.registry import counters_of, strategies_for
+from comprehensive.registry import COMPILED, counters_of, strategies_for
 from comprehensive.strategies.caching import initial_caching
+from comprehensive.strategies.fewer_registers import Lowering
 from comprehensive.strategies.linear_note import tell_of_linear
 from comprehensive.strategies.reassociate import reassociate
 from comprehensive.strategies.register_tile import register_tile
 from comprehensive.strategies.time_tile import time_tiles
-from comprehensive.toolchain.registers import register_compiler
+from comprehensive.toolchain.registers import register_compiler, single
+from comprehensive.toolchain.usage import Usage
 
 RegisterSource = Literal["auto", "estimate", "ptxas"]
 
@@ -151,7 +164,9 @@ def compile_file(path: Path, options: Options) -> Compilation:
     swept = tuple(
         grow_tile(found, options) for found in time_tiles(nests)
     )  # loop nests in a loop of the host -> time tiles, another one
-    plan = plan_of(source, program, nests, trees, tiles, swept)  # leaves -> kernels, grouped by host function
+    plan = plan_of(
+        source, program, nests, trees, tiles, swept, options
+    )  # leaves -> kernels, grouped by host function
     return Compilation(source, program, nests, trees, tiles, swept, plan, sink.diagnostics)
 
 
@@ -215,7 +230,9 @@ def problem_of(
     demand_other_names(nest, counted)
     return Problem(
         counted,
-        strategies_for((c.name for c in counted), options.strategies) if strategies is None else strategies,
+        strategies_for((c.name for c in counted), options.strategies, lowerings(options), counted_by(options))
+        if strategies is None
+        else strategies,
         assumptions(nest),
         PortfolioSolver(),
         performance=options.performance,
@@ -223,34 +240,69 @@ def problem_of(
     )
 
 
+def lowerings(options: Options) -> Mapping[str, Lowering] | None:
+    """How the compiler makes kernels take fewer registers, by strategy; None where no kernels are compiled.
+
+    CommandLineError (CF1102) where such a strategy is asked for then.
+    """
+    embedding = embedding_of(options)
+    if embedding is None:
+        asked = [name for name in options.strategies if name in COMPILED]
+        if asked:
+            message = f"the strategy '{asked[0]}' works on compiled kernels, and none are asked for"
+            help = "add --embed, or leave the strategy out"
+            raise CommandLineError((Diagnostic(Severity.ERROR, "CF1102", message, None, help=help),))
+        return None
+    return {
+        "register-cap": partial(with_limit, *embedding),
+        "demote-registers": partial(with_slots, *embedding),
+    }
+
+
+def embedding_of(options: Options) -> tuple[KernelCompiler, tuple[str, ...]] | None:
+    """The compiler of embedded kernels, and the architectures, first that for which registers are counted."""
+    if options.targets is None:
+        return None
+    compiler = KernelCompiler.find(options.passes, options.cuda_path)
+    return compiler, tuple(dict.fromkeys((options.arch, *options.targets.archs)))
+
+
 def counters(options: Options) -> tuple[Counter[Variant], ...]:
-    """The counters of a run, those asked for last; all count registers by the estimate, or as ptxas does."""
-    registers: Counter[Variant] = Registers()
-    count = register_count(options)
-    if count is not None:
-        registers = PtxasRegisters(options.arch, lambda kernel: _counted(kernel_unit(kernel), count))
-    return counters_of(options.counters, registers)
+    """The counters of a run, those asked for last."""
+    return counters_of(options.counters, counted_by(options))
 
 
-def register_count(options: Options) -> Callable[[str], int] | None:
-    """What counts the registers of a kernel, given its translation unit; None for the estimate.
+def counted_by(options: Options) -> Mapping[str, Counter[Variant]]:
+    """The counters that others go by: all count registers by the estimate, or as ptxas does."""
+    embedding, count = embedding_of(options), register_count(options)
+    return {
+        "registers": Registers()
+        if count is None
+        else PtxasRegisters(options.arch, lambda kernel: _counted(kernel, count)),
+        "shared_words": SharedWords(slots=None if embedding is None else partial(slots_of, *embedding)),
+    }
+
+
+def register_count(options: Options) -> Callable[[str], Usage] | None:
+    """What says what a kernel takes, given its translation unit; None for the estimate.
 
     With passes the assembler counts what they make of it.
     """
     if options.passes:
         compiler = KernelCompiler.find(options.passes, options.cuda_path)
-        return lambda unit: max(
-            u.registers_per_thread for u in compiler.compile(unit, options.arch).usages.values()
-        )
+        return lambda unit: single(compiler.compile(unit, options.arch).usages)
     if options.registers == "estimate":
         return None
     required = options.registers == "ptxas"
     return register_compiler(options.arch, options.cuda_path, required=required)
 
 
-def _counted(unit: str, count: Callable[[str], int]) -> int:
+def _counted(kernel: Kernel, count: Callable[[str], Usage]) -> int:
+    """The registers of a thread; of a kernel that spills whatever it is given those that it needs."""
+    unit = kernel_unit(kernel)
     with kernels_compile(unit):
-        return count(unit)
+        usage = count(unit)
+    return usage.needed_registers if kernel.register_cap is None else usage.registers_per_thread
 
 
 def plan_of(
@@ -260,10 +312,13 @@ def plan_of(
     trees: tuple[Tree[Variant], ...],
     tiles: tuple[Tree[Variant] | NotApplicable, ...],
     swept: tuple[Tree[Variant] | NotApplicable, ...],
+    options: Options,
 ) -> ProgramPlan:
     """Kernels and systems of all leaves, grouped as the host sees them."""
+    embedding = embedding_of(options)
+    slots = None if embedding is None else partial(slots_of, *embedding)
     regions = iter(
-        region_plan(nest, tree, tile, time)
+        region_plan(nest, tree, tile, time, slots)
         for nest, tree, tile, time in zip(nests, trees, tiles, swept, strict=True)
     )
     functions = tuple(
@@ -286,13 +341,19 @@ def region_plan(
     tree: Tree[Variant],
     tile: Tree[Variant] | NotApplicable,
     time: Tree[Variant] | NotApplicable,
+    slots: Callable[[Kernel], int] | None = None,
 ) -> RegionPlan:
-    """A kernel for every leaf, leaves with the same code sharing one, and those over tiles."""
+    """A kernel for every leaf, leaves with the same code sharing one, and those over tiles.
+
+    ``slots`` says how many words of a thread of a demoted kernel lie in shared memory.
+    """
     leaves: list[LeafPlan] = []
     names: dict[Variant, str] = {}
     for leaf in tree.leaves:
         name = names.setdefault(leaf.fragment, f"{nest.name}_leaf{leaf.index}")
         kernel = lower(leaf.fragment, name)
+        if kernel.demoted and slots is not None:
+            kernel = replace(kernel, slots=slots(kernel))
         leaves.append(
             LeafPlan(
                 leaf.index,

@@ -28,6 +28,7 @@ from comprehensive.data import spec_directory, template_directory
 from comprehensive.descriptions import describe, shuffled_arrays
 from comprehensive.driver import Compilation, Options
 from comprehensive.embedding.compiled import KernelCompiler
+from comprehensive.embedding.demoted import own_passes
 from comprehensive.embedding.embedded import Embedded, embedded
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.printer import print_nest
@@ -219,7 +220,7 @@ def _taken(plan: ProgramPlan, options: Options, image: Embedded | None) -> Resou
         compiler = KernelCompiler.find(options.passes, options.cuda_path)
         known = () if image is None else image.kernels
         kernels = next((each for each in known if each.arch == options.arch), None)
-        usages = (kernels or compiler.compile(program_unit(plan), options.arch)).usages
+        usages = (kernels or compiler.compile(program_unit(plan), options.arch, own_passes(plan))).usages
         return Resources(f"nvcc {compiler.nvcc.version}, passes {options.passes}", options.arch, usages)
     if options.registers == "estimate":
         return None

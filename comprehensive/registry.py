@@ -6,8 +6,8 @@ the value names an instance, or a class or function that makes one::
     [project.entry-points."comprehensive.strategies"]
     unroll = "my_package.unroll:Unroll"
 
-A maker of a counter that has a parameter ``registers`` gets the counter of registers per thread of the run: an
-estimate, or what ptxas says.
+A maker that has a parameter ``registers`` gets the counter of registers per thread of the run: an estimate, or what
+ptxas says; one that has a parameter ``shared_words`` that of the shared memory of a block.
 
 The defaults, in their order, are what ``comprehensive gen`` uses: counters are evaluated from the first to the
 last, and of the strategies that improve a counter the first one that is left is tried.  What ``--strategies`` names is
@@ -20,13 +20,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from comprehensive.plugins import PlugInError, accepted, plug_in
 
 if TYPE_CHECKING:
     from comprehensive.loops.ir import Variant
     from comprehensive.optimize.protocols import Counter, Strategy
+    from comprehensive.strategies.fewer_registers import Lowering
 
 T = TypeVar("T")
 
@@ -43,6 +45,9 @@ _MORE_STRATEGIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "shuffle": ("comprehensive.strategies.shuffle:Shuffle", {}),
     "caching": ("comprehensive.strategies.caching:Caching", {}),
 }
+COMPILED = ("register-cap", "demote-registers", "local-spills")
+"""Strategies for kernels that are compiled with passes, which are tried before values are spilled."""
+_SPILLING = "register-pressure-3"
 _COUNTERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "threads_per_block": ("comprehensive.counters.threads:Threads", {}),
     "shared_words_per_block": ("comprehensive.counters.shared_words:SharedWords", {}),
@@ -73,6 +78,11 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
 """Names that stand for several counters: those of a measure that is the least of several values, and all of them."""
 
 
+Given: TypeAlias = "Mapping[str, Counter[Variant]]"
+"""Counters of a run by what makers call them: ``registers`` of a thread, and ``shared_words`` of a block."""
+NOTHING_GIVEN: Given = MappingProxyType({})
+
+
 class RegistryError(Exception):
     """A name is unknown or taken twice, or what has it is of no use; the message says what to do."""
 
@@ -82,15 +92,15 @@ class Registry(Generic[T]):
     """Named things of one kind, in order: the built-in ones, then those of third parties by name."""
 
     what: str
-    _makers: tuple[tuple[str, Callable[[], T]], ...]
+    makers: tuple[tuple[str, Callable[[], T]], ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for name, _ in self._makers))
+        return tuple(dict.fromkeys(name for name, _ in self.makers))
 
     def get(self, name: str) -> T:
         """Raises RegistryError where nothing has the name, two things do, or what has it calls itself otherwise."""
-        makers = [make for known, make in self._makers if known == name]
+        makers = [make for known, make in self.makers if known == name]
         if not makers:
             raise RegistryError(f"there is no {self.what} '{name}'; known are {', '.join(self.names)}")
         if len(makers) > 1:
@@ -122,58 +132,74 @@ def strategies() -> Registry[Strategy[Variant]]:
     return _registry("strategy", own, entry_points(group="comprehensive.strategies"), {})
 
 
-def counters(registers: Counter[Variant] | None = None) -> Registry[Counter[Variant]]:
-    """All counters that are installed; ``registers`` counts those of a thread, for all that need them."""
-    own = _own_counters({**_COUNTERS, **_PERFORMANCE}, registers)
-    return _registry("counter", own, entry_points(group="comprehensive.counters"), _given(registers))
+def counters(given: Given = NOTHING_GIVEN) -> Registry[Counter[Variant]]:
+    """All counters that are installed; those ``given`` stand in the places of their names, for all that need them."""
+    own = _own_counters({**_COUNTERS, **_PERFORMANCE}, given)
+    return _registry("counter", own, entry_points(group="comprehensive.counters"), given)
 
 
-def default_strategies() -> tuple[Strategy[Variant], ...]:
-    """The built-in strategies in the order in which they are tried."""
-    own: Registry[Any] = Registry("strategy", tuple(_makers(_STRATEGIES, {}).items()))
+def default_strategies(given: Given = NOTHING_GIVEN) -> tuple[Strategy[Variant], ...]:
+    """The built-in strategies in the order in which they are tried; ``given`` is as for :func:`counters`."""
+    own: Registry[Any] = Registry("strategy", tuple(_makers(_STRATEGIES, given).items()))
     return own.take(_STRATEGIES)
 
 
-def default_counters(registers: Counter[Variant] | None = None) -> tuple[Counter[Variant], ...]:
-    """The built-in counters in the order in which they are evaluated; ``registers`` as for :func:`counters`."""
-    own: Registry[Any] = Registry("counter", tuple(_own_counters(_COUNTERS, registers).items()))
+def default_counters(given: Given = NOTHING_GIVEN) -> tuple[Counter[Variant], ...]:
+    """The built-in counters in the order in which they are evaluated; ``given`` is as for :func:`counters`."""
+    own: Registry[Any] = Registry("counter", tuple(_own_counters(_COUNTERS, given).items()))
     return own.take(_COUNTERS)
 
 
-def counters_of(
-    names: Iterable[str], registers: Counter[Variant] | None = None
-) -> tuple[Counter[Variant], ...]:
+def counters_of(names: Iterable[str], given: Given = NOTHING_GIVEN) -> tuple[Counter[Variant], ...]:
     """The default counters, then those asked for; RegistryError for unknown names and for a name given twice."""
     expanded = [single for name in names for single in FAMILIES.get(name, (name,))]
     for name in expanded:
         if name in _COUNTERS:
             raise RegistryError(f"the counter '{name}' is counted in any case")
-    return (*default_counters(registers), *counters(registers).take(expanded))
+    return (*default_counters(given), *counters(given).take(expanded))
 
 
-def strategies_for(counted: Iterable[str], asked: Iterable[str] = ()) -> tuple[Strategy[Variant], ...]:
+def strategies_for(
+    counted: Iterable[str],
+    asked: Iterable[str] = (),
+    lowerings: Mapping[str, Lowering] | None = None,
+    given: Given = NOTHING_GIVEN,
+) -> tuple[Strategy[Variant], ...]:
     """Return the strategies asked for, the default ones, and others that improve a counter of ``counted``.
 
-    The last ones are strategies that are not taken by default. RegistryError for names ``asked`` that are
+    The last ones are strategies that are not taken by default. ``lowerings`` are what the strategies :data:`COMPILED`
+    do, where there is a compiler; ``given`` is as for :func:`counters`. RegistryError for names ``asked`` that are
     unknown or given twice.
     """
+    from comprehensive.strategies.fewer_registers import compiled_strategies
+
     improved = frozenset(counted)
-    first = strategies().take(asked)
-    more = (strategies().get(name) for name in _MORE_STRATEGIES)
-    behind = (*default_strategies(), *(s for s in more if not improved.isdisjoint(s.improves)))
+    compiled = () if lowerings is None else compiled_strategies(lowerings)
+    every = strategies()
+    made = tuple((strategy.name, lambda strategy=strategy: strategy) for strategy in compiled)
+    first = Registry(every.what, (*every.makers, *made)).take(asked)
+    more = (every.get(name) for name in _MORE_STRATEGIES)
+    default = default_strategies(given)
+    place = [s.name for s in default].index(_SPILLING)
+    behind = (
+        *default[:place],
+        *compiled,
+        *default[place:],
+        *(s for s in more if not improved.isdisjoint(s.improves)),
+    )
     taken = {strategy.name for strategy in first}
     return (*first, *(s for s in behind if s.name not in taken))
 
 
-def _given(registers: Counter[Variant] | None) -> dict[str, object]:
-    return {} if registers is None else {"registers": registers}
-
-
 def _own_counters(
-    own: Mapping[str, tuple[str, Mapping[str, Any]]], registers: Counter[Variant] | None
+    own: Mapping[str, tuple[str, Mapping[str, Any]]], given: Given
 ) -> dict[str, Callable[[], Any]]:
-    makers = _makers(own, _given(registers))
-    return makers if registers is None else {**makers, registers.name: lambda: registers}
+    return {
+        **_makers(own, given),
+        **{
+            counter.name: lambda counter=counter: counter for counter in given.values() if counter.name in own
+        },
+    }
 
 
 def _makers(

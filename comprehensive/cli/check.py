@@ -16,6 +16,7 @@ from comprehensive.cli.options import (
     limits_option,
     options_of,
     with_compile_options,
+    with_compiled_kernels_options,
 )
 from comprehensive.cli.reporting import EXIT_INPUT, compile_source, print_json, reporting
 from comprehensive.cli.values import definitions_of
@@ -30,14 +31,9 @@ from comprehensive.cli.values import definitions_of
 @click.option(
     "--duplicates", is_flag=True, help="Indices occur twice in the data that says where plain stores go."
 )
-@click.option(
-    "--passes",
-    metavar="PIPELINE",
-    default="",
-    help="Also run kernels whose PTX these passes of `opt` have changed beside those before, in the PTX interpreter.",
-)
 @json_option
 @counters_option
+@with_compiled_kernels_options
 @with_compile_options
 @reporting
 def check_command(
@@ -47,7 +43,6 @@ def check_command(
     no_run: bool,
     sanitize: bool,
     duplicates: bool,
-    passes: str,
     as_json: bool,
     **compile_options: Any,
 ) -> None:
@@ -59,10 +54,8 @@ def check_command(
 
     from comprehensive import verification
     from comprehensive.embedding.compiled import KernelCompiler
-    from comprehensive.ptx.passes.pipeline_text import passes_of
+    from comprehensive.embedding.demoted import own_passes
     from comprehensive.soundness.rewritten import rewritten
-
-    passes_of(passes)  # before anything takes time
 
     definitions, compile_options = configured(source, definitions, compile_options)
     options = options_of(**compile_options)
@@ -75,8 +68,8 @@ def check_command(
         duplicates=duplicates,
         levels=definitions_of(definitions),
     )
-    if passes:
-        compiler = KernelCompiler.find(passes, options.cuda_path)
+    if options.passes or own_passes(compilation.plan):
+        compiler = KernelCompiler.find(options.passes, options.cuda_path)
         report = replace(report, rewritten=rewritten(compilation.plan, compiler, options.arch))
     if as_json:
         print_json(verification.to_json(report))

@@ -14,6 +14,7 @@ from comprehensive.cli.options import (
     json_option,
     options_of,
     with_compile_options,
+    with_compiled_kernels_options,
 )
 from comprehensive.cli.reporting import compile_source, print_json, reporting
 from comprehensive.cli.values import definitions_of
@@ -28,6 +29,7 @@ from comprehensive.cli.values import definitions_of
 @click.option("--leaf", type=int, default=None, help="Explain this leaf only.")
 @json_option
 @counters_option
+@with_compiled_kernels_options
 @with_compile_options
 @reporting
 def explain_command(

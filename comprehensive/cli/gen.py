@@ -14,7 +14,7 @@ from comprehensive.cli.options import (
     limits_option,
     options_of,
     with_compile_options,
-    with_compiled_kernels,
+    with_compiled_kernels_options,
 )
 from comprehensive.cli.reporting import compile_source, print_diagnostics, print_json, reporting
 from comprehensive.cli.values import definitions_of
@@ -62,21 +62,10 @@ from comprehensive.diagnostics import to_json
     multiple=True,
     help="Machine file that `calibrate` has written: on devices of its name launchers choose by its speeds; repeat.",
 )
-@click.option(
-    "--passes",
-    metavar="PIPELINE",
-    default="",
-    help="Rewrite the PTX of all kernels by passes of `opt`; embeds them for --arch where --embed names nothing else.",
-)
-@click.option(
-    "--embed",
-    metavar="ARCH,...,ptx",
-    default=None,
-    help="Also write <stem>_embedded.c, with all kernels compiled for these: it needs a C compiler, and no nvcc.",
-)
 @click.option("--no-verify", is_flag=True, help="Write files that no compiler of this machine has read.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was written, and diagnostics, as JSON.")
 @counters_option
+@with_compiled_kernels_options
 @with_compile_options
 @reporting
 def gen_command(
@@ -91,8 +80,6 @@ def gen_command(
     definitions: tuple[str, ...],
     tuned: Path | None,
     machines: tuple[str, ...],
-    passes: str,
-    embed: str | None,
     no_verify: bool,
     as_json: bool,
     **compile_options: Any,
@@ -106,7 +93,7 @@ def gen_command(
     definitions, compile_options = configured(source, definitions, compile_options)
     if ptx is not None:
         demand_architecture(ptx, virtual=True)
-    options = with_compiled_kernels(options_of(**compile_options), passes, embed)
+    options = options_of(**compile_options)
     measured = [load_device(machine) for machine in machines]
     compilation = compile_source(source, options)
     if emit is not None:

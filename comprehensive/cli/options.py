@@ -111,7 +111,31 @@ def with_compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def with_compiled_kernels(options: Options, passes: str, embed: str | None) -> Options:
+def with_compiled_kernels_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What kernels are compiled for, and by which passes over their PTX."""
+    for decorate in reversed(
+        (
+            click.option(
+                "--passes",
+                metavar="PIPELINE",
+                default="",
+                help="Rewrite the PTX of all kernels by passes of `opt`; embeds them for --arch where --embed names "
+                "nothing else.",
+            ),
+            click.option(
+                "--embed",
+                metavar="ARCH,...,ptx",
+                default=None,
+                help="Compile all kernels for these: `gen` also writes <stem>_embedded.c, which needs a C compiler and "
+                "no nvcc, and kernels may keep values in shared memory.",
+            ),
+        )
+    ):
+        function = decorate(function)
+    return function
+
+
+def _with_compiled_kernels(options: Options, passes: str, embed: str | None) -> Options:
     """The options with passes over PTX and with what kernels are compiled for, as the command line names them.
 
     CommandLineError for passes and targets that are not known.
@@ -230,6 +254,8 @@ def options_of(
     warning: tuple[str, ...],
     more_strategies: str,
     more_counters: str = "",
+    passes: str = "",
+    embed: str | None = None,
     *,
     configuration: Configuration,
     device_arch: str = "sm_90",
@@ -246,7 +272,7 @@ def options_of(
         raise click.UsageError(f"-W{unknown[0]} is not known; the one warning option is -Werror")
     if arch is not None or registers != "estimate":
         demand_architecture(arch or device_arch)
-    return Options(
+    options = Options(
         registers,
         arch or device_arch,
         cuda_path,
@@ -258,6 +284,7 @@ def options_of(
         pragma,
         configuration,
     )
+    return _with_compiled_kernels(options, passes, embed)
 
 
 def configured(
@@ -309,14 +336,14 @@ def _demand_name(option: str, given: str, name: str) -> None:
 
 def _asked(option: str, text: str) -> tuple[str, ...]:
     """The names that ``--counters`` or ``--strategies`` asks for; click.UsageError where they cannot be had."""
-    from comprehensive.registry import RegistryError, counters_of, strategies_for
+    from comprehensive.registry import COMPILED, RegistryError, counters_of, strategies_for
 
     names = tuple(name.strip() for name in text.split(",")) if text else ()
     try:
         if option == "--counters":
             counters_of(names)
         else:
-            strategies_for((), names)
+            strategies_for((), names, {name: lambda _: "" for name in COMPILED})
     except RegistryError as error:
         raise click.UsageError(f"{option} {text}: {error}") from None
     return names

@@ -13,6 +13,7 @@ from comprehensive.cli.options import (
     input_argument,
     options_of,
     with_compile_options,
+    with_compiled_kernels_options,
 )
 from comprehensive.cli.reporting import compile_source, print_json, reporting
 from comprehensive.cli.values import definitions_of, domains_of, ranges_of, symbols_of
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     "[default: sm_90; --loops keeps limits as symbols]",
 )
 @counters_option
+@with_compiled_kernels_options
 @with_compile_options
 @reporting
 def tree_command(

@@ -269,6 +269,10 @@ class Kernel:
     """The scalars of the nest in reading order."""
     body: tuple[KernelStmt, ...]
     register_cap: int | None = None
+    demoted: bool = False
+    """Whether values lie in shared memory in place of registers, where it is compiled with passes over its PTX."""
+    slots: int = 0
+    """So many words of each thread do then, whose block counts as whole warps."""
     constants: tuple[str, ...] = ()
     """Names of integers that are constants of each instance: a kernel that has some is a template."""
     blocks: str | None = None

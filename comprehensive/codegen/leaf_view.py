@@ -13,6 +13,7 @@ from comprehensive.codegen.axes import axis_extents
 from comprehensive.codegen.c_expr import c_comment, mentions, polynomial, wide
 from comprehensive.codegen.dispatch import Dispatch
 from comprehensive.codegen.interface import Argument
+from comprehensive.codegen.kernel import Kernel
 from comprehensive.codegen.left_out import leaves_out, shares
 from comprehensive.codegen.plan import LeafPlan, RegionPlan
 from comprehensive.codegen.profile import number_name
@@ -151,8 +152,16 @@ def _tables(leaf: LeafPlan, types: dict[str, ScalarType]) -> LeafTables:
         tuple(number for _, found in origins for number in (*found, END)),
         _three([extent for _, extent in kernel.grid], types),
         _three(kernel.block, types),
-        f"cf_number_of({polynomial(kernel.shared_words)})",
+        f"cf_number_of({polynomial(kernel.shared_words)})" + _slots(kernel, types),
     )
+
+
+def _slots(kernel: Kernel, types: dict[str, ScalarType]) -> str:
+    """The words of shared memory in place of registers, a term of a sum in C; nothing where there are none."""
+    if not kernel.slots:
+        return ""
+    threads = " * ".join(f"({wide(extent, types)})" for extent in kernel.block)
+    return f" + {kernel.slots} * {threads}"
 
 
 def _array(access: Access, pointers: Sequence[str]) -> str:

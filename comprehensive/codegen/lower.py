@@ -103,6 +103,7 @@ def lower(variant: Variant, name: str) -> Kernel:
         order=reading_order(nest),
         body=body,
         register_cap=variant.register_cap,
+        demoted=variant.demoted,
     )
     return with_shuffles(kernel, variant.shuffled) if variant.shuffled else kernel
 

@@ -244,6 +244,7 @@ def _kernel(kernel: Kernel) -> dict[str, Any]:
         "block": [print_expr(extent) for extent in kernel.block],
         "shared_words": kernel.shared_words_text,
         "register_cap": kernel.register_cap,
+        **({"slots": kernel.slots} if kernel.demoted else {}),
         **({"shuffled": list(kernel.shuffled)} if kernel.shuffled else {}),
     }
 

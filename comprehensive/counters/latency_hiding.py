@@ -18,6 +18,7 @@ from comprehensive.algebra import Atom, Polynomial, RationalFunction
 from comprehensive.counters.assumptions import assumptions
 from comprehensive.counters.registers import Registers
 from comprehensive.counters.residency import Limit, Residency
+from comprehensive.counters.shared_words import SharedWords
 from comprehensive.counters.shares import least_of_cases, plain, quotient
 from comprehensive.counters.work import UncountableError, Work, total, work_of
 from comprehensive.loops.ir import Variant
@@ -27,10 +28,11 @@ from comprehensive.optimize.protocols import Counter, Evaluation, Kind
 
 @dataclass(frozen=True, slots=True)
 class LatencyHiding:
-    """Words in flight as far as one resource allows blocks, over F_SM; ``registers`` counts those of a thread."""
+    """Words in flight as far as one resource allows blocks, over F_SM; other counters say what a block takes."""
 
     of: Limit
     registers: Counter[Variant] = field(default_factory=Registers)
+    shared_words: Counter[Variant] = field(default_factory=SharedWords)
     limit: str = "P_latency_hiding"
     kind: Kind = Kind.PERFORMANCE
 
@@ -39,7 +41,7 @@ class LatencyHiding:
         return f"latency_hiding_by_{self.of.value}"
 
     def evaluate(self, fragment: Variant) -> Evaluation:
-        residency = Residency.of(fragment, self.of, self.registers)
+        residency = Residency.of(fragment, self.of, self.registers, self.shared_words)
         blocks = residency.blocks(self.of)
         scalars = assumptions(fragment.nest)
         try:
@@ -56,9 +58,13 @@ class LatencyHiding:
         return Evaluation(found.value, source, found.facts, found.quotients)
 
 
-def latency_hiding_by(limit: str, registers: Counter[Variant] | None = None) -> LatencyHiding:
+def latency_hiding_by(
+    limit: str,
+    registers: Counter[Variant] | None = None,
+    shared_words: Counter[Variant] | None = None,
+) -> LatencyHiding:
     """The counter of one resource: ``warps``, ``blocks``, ``registers`` or ``shared_memory``."""
-    return LatencyHiding(Limit(limit), Registers() if registers is None else registers)
+    return LatencyHiding(Limit(limit), registers or Registers(), shared_words or SharedWords())
 
 
 def _words_in_flight(work: Work, scalars: Sequence[Atom]) -> Evaluation:

@@ -14,16 +14,18 @@ from dataclasses import dataclass, field
 from comprehensive.algebra import RationalFunction
 from comprehensive.counters.registers import Registers
 from comprehensive.counters.residency import Limit, Residency
+from comprehensive.counters.shared_words import SharedWords
 from comprehensive.loops.ir import Variant
 from comprehensive.optimize.protocols import Counter, Evaluation, Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """Resident warps as far as one resource goes, over W_SM; ``registers`` counts those of a thread."""
+    """Resident warps as far as one resource goes, over W_SM; other counters say what a block takes."""
 
     of: Limit
     registers: Counter[Variant] = field(default_factory=Registers)
+    shared_words: Counter[Variant] = field(default_factory=SharedWords)
     limit: str = "P_occupancy"
     kind: Kind = Kind.PERFORMANCE
 
@@ -32,11 +34,15 @@ class Occupancy:
         return f"occupancy_by_{self.of.value}"
 
     def evaluate(self, fragment: Variant) -> Evaluation:
-        residency = Residency.of(fragment, self.of, self.registers)
+        residency = Residency.of(fragment, self.of, self.registers, self.shared_words)
         blocks = residency.blocks(self.of)
         return residency.evaluation(RationalFunction(blocks * residency.warps(), residency.parameter("W_SM")))
 
 
-def occupancy_by(limit: str, registers: Counter[Variant] | None = None) -> Occupancy:
+def occupancy_by(
+    limit: str,
+    registers: Counter[Variant] | None = None,
+    shared_words: Counter[Variant] | None = None,
+) -> Occupancy:
     """The counter of one resource: ``warps``, ``blocks``, ``registers`` or ``shared_memory``."""
-    return Occupancy(Limit(limit), Registers() if registers is None else registers)
+    return Occupancy(Limit(limit), registers or Registers(), shared_words or SharedWords())

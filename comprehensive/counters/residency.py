@@ -28,7 +28,6 @@ from comprehensive.algebra import (
 )
 from comprehensive.algebra.sign_sets import POSITIVE, Signs
 from comprehensive.counters.assumptions import assumptions
-from comprehensive.counters.shared_words import SharedWords
 from comprehensive.counters.threads import Threads
 from comprehensive.loops.ir import Variant
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
@@ -61,11 +60,13 @@ class Residency:
     quotients: dict[Quotient, None] = field(default_factory=dict[Quotient, None])
 
     @staticmethod
-    def of(variant: Variant, limit: Limit, registers: Counter[Variant]) -> Residency:
+    def of(
+        variant: Variant, limit: Limit, registers: Counter[Variant], shared_words: Counter[Variant]
+    ) -> Residency:
         """Return the residency of the kernel of a variant. Only the numbers that the limit needs are counted."""
         threads, nothing = Threads().evaluate(variant), Evaluation(Polynomial(0), "exact")
         each = registers.evaluate(variant) if limit is Limit.REGISTERS else nothing
-        words = SharedWords().evaluate(variant) if limit is Limit.SHARED_MEMORY else nothing
+        words = shared_words.evaluate(variant) if limit is Limit.SHARED_MEMORY else nothing
         inexact = [e.source for e in (threads, each, words) if e.source != "exact"]
         source = ", ".join(dict.fromkeys(inexact)) or "exact"
         return Residency(

@@ -6,11 +6,16 @@ largest.  Example: 1D Jacobi with ``cache(a)`` needs ``2*s*B + 2`` words (compre
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
+from comprehensive.algebra import Polynomial
+from comprehensive.codegen.kernel import Kernel
+from comprehensive.counters.threads import Threads
 from comprehensive.loops.ir import Variant
 from comprehensive.optimize.protocols import Evaluation, Kind
 
+WARP_THREADS = 32
 KERNEL_NAME = "kernel"
 """Counters do not depend on the name; one name for all lets them share the kernels that are lowered."""
 
@@ -23,7 +28,16 @@ class SharedWords:
     limit: str = "Z_B"
     kind: Kind = Kind.RESOURCE
 
+    slots: Callable[[Kernel], int] | None = field(default=None, compare=False)
+    """What says how many words of a thread lie in shared memory in place of registers, in a demoted kernel."""
+
     def evaluate(self, fragment: Variant) -> Evaluation:
         from comprehensive.codegen.lower import lower
 
-        return Evaluation(lower(fragment, KERNEL_NAME).shared_words, "exact")
+        kernel = lower(fragment, KERNEL_NAME)
+        slots = 0 if not fragment.demoted or self.slots is None else self.slots(kernel)
+        if not slots:
+            return Evaluation(kernel.shared_words, "exact")
+        # A block has slots for whole warps: for up to 31 threads more than it has.
+        threads = Threads().evaluate(fragment).value + Polynomial(WARP_THREADS - 1)
+        return Evaluation(threads * Polynomial(slots) + kernel.shared_words, "upper bound")

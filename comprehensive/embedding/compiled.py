@@ -11,9 +11,10 @@ What the passes make is checked: it is well formed, and the assembler has taken 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from comprehensive.ptx.build import Build
 from comprehensive.ptx.passes.remark import Remark, dynamic_bytes_per_warp
@@ -23,6 +24,8 @@ from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.nvcc import Tool, compile_ptx, load_tool
 from comprehensive.toolchain.process import ToolError
 from comprehensive.toolchain.usage import Usage
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,12 @@ class KernelCompiler:
             raise ToolError(f"compiled kernels need nvcc\n{found.explain()}\nhelp: {found.help}")
         return KernelCompiler(load_tool(found), find_assembler(cuda_path), passes)
 
-    def compile(self, unit: str, arch: str, checks: Sequence[Check] = ()) -> CompiledKernels:
+    def compile(
+        self, unit: str, arch: str, own: Mapping[str, str] = NOTHING, checks: Sequence[Check] = ()
+    ) -> CompiledKernels:
         """Compile a translation unit for an architecture, with further ``checks`` behind each pass.
+
+        ``own`` are further pipelines of single kernels, by symbol, which run behind that of all.
 
         CommandLineError for a pipeline that is not understood, CompileError where a pass is at fault,
         SourceRejectedError where a tool rejects what it is given.
@@ -70,7 +77,16 @@ class KernelCompiler:
             source = Path(scratch) / "kernels.cu"
             source.write_text(unit, encoding="utf-8")
             text = compile_ptx(self.nvcc, source, arch, self.flags).output.decode()
-        build = Build(self.assembler, arch)
-        text, remarks = rewrite(text, self.passes, name="kernels.ptx", build=build, checks=checks)
+        build, remarks = Build(self.assembler, arch), list[Remark]()
+        for pipeline, symbols in ((self.passes, None), *_by_pipeline(own)):
+            only = replace(build, functions=symbols)
+            text, told = rewrite(text, pipeline, name="kernels.ptx", build=only, checks=checks)
+            remarks += told
         assembled = self.assembler.assemble(text, arch)
         return CompiledKernels(arch, text, assembled.output, assembled.usage, tuple(remarks))
+
+
+def _by_pipeline(own: Mapping[str, str]) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield each pipeline with the kernels that it is for."""
+    for pipeline in dict.fromkeys(own.values()):
+        yield pipeline, frozenset(symbol for symbol, each in own.items() if each == pipeline)

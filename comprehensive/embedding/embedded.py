@@ -16,6 +16,7 @@ from comprehensive.codegen.host import image_text
 from comprehensive.codegen.image import EmbeddedKernel, Image
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.embedding.compiled import CompiledKernels, KernelCompiler
+from comprehensive.embedding.demoted import own_passes
 from comprehensive.embedding.targets import Targets
 from comprehensive.toolchain.fatbinary import Part, pack
 from comprehensive.toolchain.usage import usage_of
@@ -66,7 +67,7 @@ def embedded(
     Nothing is embedded that does not assemble.
     """
     unit = program_unit(plan)
-    compiled = tuple(compiler.compile(unit, arch) for arch in targets.archs)
+    compiled = tuple(compiler.compile(unit, arch, own_passes(plan)) for arch in targets.archs)
     parts = [Part("elf", each.arch, each.cubin) for each in compiled]
     if targets.has_ptx:
         # A null at its end, as the driver expects of PTX.

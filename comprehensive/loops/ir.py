@@ -379,6 +379,9 @@ class Variant:
 
     nest: Nest
     register_cap: int | None = None
+    demoted: bool = False
+    """Whether what does not fit the registers lies in shared memory, and is not spilled: Sakdhnagool, Sabne and
+    Eigenmann, RegDem, 2019. It is done to the compiled kernel."""
     tile: RegisterTile | None = None
     """How the nest came to be over coordinates, where it did; it is then lowered in another way."""
     shuffled: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ In: a leaf, a machine and values of all scalars.  Out: its :class:`~comprehensiv
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 
 from comprehensive.codegen.axes import axis_extents
 from comprehensive.codegen.plan import LeafPlan
@@ -36,7 +37,8 @@ def _shape(leaf: LeafPlan, values: Mapping[str, int]) -> Shape:
     kernel, nest = leaf.kernel, leaf.nest
     grid = _three(nest, [extent for _, extent in kernel.grid], values)
     block = _three(nest, kernel.block, values)
-    return Shape(grid, block, leaf.registers, int(kernel.shared_words.evaluate(values)))
+    words = int(kernel.shared_words.evaluate(values)) + kernel.slots * prod(block)
+    return Shape(grid, block, leaf.registers, words)
 
 
 def numbers(leaf: LeafPlan, values: Mapping[str, int]) -> list[int]:

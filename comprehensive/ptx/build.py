@@ -86,6 +86,8 @@ class Build:
     limits: Limits = field(default_factory=Limits)
     flags: tuple[str, ...] = ()
     threads: int = 256
+    functions: frozenset[str] | None = None
+    """Those that passes over single functions rewrite, by symbol; None for all."""
 
     def threads_of(self, function: Function) -> int:
         """The most threads of a block of a kernel, or what is assumed."""

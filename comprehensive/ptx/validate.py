@@ -3,11 +3,11 @@
     run(module, passes, (validated(seed=0),))      # CompileError (CF1025) where one does not
 
 Only kernels that the pass has changed are run, by the interpreter, with buffers of random bytes for 64-bit parameters
-and small numbers for others.  Nobody says which parameters are pointers or how long arrays are, so many launches end
-in a wrong access: what such a launch says is nothing, and is tried again with other numbers.  Where all do, a remark
-says that the kernel was not run::
+and small numbers for others.  Where nobody says which parameters are pointers or how long arrays are, many launches
+end in a wrong access: what such a launch says is nothing, and is tried again with other numbers.  Where all do, a
+remark says that the kernel was not run::
 
-    validated(told=remarks.append)
+    validated(told=remarks.append, pointers={"axpy": (True, True, False)}.get)
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from comprehensive.diagnostics import CompileError
 from comprehensive.ptx.interpreter import run as interpret
-from comprehensive.ptx.module import Function, Module
+from comprehensive.ptx.module import Function, Module, Parameter
 from comprehensive.ptx.passes.remark import Kind, Remark, dynamic_bytes_per_warp
 from comprehensive.ptx.pipeline import Check, Stage, pass_error
 
@@ -30,12 +30,20 @@ _LAUNCHES = 8
 _BLOCKS = ((1,), (32,), (40,), (64,), (16, 4), (32, 2), (8, 8, 2))
 _BUFFER_BYTES = 1 << 16
 _MOST_TURNS = 20_000
-_SHARED_BYTES = 1 << 14
+_SHARED_BYTES = 1 << 17
 
 Argument = int | bytes | NDArray[np.uint8]
 
 
-def validated(seed: int = 0, told: Callable[[Remark], object] = lambda _: None) -> Check:
+Pointers = Callable[[str], Sequence[bool] | None]
+"""Which parameters of a kernel are pointers, by its symbol; None where that is not known."""
+
+
+def validated(
+    seed: int = 0,
+    told: Callable[[Remark], object] = lambda _: None,
+    pointers: Pointers = lambda _: None,
+) -> Check:
     """Return the check that kernels compute the same before and after a pass, on small random launches.
 
     The check raises CompileError (CF1025) where one does not; what could not be tried is ``told``.
@@ -46,7 +54,10 @@ def validated(seed: int = 0, told: Callable[[Remark], object] = lambda _: None) 
             before = stage.before.kernels[name]
             if kernel is before or kernel.symbol not in stage.before.kernels:
                 continue
-            faults = [_fault(stage, before, np.random.default_rng((seed, n))) for n in range(_LAUNCHES)]
+            known = pointers(name) or tuple(_may_point(parameter) for parameter in before.parameters)
+            faults = [
+                _fault(stage, before, known, np.random.default_rng((seed, n))) for n in range(_LAUNCHES)
+            ]
             if None not in faults:
                 text = f"'{name}' is changed, but was not validated: no launch ended well, the first with '{faults[0]}'"
                 told(Remark(Kind.MISSED, stage.ptx_pass.name, name, None, text))
@@ -54,14 +65,14 @@ def validated(seed: int = 0, told: Callable[[Remark], object] = lambda _: None) 
     return check
 
 
-def _fault(stage: Stage, kernel: Function, draw: np.random.Generator) -> str | None:
+def _fault(stage: Stage, kernel: Function, pointers: Sequence[bool], draw: np.random.Generator) -> str | None:
     """Return why one launch did not end well before the pass; None where it did and computes the same after.
 
     CompileError (CF1025) where it computes something else.
     """
-    block = kernel.tuning("reqntid") or _BLOCKS[int(draw.integers(len(_BLOCKS)))]
+    block = kernel.tuning("reqntid") or kernel.tuning("maxntid") or _BLOCKS[int(draw.integers(len(_BLOCKS)))]
     grid = (int(draw.integers(1, 4)), *(int(draw.integers(1, 3)) for _ in block[1:]))
-    arguments = _arguments(kernel, draw)
+    arguments = _arguments(kernel, pointers, draw)
     again = [each.copy() if isinstance(each, np.ndarray) else each for each in arguments]
     fault = _run(stage.before, kernel.symbol, grid, block, arguments)
     if fault is not None:
@@ -103,10 +114,14 @@ def _run(
     return None
 
 
-def _arguments(kernel: Function, draw: np.random.Generator) -> list[Argument]:
+def _may_point(parameter: Parameter) -> bool:
+    return parameter.is_pointer or (parameter.bytes == 8 and parameter.type in ("u64", "b64"))
+
+
+def _arguments(kernel: Function, pointers: Sequence[bool], draw: np.random.Generator) -> list[Argument]:
     found: list[Argument] = []
-    for parameter in kernel.parameters:
-        if parameter.is_pointer or (parameter.bytes == 8 and parameter.type in ("u64", "b64")):
+    for parameter, points in zip(kernel.parameters, pointers, strict=True):
+        if points:
             # Floats between 1 and 2, and small integers: few NaN, few indices far out.
             words = draw.integers(0, 16, _BUFFER_BYTES // 4, dtype=np.uint32)
             floats = draw.random(_BUFFER_BYTES // 4, dtype=np.float32) + np.float32(1)

@@ -15,9 +15,11 @@ from comprehensive.codegen.cuda import program_unit
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.diagnostics import CompileError
 from comprehensive.embedding.compiled import KernelCompiler
+from comprehensive.embedding.demoted import own_passes
 from comprehensive.ptx.passes.remark import Kind, Remark
 from comprehensive.ptx.validate import CHANGED, validated
 from comprehensive.soundness.state import State
+from comprehensive.toolchain.usage import simple_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +48,29 @@ def rewritten(plan: ProgramPlan, compiler: KernelCompiler, arch: str) -> Rewritt
     ToolError and CompileError as of `KernelCompiler.compile`, but for a pass that changes what a kernel computes: that
     is a state.
     """
+    own = own_passes(plan)
+    passes = ", ".join(filter(None, (compiler.passes, *dict.fromkeys(own.values()))))
     told: list[Remark] = []
+    kernels = {
+        kernel.name: kernel for f in plan.functions for region in f.regions for kernel in region.kernels
+    }
+
+    def pointers(symbol: str) -> tuple[bool, ...]:
+        return tuple(parameter.pointer for parameter in kernels[simple_name(symbol)].parameters)
+
     try:
-        compiled = compiler.compile(program_unit(plan), arch, (validated(told=told.append),))
+        compiled = compiler.compile(
+            program_unit(plan), arch, own, (validated(told=told.append, pointers=pointers),)
+        )
     except CompileError as error:
         if any(diagnostic.code != CHANGED for diagnostic in error.diagnostics):
             raise
-        return Rewritten(compiler.passes, failures=tuple(d.message for d in error.diagnostics))
+        return Rewritten(passes, failures=tuple(d.message for d in error.diagnostics))
     applied = {remark.function for remark in compiled.remarks if remark.kind is Kind.APPLIED}
     open_ones = {remark.function for remark in told}
     changed = sorted(symbol for symbol in compiled.usages if symbol in applied)
     return Rewritten(
-        compiler.passes,
+        passes,
         tuple(symbol for symbol in changed if symbol not in open_ones),
         tuple(symbol for symbol in changed if symbol in open_ones),
         reasons=tuple(remark.text for remark in told),

@@ -8,7 +8,8 @@
 
        int q = p + 1;  ... a[q] ... b[q] ...       -->      ... a[p + 1] ... b[p + 1] ...
 
-3. The compiler is told the number of registers to keep to, and spills what does not fit (``__maxnreg__``).
+3. The compiler is told the number of registers to keep to, and spills what does not fit (``__maxnreg__``): 32, or
+   255 where the kernel needs more than a thread may have.
 
 The first two change the source CFG and the third one the IR (comprehensive, section 5, strategy (i) with three
 levels of optimization; there by LLVM).
@@ -17,8 +18,10 @@ levels of optimization; there by LLVM).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from comprehensive.algebra import Polynomial
+from comprehensive.counters.registers import Registers
 from comprehensive.loops.access import assigned_names, names_read, substitute
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.rewrite import expand_bands, map_stmt_exprs, subexpressions
@@ -37,12 +40,14 @@ from comprehensive.metafork.ast import (
     Stmt,
     While,
 )
-from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.optimize.protocols import Applied, Counter, NotApplicable
 from comprehensive.strategies.effects import effects_of, is_single_definition, may_change, reads_name
 from comprehensive.strategies.hoist import written_arrays
 
 CHEAP_OPERATIONS = 2
 """A scalar of at most so many additions and multiplications costs less than a register that is held for it."""
+MOST_REGISTERS = 255
+"""No thread of any device has more."""
 REGISTER_CAP = 32
 """The most registers with which an sm_90 multiprocessor is full: 65536 registers / 2048 threads."""
 
@@ -58,6 +63,9 @@ class RegisterPressure:
         "occupancy_by_registers",
         "latency_hiding_by_registers",
     )
+
+    registers: Counter[Variant] | None = field(default=None, compare=False)
+    """What counts registers; None for the estimate."""
 
     @property
     def name(self) -> str:
@@ -92,16 +100,22 @@ class RegisterPressure:
                     "no local scalar is cheap to compute again",
                 )
             case 3:
-                if fragment.register_cap is not None and fragment.register_cap <= self.cap:
+                cap = self._cap(fragment)
+                if fragment.register_cap is not None and fragment.register_cap <= cap:
                     return NotApplicable(f"the compiler keeps to {fragment.register_cap} registers already")
-                return Applied(
-                    replace(fragment, register_cap=self.cap), f"at most {self.cap} registers, by spilling"
-                )
+                capped = replace(fragment, register_cap=cap, demoted=False)
+                return Applied(capped, f"at most {cap} registers, by spilling")
             case _:
                 raise ValueError(f"there is no level {self.level} of register pressure")
         if changed == nest:
             return NotApplicable(reason)
         return Applied(replace(fragment, nest=changed), note)
+
+    def _cap(self, fragment: Variant) -> int:
+        """A kernel that needs more than a thread may have keeps what it can have; for others there is a full device."""
+        counted = (self.registers or Registers()).evaluate(fragment).value
+        needed = counted.constant_value() if isinstance(counted, Polynomial) and counted.is_constant else 0
+        return MOST_REGISTERS if needed > MOST_REGISTERS else self.cap
 
 
 def _with_bodies(nest: Nest, rewrite: Callable[[int, tuple[Stmt, ...]], tuple[Stmt, ...]]) -> Nest:

@@ -37,12 +37,18 @@ def usages_of(nvcc: Tool, text: str, arch: str) -> Mapping[str, Usage]:
         return compile_cubin(nvcc, unit, arch).usage
 
 
-def register_compiler(arch: str, cuda_path: str | None, *, required: bool) -> Callable[[str], int] | None:
-    """Compiles a translation unit with one kernel and returns its registers a thread.
+def register_compiler(arch: str, cuda_path: str | None, *, required: bool) -> Callable[[str], Usage] | None:
+    """Compiles a translation unit with one kernel and returns what it takes.
 
     None and errors as for :func:`counting_nvcc`.
     """
     nvcc = counting_nvcc(cuda_path, required=required)
     if nvcc is None:
         return None
-    return lambda text: max(usage.registers_per_thread for usage in usages_of(nvcc, text, arch).values())
+    return lambda text: single(usages_of(nvcc, text, arch))
+
+
+def single(usages: Mapping[str, Usage]) -> Usage:
+    """What the only kernel of a unit takes."""
+    (found,) = usages.values()
+    return found

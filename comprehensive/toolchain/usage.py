@@ -37,6 +37,11 @@ class Usage:
         return self.spill_store_bytes + self.spill_load_bytes
 
     @property
+    def needed_registers(self) -> int:
+        """How many registers a thread would take if it could have any number: one more for each word that spills."""
+        return self.registers_per_thread + self.spill_store_bytes // 4
+
+    @property
     def name(self) -> str:
         """The name in the source: the symbol itself for ``extern "C"``, else without scopes and types."""
         return simple_name(self.symbol)

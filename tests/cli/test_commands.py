@@ -15,6 +15,7 @@ from comprehensive.algebra import System
 from comprehensive.cli import cli
 from comprehensive.data import spec_directory
 from comprehensive.loops import compile_python
+from comprehensive.toolchain.usage import Usage
 
 MATADD = str(spec_directory() / "matadd.mf")
 REVERSE = str(spec_directory() / "reverse.mf")
@@ -142,7 +143,10 @@ def test_explain_says_what_is_open_when_parameters_are_missing() -> None:
 def test_explain_counts_registers_for_the_device_and_says_by_what(
     monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], counted: str
 ) -> None:
-    monkeypatch.setattr("comprehensive.driver.register_compiler", lambda *_, **__: lambda _: 20)
+    monkeypatch.setattr(
+        "comprehensive.driver.register_compiler",
+        lambda *_, **__: lambda _: Usage("kernel", "sm_90", 20, 0, 0, 0, 0, 0),
+    )
     result = run("explain", MATADD, *options)
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[0].endswith(f"; register counts: {counted}")

@@ -134,6 +134,8 @@ class FunctionPass(PtxPass):
         changed: dict[str, Function] = {}
         remarks: list[Remark] = []
         for name, function in module.functions.items():
+            if build.functions is not None and name not in build.functions:
+                continue
             strange = strange_statement(function, module)
             if strange is not None:
                 span, why = strange
