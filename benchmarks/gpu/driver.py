@@ -93,6 +93,15 @@ class Device:
         self.check("cuModuleGetFunction", ctypes.byref(function), module, kernel.encode())
         return function
 
+    def blocks_per_sm(self, function: ctypes.c_void_p, threads: int, shared_bytes: int) -> int:
+        """How many blocks of a kernel fit a multiprocessor, with so much dynamic shared memory each."""
+        if shared_bytes > _MOST_SHARED_UNASKED:
+            self.check("cuFuncSetAttribute", function, _DYNAMIC_SHARED_BYTES, shared_bytes)
+        found = ctypes.c_int()
+        call = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+        self.check(call, ctypes.byref(found), function, threads, ctypes.c_size_t(shared_bytes))
+        return found.value
+
     def array(self, size: int) -> ctypes.c_uint64:
         """Allocate so many bytes of global memory, one at least."""
         pointer = ctypes.c_uint64()

@@ -27,6 +27,12 @@ extern "C" __global__ void fill_floats(float *words, long count, unsigned key)
     words[i] = float(mixed((i + 1) * 0x9e3779b97f4a7c15ull + key) >> 40) * 0x1p-21f - 4;
 }
 
+extern "C" __global__ void fill_doubles(double *words, long count, unsigned key)
+{
+  for (long i = first(); i < count; i += step())
+    words[i] = double(mixed((i + 1) * 0x9e3779b97f4a7c15ull + key) >> 11) * 0x1p-50 - 4;
+}
+
 // Adds to `different` how many words are not the same.
 extern "C" __global__ void compare(const unsigned *one, const unsigned *other, long count, unsigned *different)
 {

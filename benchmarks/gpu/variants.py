@@ -36,12 +36,15 @@ from comprehensive.toolchain.process import ToolError
 
 UNCHANGED = "unchanged"
 RUNS = 15
+WARM_UPS = 3
 SAMPLE_MS = 2.0
 """Launches between two events take so long together, or are one."""
 COPIED_BYTES = 1 << 30
 UNWRITTEN = 0xA5
 """What nothing has written reads as this in every byte."""
 _SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
+_FILLS = {"f32": "fill_floats", "f64": "fill_doubles"}
+"""Kernels that fill arrays with numbers; other types get any bits."""
 _HELPERS = 4096, 256
 """Blocks and threads of the kernels that fill and compare."""
 
@@ -115,7 +118,8 @@ class Bench:
         self._modules: dict[bytes, ctypes.c_void_p] = {}
         helpers = device.load(directory / "helpers.ptx")
         self._helpers = {
-            name: device.function(helpers, name) for name in ("fill_bits", "fill_floats", "compare", "copy")
+            name: device.function(helpers, name)
+            for name in ("fill_bits", *_FILLS.values(), "compare", "copy")
         }
 
     def copy_rate(self) -> float:
@@ -138,21 +142,28 @@ class Bench:
         return 2 * COPIED_BYTES / min(statistics.median(each) for each in times.values()) * 1000
 
     def measure(
-        self, launch: Mapping[str, Any], cubins: Mapping[str, bytes], runs: int
+        self,
+        launch: Mapping[str, Any],
+        cubins: Mapping[str, bytes],
+        runs: int,
+        smem_bytes: Mapping[str, int] | None = None,
     ) -> tuple[dict[str, list[float]], dict[str, int]]:
-        """Milliseconds of a launch (of none where ``runs`` is 0), and words that differ, by variant."""
+        """Milliseconds of a launch (of none where ``runs`` is 0), and words that differ from the first variant's.
+
+        Both by variant; ``smem_bytes`` is the dynamic shared memory of variants, where it is not the launch's.
+        """
         arrays = [a for a in launch["arguments"] if "type" in a]
         sizes = [bytes_of(a) for a in arrays]
         expected = launch.get("wrong", ())
+        reference = next(iter(cubins))
         with self._arrays(sizes * 2) as pointers:
             given, wanted = pointers[: len(sizes)], pointers[len(sizes) :]
             passed = list(self._passed(launch, given))
 
             def run_of(name: str) -> Callable[[], None]:
                 function = self._device.function(self._module(cubins[name]), launch["kernel"])
-                return lambda: self._device.launch(
-                    function, launch["grid"], launch["block"], launch["smem_bytes"], passed
-                )
+                shared = (smem_bytes or {}).get(name, launch["smem_bytes"])
+                return lambda: self._device.launch(function, launch["grid"], launch["block"], shared, passed)
 
             works = {name: run_of(name) for name in cubins}
             wrong: dict[str, int] = {}
@@ -160,7 +171,7 @@ class Bench:
                 self._fill(launch["kernel"], arrays, given)
                 work()
                 self._device.synchronize()
-                if name == UNCHANGED:
+                if name == reference:
                     for source, target, size in zip(given, wanted, sizes, strict=True):
                         self._device.check("cuMemcpyDtoD_v2", target, source, ctypes.c_size_t(size))
                 elif name not in expected:
@@ -176,7 +187,8 @@ class Bench:
     def _timed(self, works: Mapping[str, Callable[[], None]], runs: int) -> dict[str, list[float]]:
         """Return milliseconds of a launch by name, run in turns of which each has another first one."""
         for work in works.values():
-            work()
+            for _ in range(WARM_UPS):
+                work()
         first = next(iter(works.values()))
         launches = max(1, math.ceil(SAMPLE_MS / max(self._device.milliseconds(first), 1e-3)))
         found: dict[str, list[float]] = {name: [] for name in works}
@@ -220,9 +232,10 @@ class Bench:
             if array["direction"] == "out":
                 self._device.check("cuMemsetD8_v2", pointer, UNWRITTEN, ctypes.c_size_t(size))
                 continue
-            name = "fill_floats" if array["type"] == "f32" else "fill_bits"
+            name = _FILLS.get(array["type"], "fill_bits")
+            count = array["count"] if array["type"] in _FILLS else size // 4
             key = ctypes.c_uint32(zlib.crc32(f"{kernel} {position}".encode()))
-            self._help(name, [pointer, ctypes.c_int64(size // 4), key])
+            self._help(name, [pointer, ctypes.c_int64(count), key])
 
     def _different(
         self, given: Sequence[ctypes.c_uint64], wanted: Sequence[ctypes.c_uint64], sizes: Sequence[int]

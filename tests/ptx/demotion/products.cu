@@ -61,5 +61,5 @@ extern "C" __global__ void __launch_bounds__(64) shorts(const short *__restrict_
     int r = 0;
 #pragma unroll
     for (int j = 0; j < 48; j++) r += s[j] * (j + 1);
-    c[256 + i] = r;
+    c[gridDim.x * blockDim.x + i] = r;
 }

@@ -1,0 +1,1 @@
+"""Registers, spills and demotion to shared memory beside each other, kernel by kernel, as in the paper *RegDem*."""
