@@ -38,8 +38,8 @@ in parentheses; "-" where there is no such variant, "full" where there is no sha
 
 
 def choice(kernel: Planned) -> Variant:
-    """The variant with the shortest predicted time; of equal ones the one that stands first."""
-    return min(kernel.distinct, key=lambda each: each.predicted_cycles)
+    """The variant that is expected to be the fastest; of equal ones the one that stands first."""
+    return min(kernel.distinct, key=lambda each: each.expected)
 
 
 def choice_of_paper(kernel: Planned) -> Variant:

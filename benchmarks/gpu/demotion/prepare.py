@@ -75,8 +75,8 @@ class Judge:
             made.usage.shared_bytes + made.dynamic_bytes,
             made.dynamic_bytes,
             found.occupancy.blocks_per_sm,
-            found.cycles,
             found.binds,
+            {"issue": found.issue_cycles, "latency": found.latency_cycles, "memory": found.memory_cycles},
             stalls_of_paper(function, self.device, launched).cycles,
             same_as,
         )

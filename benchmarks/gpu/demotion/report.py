@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import geometric_mean
 
 from benchmarks.gpu.demotion.goals import goals
 from benchmarks.gpu.demotion.predicted import is_full, missing
-from benchmarks.gpu.demotion.row import Row, by_model, by_paper, rows
+from benchmarks.gpu.demotion.row import Model, Row, by_model, by_paper, rows
 from benchmarks.gpu.demotion.timed import Timed
 from benchmarks.gpu.demotion.variant import DEFAULT, STRATEGIES, Plan, Variant
 from benchmarks.gpu.table import markdown_table
@@ -102,9 +102,10 @@ targets are the three greatest of them at which ptxas spills. Spills are bytes a
 patch of STL and LDL in the machine code in this table: the tool has none yet."""
 
 
-PREDICTED = """Predictions for {device} beside times. "Predicted" is the variant that is predicted to be the fastest;
-its regret is how much longer it takes than the fastest; "of {kept}" is the regret of the best of the {kept} that are
-predicted to be the fastest. "By the paper" is the same by the paper's count of stalls."""
+PREDICTED = """Predictions for {device} beside times. "Predicted" is the variant that is predicted to be the fastest,
+with the next bound deciding where the first one, as that of the memory, is equal; its regret is how much longer it
+takes than the fastest; "of {kept}" is the regret of the best of the {kept} that are predicted to be the fastest. "By
+the paper" is the same by the paper's count of stalls."""
 
 
 def failures(found: Sequence[Timed]) -> Iterator[str]:
@@ -168,10 +169,10 @@ def _predicted(row: Row) -> list[str]:
     ]
 
 
-def _model(row: Row, cycles: Callable[[Variant], float]) -> list[str]:
-    compared = row.compared(cycles)
+def _model(row: Row, model: Model) -> list[str]:
+    compared = row.compared(model)
     return [
-        _named(row, row.chosen(cycles)),
+        _named(row, row.chosen(model)),
         _percent(regret(compared)),
         _percent(regret(compared, KEPT)),
         _correlation(compared),
@@ -186,14 +187,14 @@ def _correlation(compared: Sequence[Compared]) -> str:
 
 
 def _means(table: Sequence[Row]) -> list[str]:
-    def mean(cycles: Callable[[Variant], float], kept: int) -> str:
-        return _percent(geometric_mean(1 + regret(row.compared(cycles), kept) for row in table) - 1)
+    def mean(model: Model, kept: int) -> str:
+        return _percent(geometric_mean(1 + regret(row.compared(model), kept) for row in table) - 1)
 
     return [
         "geometric mean",
         "",
         "",
-        *(cell for cycles in (by_model, by_paper) for cell in ("", mean(cycles, 1), mean(cycles, KEPT), "")),
+        *(cell for model in (by_model, by_paper) for cell in ("", mean(model, 1), mean(model, KEPT), "")),
     ]
 
 

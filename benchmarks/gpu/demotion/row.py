@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from benchmarks.gpu.demotion.timed import Timed
 from benchmarks.gpu.demotion.variant import DEFAULT, Planned, Variant
 from comprehensive.sass.ranking import Compared
 
 MOST_REGISTERS = 255
+Model: TypeAlias = Callable[[Variant], tuple[float, ...]]
+"""What variants are ordered by, the fastest first."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +77,14 @@ class Row:
     def named(self, name: str) -> Variant | None:
         return next((each for each in self.ran if each.name == name), None)
 
-    def compared(self, cycles: Callable[[Variant], float]) -> Sequence[Compared]:
-        """What was predicted and measured of each different variant."""
-        return [Compared(each.name, cycles(each), self.ms(each)) for each in self.distinct]
+    def compared(self, model: Model) -> Sequence[Compared]:
+        """The place of each different variant in the order of a model, and its time."""
+        order = sorted({model(each) for each in self.distinct})
+        return [Compared(each.name, order.index(model(each)), self.ms(each)) for each in self.distinct]
 
-    def chosen(self, cycles: Callable[[Variant], float]) -> Variant:
+    def chosen(self, model: Model) -> Variant:
         """The variant that is predicted to be the fastest; of equal ones the slower one, as regret has it."""
-        return min(self.distinct, key=lambda each: (cycles(each), -self.ms(each)))
+        return min(self.distinct, key=lambda each: (model(each), -self.ms(each)))
 
 
 def rows(kernels: Iterable[Planned], found: Iterable[Timed]) -> tuple[Row, ...]:
@@ -93,9 +97,9 @@ def rows(kernels: Iterable[Planned], found: Iterable[Timed]) -> tuple[Row, ...]:
     )
 
 
-def by_model(variant: Variant) -> float:
-    return variant.predicted_cycles
+def by_model(variant: Variant) -> tuple[float, ...]:
+    return variant.expected
 
 
-def by_paper(variant: Variant) -> float:
-    return variant.paper_cycles
+def by_paper(variant: Variant) -> tuple[float, ...]:
+    return (variant.paper_cycles,)

@@ -66,9 +66,21 @@ def variant(name: str, predicted: float, paper: float, *, spills: int = 0, share
     kind = KINDS.get(words[0], "demotion")
     target = int(words[-1]) if kind != "default" else 0
     strategy = " ".join(words[:-1]) if kind == "demotion" else ""
-    file = f"{name}.cubin"
+    bounds = {"issue": predicted, "memory": 0.5}
     return Variant(
-        name, kind, target, strategy, file, target or 255, spills, shared, 512, 3, predicted, "issue", paper
+        name,
+        kind,
+        target,
+        strategy,
+        f"{name}.cubin",
+        target or 255,
+        spills,
+        shared,
+        512,
+        3,
+        "issue",
+        bounds,
+        paper,
     )
 
 
@@ -132,6 +144,15 @@ def test_predictions_are_judged_by_regret_and_by_order() -> None:
     assert "| geometric mean |  |  |  | 10.0 % | 0.0 % |  |  | 300.0 % | 200.0 % |  |" in text
     assert choice(KERNEL).name == "static 255"
     assert "| f | 255, 128 | 255 | static 255 (255) | issue | 6.00 | default (255) |" in predictions(PLAN)
+
+
+def test_what_the_memory_binds_is_ordered_by_the_next_bound() -> None:
+    bounds = {"issue": 1.0, "latency": 2.0, "memory": 5.0}
+    near, far = (
+        replace(variant("cap 128", 1, 1), bounds_cycles={**bounds, "latency": n}) for n in (2.0, 3.0)
+    )
+    assert near.predicted_cycles == far.predicted_cycles
+    assert near.expected < far.expected
 
 
 def test_goals_are_met_or_not() -> None:
