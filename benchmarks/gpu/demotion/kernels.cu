@@ -28,7 +28,7 @@ product16(const float4 *__restrict__ a, const float4 *__restrict__ b, float *c, 
 
 // The same in double precision, with 8 by 8 sums a thread.
 // run: product8_double(in f64[384], in f64[192], out f64[8192], i32=128, i32=64, i32=3) grid=(1,1) block=(8,16)
-// time: product8_double(in f64[2097152], in f64[2097152], out f64[4194304], i32=2048, i32=2048, i32=1024) grid=(32,16) block=(8,16)
+// time: product8_double(in f64[2621440], in f64[2621440], out f64[4194304], i32=2048, i32=2048, i32=1280) grid=(32,16) block=(8,16)
 extern "C" __global__ void __launch_bounds__(128)
 product8_double(const double2 *__restrict__ a, const double2 *__restrict__ b, double *c, int m, int n, int steps) {
     int row = (blockIdx.y * 16 + threadIdx.y) * 8, column = (blockIdx.x * 8 + threadIdx.x) * 8;
@@ -74,7 +74,7 @@ __device__ __forceinline__ void sums(const float *__restrict__ a, const float *_
 
 // 128 sums a thread that are live through a loop.
 // run: sums128(in f32[600], in f32[384], out f32[200], i32=200, i32=3) grid=(2) block=(128)
-// time: sums128(in f32[17301504], in f32[4096], out f32[540672], i32=540672, i32=32) grid=(4224) block=(128)
+// time: sums128(in f32[21626880], in f32[5120], out f32[540672], i32=540672, i32=40) grid=(4224) block=(128)
 extern "C" __global__ void __launch_bounds__(128)
 sums128(const float *__restrict__ a, const float *__restrict__ b, float *c, int n, int steps) {
     sums<128>(a, b, c, n, steps);
@@ -90,7 +90,7 @@ sums320(const float *__restrict__ a, const float *__restrict__ b, float *c, int 
 
 // 27 points of three planes around each of 4 by 2 points of a thread, which goes along z.
 // run: box27(in f32[7200], out f32[7200], i32=40, i32=18, i32=10) grid=(1,1) block=(16,8)
-// time: box27(in f32[135268352], out f32[135268352], i32=1028, i32=514, i32=256) grid=(16,32) block=(16,8)
+// time: box27(in f32[169085440], out f32[169085440], i32=1028, i32=514, i32=320) grid=(16,32) block=(16,8)
 extern "C" __global__ void __launch_bounds__(128)
 box27(const float *__restrict__ a, float *b, int nx, int ny, int nz) {
     int x = 1 + 4 * (blockIdx.x * 16 + threadIdx.x), y = 1 + 2 * (blockIdx.y * 8 + threadIdx.y);
@@ -130,7 +130,7 @@ box27(const float *__restrict__ a, float *b, int nx, int ny, int nz) {
 
 // Forces between particles (Lennard-Jones, all pairs), 16 of them a thread, as molecular dynamics has them.
 // run: forces(in f32[6144], in f32[12], out f32[6144], i32=3, i32=2048) grid=(1) block=(128)
-// time: forces(in f32[3244032], in f32[1536], out f32[3244032], i32=384, i32=1081344) grid=(528) block=(128)
+// time: forces(in f32[3244032], in f32[2048], out f32[3244032], i32=512, i32=1081344) grid=(528) block=(128)
 extern "C" __global__ void __launch_bounds__(128)
 forces(const float *__restrict__ a, const float *__restrict__ b, float *c, int others, int n) {
     int i = blockIdx.x * 2048 + threadIdx.x;

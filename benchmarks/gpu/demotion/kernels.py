@@ -28,13 +28,13 @@ HERE = Path(__file__).resolve().parent
 OF_TESTS = HERE.parents[2] / "tests" / "ptx" / "demotion"
 ROUNDS: Mapping[str, tuple[int, ...]] = {
     "product16": (512,),
-    "product8_double": (1024,),
-    "sums128": (32,),
+    "product8_double": (1280,),
+    "sums128": (40,),
     "sums320": (32,),
-    "box27": (254,),
-    "forces": (384,),
+    "box27": (318,),
+    "forces": (512,),
     "fourier64": (),
-    "accumulators": (64,),
+    "accumulators": (80,),
     "planes": (240,),
     "planes_shared": (240,),
     "shorts": (128,),
@@ -45,7 +45,7 @@ CORPUS: Mapping[str, tuple[str, ...]] = {
     "accumulators": (
         "// Of the tests: 64 sums that are live through a loop with two branches.",
         "// run: accumulators(in f32[2000], in f32[400], out f32[400], i32=400, i32=4) grid=(3) block=(128)",
-        "// time: accumulators(in f32[34603008], in f32[4096], out f32[540672], i32=540672, i32=64) "
+        "// time: accumulators(in f32[43253760], in f32[5120], out f32[540672], i32=540672, i32=80) "
         "grid=(2112) block=(256)",
     ),
     "planes": (

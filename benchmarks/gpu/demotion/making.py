@@ -32,6 +32,8 @@ from comprehensive.ptx.printer import print_module
 from comprehensive.toolchain.assembler import Assembler, Ptxas
 from comprehensive.toolchain.usage import Usage
 
+CALLS = 16
+"""So often the pass may ask ptxas, twice its default: Fourier transforms at 80 registers need that."""
 SPILLING_CAPS = 4
 TARGETS = 3
 LANES = 32
@@ -78,9 +80,11 @@ class Maker:
 
     def demoted(self, target: int, strategy: str, volatile: bool) -> Made | str:
         """Demotion to shared memory, or why there is none."""
-        options = f"target={target} strategy={strategy} volatile={str(volatile).lower()} dynamic=allow"
+        how = f"volatile={str(volatile).lower()} dynamic=allow calls={CALLS}"
         name = f"{strategy}{' volatile' if volatile else ''}"
-        return self.made("demotion", target, name, f"demote-registers{{{options}}}")
+        return self.made(
+            "demotion", target, name, f"demote-registers{{target={target} strategy={strategy} {how}}}"
+        )
 
     def made(self, kind: Kind, target: int, strategy: str, pipeline: str) -> Made | str:
         """What a pipeline makes of the kernel, or why its last pass leaves it."""
