@@ -39,7 +39,7 @@ in parentheses; "-" where there is no such variant, "full" where there is no sha
 
 def choice(kernel: Planned) -> Variant:
     """The variant that is expected to be the fastest; of equal ones the one that stands first."""
-    return min(kernel.distinct, key=lambda each: each.expected)
+    return min(kernel.distinct, key=lambda each: each.predicted_cycles)
 
 
 def choice_of_paper(kernel: Planned) -> Variant:

@@ -77,6 +77,7 @@ class Judge:
             found.occupancy.blocks_per_sm,
             found.binds,
             {"issue": found.issue_cycles, "latency": found.latency_cycles, "memory": found.memory_cycles},
+            found.cycles,
             stalls_of_paper(function, self.device, launched).cycles,
             same_as,
         )

@@ -102,10 +102,9 @@ targets are the three greatest of them at which ptxas spills. Spills are bytes a
 patch of STL and LDL in the machine code in this table: the tool has none yet."""
 
 
-PREDICTED = """Predictions for {device} beside times. "Predicted" is the variant that is predicted to be the fastest,
-with the next bound deciding where the first one, as that of the memory, is equal; its regret is how much longer it
-takes than the fastest; "of {kept}" is the regret of the best of the {kept} that are predicted to be the fastest. "By
-the paper" is the same by the paper's count of stalls."""
+PREDICTED = """Predictions for {device} beside times. "Predicted" is the variant that is predicted to be the fastest;
+its regret is how much longer it takes than the fastest; "of {kept}" is the regret of the best of the {kept} that are
+predicted to be the fastest. "By the paper" is the same by the paper's count of stalls."""
 
 
 def failures(found: Sequence[Timed]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from benchmarks.gpu.demotion.variant import DEFAULT, Planned, Variant
 from comprehensive.sass.ranking import Compared
 
 MOST_REGISTERS = 255
-Model: TypeAlias = Callable[[Variant], tuple[float, ...]]
+Model: TypeAlias = Callable[[Variant], float]
 """What variants are ordered by, the fastest first."""
 
 
@@ -78,9 +78,8 @@ class Row:
         return next((each for each in self.ran if each.name == name), None)
 
     def compared(self, model: Model) -> Sequence[Compared]:
-        """The place of each different variant in the order of a model, and its time."""
-        order = sorted({model(each) for each in self.distinct})
-        return [Compared(each.name, order.index(model(each)), self.ms(each)) for each in self.distinct]
+        """What a model says of each different variant, and its time."""
+        return [Compared(each.name, model(each), self.ms(each)) for each in self.distinct]
 
     def chosen(self, model: Model) -> Variant:
         """The variant that is predicted to be the fastest; of equal ones the slower one, as regret has it."""
@@ -97,9 +96,9 @@ def rows(kernels: Iterable[Planned], found: Iterable[Timed]) -> tuple[Row, ...]:
     )
 
 
-def by_model(variant: Variant) -> tuple[float, ...]:
-    return variant.expected
+def by_model(variant: Variant) -> float:
+    return variant.predicted_cycles
 
 
-def by_paper(variant: Variant) -> tuple[float, ...]:
-    return (variant.paper_cycles,)
+def by_paper(variant: Variant) -> float:
+    return variant.paper_cycles

@@ -44,18 +44,10 @@ class Variant:
     blocks_per_sm: int
     bound: str
     bounds_cycles: Mapping[str, float]
-    """The bounds of the prediction by name; the largest is the prediction."""
+    """The bounds of the prediction by name."""
+    predicted_cycles: float
     paper_cycles: float
     same_as: str = ""
-
-    @property
-    def predicted_cycles(self) -> float:
-        return max(self.bounds_cycles.values())
-
-    @property
-    def expected(self) -> tuple[float, ...]:
-        """What predictions are ordered by: the largest bound, and of equal ones, as of one memory, the next one."""
-        return tuple(sorted(self.bounds_cycles.values(), reverse=True))
 
 
 @dataclass(frozen=True)
