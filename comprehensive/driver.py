@@ -106,6 +106,8 @@ class Options:
     """Macros and directories of included files."""
     passes: str = ""
     """The pipeline that rewrites the PTX of all kernels; counters are those behind it."""
+    automatic: bool = False
+    """Whether passes are chosen for each embedded kernel by what they are predicted to gain."""
     targets: Targets | None = None
     """What kernels are compiled for, where compiled kernels are among the outputs."""
 

@@ -29,7 +29,7 @@ from comprehensive.descriptions import describe, shuffled_arrays
 from comprehensive.driver import Compilation, Options
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.demoted import own_passes
-from comprehensive.embedding.embedded import Embedded, embedded
+from comprehensive.embedding.embedded import AUTO, Embedded, embedded
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.printer import print_nest
 from comprehensive.metafork.printer import print_program
@@ -208,7 +208,9 @@ def _image(plan: ProgramPlan, options: Options) -> Embedded | None:
     if options.targets is None:
         return None
     compiler = KernelCompiler.find(options.passes, options.cuda_path)
-    return embedded(plan, options.targets, compiler, __version__, options.cuda_path)
+    return embedded(
+        plan, options.targets, compiler, __version__, options.cuda_path, automatic=options.automatic
+    )
 
 
 def _taken(plan: ProgramPlan, options: Options, image: Embedded | None) -> Resources | None:
@@ -216,12 +218,14 @@ def _taken(plan: ProgramPlan, options: Options, image: Embedded | None) -> Resou
 
     What the ``image`` has for that architecture is not compiled again.
     """
-    if options.passes:
+    known = () if image is None else image.kernels
+    found = next((each for each in known if each.arch == options.arch), None)
+    if options.passes or (options.automatic and found is not None):
         compiler = KernelCompiler.find(options.passes, options.cuda_path)
-        known = () if image is None else image.kernels
-        kernels = next((each for each in known if each.arch == options.arch), None)
-        usages = (kernels or compiler.compile(program_unit(plan), options.arch, own_passes(plan))).usages
-        return Resources(f"nvcc {compiler.nvcc.version}, passes {options.passes}", options.arch, usages)
+        usages = (found or compiler.compile(program_unit(plan), options.arch, own_passes(plan))).usages
+        return Resources(
+            f"nvcc {compiler.nvcc.version}, passes {options.passes or AUTO}", options.arch, usages
+        )
     if options.registers == "estimate":
         return None
     return resources(plan, options.arch, options.cuda_path, required=options.registers == "ptxas")

@@ -68,9 +68,11 @@ def check_command(
         duplicates=duplicates,
         levels=definitions_of(definitions),
     )
-    if options.passes or own_passes(compilation.plan):
+    if options.passes or options.automatic or own_passes(compilation.plan):
         compiler = KernelCompiler.find(options.passes, options.cuda_path)
-        report = replace(report, rewritten=rewritten(compilation.plan, compiler, options.arch))
+        report = replace(
+            report, rewritten=rewritten(compilation.plan, compiler, options.arch, automatic=options.automatic)
+        )
     if as_json:
         print_json(verification.to_json(report))
     else:

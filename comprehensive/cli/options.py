@@ -118,9 +118,9 @@ def with_compiled_kernels_options(function: Callable[..., Any]) -> Callable[...,
             click.option(
                 "--passes",
                 metavar="PIPELINE",
-                default="",
+                default=None,
                 help="Rewrite the PTX of all kernels by passes of `opt`; embeds them for --arch where --embed names "
-                "nothing else.",
+                "nothing else. auto: each by those that are predicted to pay. [default: auto with --embed, else none]",
             ),
             click.option(
                 "--embed",
@@ -135,20 +135,24 @@ def with_compiled_kernels_options(function: Callable[..., Any]) -> Callable[...,
     return function
 
 
-def _with_compiled_kernels(options: Options, passes: str, embed: str | None) -> Options:
+def _with_compiled_kernels(options: Options, passes: str | None, embed: str | None) -> Options:
     """The options with passes over PTX and with what kernels are compiled for, as the command line names them.
 
     CommandLineError for passes and targets that are not known.
     """
     from dataclasses import replace
 
+    from comprehensive.embedding.embedded import AUTO
     from comprehensive.embedding.targets import targets_of
     from comprehensive.ptx.passes.pipeline_text import passes_of
 
-    passes_of(passes)
-    if embed is None and passes:
+    automatic = passes == AUTO or (passes is None and embed is not None)
+    pipeline = "" if automatic or passes in (None, "none") else passes
+    passes_of(pipeline)
+    if embed is None and (automatic or pipeline):
         embed = f"{options.arch},ptx" if options.arch[-1].isdigit() else options.arch
-    return replace(options, passes=passes, targets=None if embed is None else targets_of(embed))
+    targets = None if embed is None else targets_of(embed)
+    return replace(options, passes=pipeline, automatic=automatic, targets=targets)
 
 
 def with_tune_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -254,7 +258,7 @@ def options_of(
     warning: tuple[str, ...],
     more_strategies: str,
     more_counters: str = "",
-    passes: str = "",
+    passes: str | None = None,
     embed: str | None = None,
     *,
     configuration: Configuration,

@@ -8,18 +8,24 @@ The header stays as it is, so that a host program includes the same file and cal
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import repeat
 from typing import Any
 
 from comprehensive.codegen.cuda import program_unit
 from comprehensive.codegen.host import image_text
 from comprehensive.codegen.image import EmbeddedKernel, Image
 from comprehensive.codegen.plan import ProgramPlan
+from comprehensive.embedding.automatic import Choice, choices, launches_of
 from comprehensive.embedding.compiled import CompiledKernels, KernelCompiler
 from comprehensive.embedding.demoted import own_passes
 from comprehensive.embedding.targets import Targets
+from comprehensive.ptx.pipeline import Check
 from comprehensive.toolchain.fatbinary import Part, pack
 from comprehensive.toolchain.usage import usage_of
+
+AUTO = "auto"
+"""What stands for passes that are chosen for each kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,8 @@ class Embedded:
     targets: Targets
     passes: str
     kernels: tuple[CompiledKernels, ...]
+    chosen: tuple[Mapping[str, Choice], ...] = ()
+    """What was chosen for kernels by prediction, by symbol, for each architecture; nothing where that was not asked."""
 
     def document(self) -> dict[str, Any]:
         """What a manifest says of it: for each architecture what kernels take, and what the passes have done."""
@@ -47,34 +55,65 @@ class Embedded:
                     "spill_load_bytes": usage.spill_load_bytes,
                     "static_shared_bytes": usage.shared_bytes,
                     "dynamic_shared_bytes_per_warp": each.bytes_of_a_warp(usage.symbol),
+                    **({"chosen": asdict(chosen[usage.symbol])} if usage.symbol in chosen else {}),
                     "remarks": [
                         {"kind": r.kind.value, "pass": r.pass_name, "text": r.text}
                         for r in each.remarks
                         if r.function == usage.symbol
                     ],
                 }
-                for each in self.kernels
+                for each, chosen in zip(self.kernels, self.chosen or repeat({}), strict=False)
                 for usage in sorted(each.usages.values(), key=lambda u: u.symbol)
             ],
         }
 
 
 def embedded(
-    plan: ProgramPlan, targets: Targets, compiler: KernelCompiler, version: str, cuda_path: str | None = None
+    plan: ProgramPlan,
+    targets: Targets,
+    compiler: KernelCompiler,
+    version: str,
+    cuda_path: str | None = None,
+    *,
+    automatic: bool = False,
 ) -> Embedded:
     """The C source of a program with its kernels compiled for the targets; errors as of `KernelCompiler.compile`.
 
-    Nothing is embedded that does not assemble.
+    With ``automatic`` each kernel has the passes that are predicted to pay for it. Nothing is embedded that does not
+    assemble.
     """
-    unit = program_unit(plan)
-    compiled = tuple(compiler.compile(unit, arch, own_passes(plan)) for arch in targets.archs)
+    made = tuple(compiled_with(plan, compiler, arch, automatic=automatic) for arch in targets.archs)
+    compiled = tuple(each for each, _ in made)
     parts = [Part("elf", each.arch, each.cubin) for each in compiled]
     if targets.has_ptx:
         # A null at its end, as the driver expects of PTX.
         parts.append(Part("ptx", compiled[-1].arch, compiled[-1].ptx.encode() + b"\0"))
     name = f"{plan.stem}_embedded.c"
     image = Image(name, str(targets), pack(parts, cuda_path), _kernels(plan, compiled))
-    return Embedded(name, image_text(plan, image, version), targets, compiler.passes, compiled)
+    passes = AUTO if automatic else compiler.passes
+    chosen = tuple(each for _, each in made) if automatic else ()
+    return Embedded(name, image_text(plan, image, version), targets, passes, compiled, chosen)
+
+
+def compiled_with(
+    plan: ProgramPlan,
+    compiler: KernelCompiler,
+    arch: str,
+    *,
+    automatic: bool,
+    checks: Sequence[Check] = (),
+) -> tuple[CompiledKernels, Mapping[str, Choice]]:
+    """The kernels of a program for an architecture, and what was chosen for them; ``checks`` run behind each pass."""
+    unit, own = program_unit(plan), own_passes(plan)
+    if not automatic:
+        return compiler.compile(unit, arch, own, checks), {}
+    plain = compiler.compile(unit, arch, own)
+    launches = {s: launch for s, launch in launches_of(plan, plain.usages).items() if s not in own}
+    chosen = choices(compiler, unit, plain, launches)
+    taken = {symbol: choice.pipeline for symbol, choice in chosen.items() if choice.pipeline}
+    if not (taken or checks):
+        return plain, chosen
+    return compiler.compile(unit, arch, {**own, **taken}, checks), chosen
 
 
 def _kernels(

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from comprehensive.codegen.cuda import program_unit
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.diagnostics import CompileError
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.demoted import own_passes
+from comprehensive.embedding.embedded import AUTO, compiled_with
 from comprehensive.ptx.passes.remark import Kind, Remark
 from comprehensive.ptx.validate import CHANGED, validated
 from comprehensive.soundness.state import State
@@ -42,14 +42,14 @@ class Rewritten:
         return State.NOT_CHECKED if self.untried else State.HOLDS
 
 
-def rewritten(plan: ProgramPlan, compiler: KernelCompiler, arch: str) -> Rewritten:
-    """Try the passes of a compiler on the kernels of a program.
+def rewritten(
+    plan: ProgramPlan, compiler: KernelCompiler, arch: str, *, automatic: bool = False
+) -> Rewritten:
+    """Try the passes of a compiler, or those that are chosen for each kernel, on the kernels of a program.
 
     ToolError and CompileError as of `KernelCompiler.compile`, but for a pass that changes what a kernel computes: that
     is a state.
     """
-    own = own_passes(plan)
-    passes = ", ".join(filter(None, (compiler.passes, *dict.fromkeys(own.values()))))
     told: list[Remark] = []
     kernels = {
         kernel.name: kernel for f in plan.functions for region in f.regions for kernel in region.kernels
@@ -58,10 +58,12 @@ def rewritten(plan: ProgramPlan, compiler: KernelCompiler, arch: str) -> Rewritt
     def pointers(symbol: str) -> tuple[bool, ...]:
         return tuple(parameter.pointer for parameter in kernels[simple_name(symbol)].parameters)
 
+    passes = ", ".join(
+        filter(None, (AUTO if automatic else compiler.passes, *dict.fromkeys(own_passes(plan).values())))
+    )
+    checks = (validated(told=told.append, pointers=pointers),)
     try:
-        compiled = compiler.compile(
-            program_unit(plan), arch, own, (validated(told=told.append, pointers=pointers),)
-        )
+        compiled, _ = compiled_with(plan, compiler, arch, automatic=automatic, checks=checks)
     except CompileError as error:
         if any(diagnostic.code != CHANGED for diagnostic in error.diagnostics):
             raise
