@@ -187,6 +187,12 @@ class HeaderView:
     def has_tuned(self) -> bool:
         return any(function.tuned for function in self.functions)
 
+    @property
+    def has_staircases(self) -> bool:
+        """Whether blocks outside of a slanted edge are left out of a launch."""
+        regions = (region for function in self.functions for region in function.regions)
+        return any(kernel.staircase for region in regions for kernel in region.leaf_costs.kernels)
+
 
 def header_view(plan: ProgramPlan, version: str) -> HeaderView:
     """The view of a program. CompileError as :func:`comprehensive.codegen.interface.interface` raises it."""

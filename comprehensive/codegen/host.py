@@ -23,6 +23,7 @@ from comprehensive.codegen.image import Image
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.source_lines import resolved
 from comprehensive.codegen.source_view import source_view
+from comprehensive.codegen.staircase import ALONE, LARGEST, MOST_COLUMNS, MOST_ROWS
 from comprehensive.machine import cost, sites
 from comprehensive.machine.speeds import SPEEDS
 
@@ -56,6 +57,10 @@ def shared_part() -> dict[str, Any]:
         "lines_a_wait": sites.LINES_A_WAIT,
         "shared_instructions": sites.SHARED_INSTRUCTIONS,
         "global_instructions": sites.GLOBAL_INSTRUCTIONS,
+        "most_rows": MOST_ROWS,
+        "most_columns": MOST_COLUMNS,
+        "largest": LARGEST,
+        "alone": ALONE,
     }
 
 

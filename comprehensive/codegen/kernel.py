@@ -18,6 +18,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from comprehensive.algebra import Polynomial
+from comprehensive.codegen.staircase import Staircase
 from comprehensive.metafork.ast import Expr, For, Index, IntLiteral, ScalarType, Stmt
 
 TOGETHER = "cf_together"
@@ -44,6 +45,8 @@ class Source(Enum):
     """The limit ``of`` (host: ``Kernel.limits``)."""
     SWEEPS = "sweeps"
     """How many sweeps the launch does."""
+    STAIRCASE = "staircase"
+    """The number ``of`` of the launch of a grid with a slanted edge (host: ``Kernel.staircase``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +292,8 @@ class Kernel:
     """Numbers over scalars of the nest, each at least 1 where there is something to do; others are not launched."""
     origins: tuple[str, ...] = ()
     """The variables of a kernel over tiles that hold the first value of its tile along each coordinate."""
+    staircase: Staircase | None = None
+    """The launch of a grid of which blocks outside of a slanted edge are left out; ``grid`` has these, too."""
     shuffled: tuple[str, ...] = ()
     """Arrays of which threads take elements from their neighbours (``codegen/shuffles.py``)."""
 

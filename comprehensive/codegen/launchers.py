@@ -90,6 +90,10 @@ class KernelLaunch:
     locals: tuple[Local, ...]
     addresses: tuple[str, ...]
     grid: tuple[Extent, ...]
+    staircase: str
+    """The call that says how many blocks of a grid with a slanted edge are launched; empty where all are."""
+    axes: tuple[int, ...]
+    """Where its rows and columns are among the extents of the grid."""
     block: tuple[Extent, ...]
     words: Extent
 
@@ -163,6 +167,7 @@ class RegionSource:
 
 
 _INSTANCE = "cf_instance"
+_STAIRCASE = "cf_stairs"
 
 
 def region_source(region: RegionPlan, host: Interface, seen: RegionView, names: KernelNames) -> RegionSource:
@@ -324,11 +329,16 @@ def _launch(
             computed.append(local)
             addresses.append(local.name)
     grid = _three([extent for _, extent in kernel.grid], types)
+    staircase = "" if kernel.staircase is None else kernel.staircase.call(types)
     block = _three(kernel.block, types)
     extents = tuple(_extent(extent, types) for extent in kernel.extents)
     words = Extent(polynomial(kernel.shared_words), c_comment(kernel.shared_words_text))
     read = " ".join(
-        (*addresses, *(e.value for e in (*extents, *grid, *block, *(c.value for c in computed), words)))
+        (
+            *addresses,
+            staircase,
+            *(e.value for e in (*extents, *grid, *block, *(c.value for c in computed), words)),
+        )
     )
     # A tile has its own names for its sizes, which host scalars that the nest does not read may have as well.
     used = tuple(a for a in available if a.name not in kernel.constants and mentions(read, a.name))
@@ -351,6 +361,8 @@ def _launch(
         locals=tuple(computed),
         addresses=tuple(addresses),
         grid=grid,
+        staircase=staircase,
+        axes=() if kernel.staircase is None else kernel.staircase.axes([name for name, _ in kernel.grid]),
         block=block,
         words=words,
     )
@@ -369,6 +381,8 @@ def _computed(
             return Extent(parameter.of, parameter.of)
         case Source.EXTENT:
             return _extent(dict(kernel.grid)[parameter.of], types)
+        case Source.STAIRCASE:
+            return Extent(f"{_STAIRCASE}.{parameter.of}", f"{parameter.of} of the launch")
         case Source.LIMIT:
             limit = _extent(dict(kernel.limits)[parameter.of], types)
             return Extent(f"cf_limit({limit.value})", limit.comment)

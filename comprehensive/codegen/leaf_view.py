@@ -40,6 +40,8 @@ class LeafTables:
     """Each with the array that it accesses."""
     loops: tuple[int, ...]
     origins: tuple[int, ...]
+    staircase: str
+    """The call that says how many blocks of a grid with a slanted edge are launched; empty where all are."""
     grid: str
     block: str
     words: str
@@ -83,7 +85,7 @@ def leaf_costs(region: RegionPlan, selection: Dispatch) -> LeafCosts:
         for share in (shares(region.nest) if leaves_out(region.nest) else ())
     )
     of_costs = " ".join(
-        " ".join((*(value for _, value in k.numbers), k.grid, k.block, k.words)) for k in kernels
+        " ".join((*(value for _, value in k.numbers), k.staircase, k.grid, k.block, k.words)) for k in kernels
     )
     of_shares = " ".join(f"{done} {whole}" for done, whole, _ in parts)
     read = f"{of_costs} {of_shares}"
@@ -150,8 +152,9 @@ def _tables(leaf: LeafPlan, types: dict[str, ScalarType]) -> LeafTables:
         ),
         tuple(number for _, pairs in loops for pair in pairs for number in pair),
         tuple(number for _, found in origins for number in (*found, END)),
-        _three([extent for _, extent in kernel.grid], types),
-        _three(kernel.block, types),
+        "" if kernel.staircase is None else kernel.staircase.call(types),
+        _grid(kernel, types),
+        _row(_three(kernel.block, types)),
         f"cf_number_of({polynomial(kernel.shared_words)})" + _slots(kernel, types),
     )
 
@@ -209,10 +212,19 @@ def _access(
     return f"{{ {', '.join(map(str, head))}, {threes}, {', '.join(map(str, tail))} }}"
 
 
-def _row(numbers: Iterable[int]) -> str:
+def _grid(kernel: Kernel, types: dict[str, ScalarType]) -> str:
+    """Return the extents of the launch along x, y and z as text."""
+    extents = [*_three([extent for _, extent in kernel.grid], types)]
+    if kernel.staircase is not None:
+        rows, columns = kernel.staircase.axes([name for name, _ in kernel.grid])
+        extents[rows], extents[columns] = "cf_stairs.rows", "cf_stairs.columns"
+    return _row(extents)
+
+
+def _row(numbers: Iterable[object]) -> str:
     return f"{{ {', '.join(map(str, numbers))} }}"
 
 
-def _three(extents: Sequence[Expr], types: dict[str, ScalarType]) -> str:
-    """Return the extents along x, y and z as text, from extents given outermost first."""
-    return f"{{ {', '.join(wide(extent, types) for extent in axis_extents(extents, types))} }}"
+def _three(extents: Sequence[Expr], types: dict[str, ScalarType]) -> tuple[str, ...]:
+    """Return the extents along x, y and z as texts, from extents given outermost first."""
+    return tuple(wide(extent, types) for extent in axis_extents(extents, types))

@@ -46,6 +46,7 @@ from comprehensive.codegen.kernel import (
 from comprehensive.codegen.names import declared_names, names_in_kernel, types_in_kernel
 from comprehensive.codegen.parameters import Strides, flat, strides_of, used_parameters
 from comprehensive.codegen.shuffles import with_shuffles
+from comprehensive.codegen.slanted import Slanted
 from comprehensive.codegen.terms import expression
 from comprehensive.codegen.tiled import lower_tile
 from comprehensive.codegen.tiles import PlacedTile, Placement, place_tiles
@@ -56,6 +57,7 @@ from comprehensive.loops.ir import (
     BlockFor,
     BlockIf,
     BlockStmt,
+    Loop,
     Nest,
     Role,
     Threads,
@@ -104,6 +106,7 @@ def lower(variant: Variant, name: str) -> Kernel:
         body=body,
         register_cap=variant.register_cap,
         demoted=variant.demoted,
+        staircase=None if lowering.slanted is None else lowering.slanted.staircase,
     )
     return with_shuffles(kernel, variant.shuffled) if variant.shuffled else kernel
 
@@ -115,10 +118,12 @@ class _Lowering:
     order: tuple[str, ...]
     names: Names
     extents: Mapping[str, Expr]
-    """Grid iterators along y and z, with what the kernel calls their extents."""
+    """Iterators of the grid, with what the kernel calls their extents."""
     parameters_of_extents: tuple[KernelParameter, ...]
     strides: Strides
     fresh: Namer
+    slanted: Slanted | None
+    """The launch without blocks outside of a slanted edge."""
 
     @staticmethod
     def of(nest: Nest, placement: Placement, taken: frozenset[str]) -> _Lowering:
@@ -138,7 +143,7 @@ class _Lowering:
         )
         extents: dict[str, Expr] = {}
         parameters: list[KernelParameter] = []
-        for loop in nest.grid[:-1]:
+        for loop in nest.grid:
             if isinstance(loop.extent, Name):
                 extents[loop.iterator] = loop.extent
                 continue
@@ -146,7 +151,10 @@ class _Lowering:
             extents[loop.iterator] = Name(extent)
             parameters.append(KernelParameter(extent, ScalarType.INT, Source.EXTENT, loop.iterator))
         strides = strides_of(nest, fresh)
-        return _Lowering(nest, placement, names.order, names, extents, tuple(parameters), strides, fresh)
+        slanted = Slanted.of(nest, extents, fresh)
+        return _Lowering(
+            nest, placement, names.order, names, extents, tuple(parameters), strides, fresh, slanted
+        )
 
     # --- the body
 
@@ -157,20 +165,29 @@ class _Lowering:
         repeats = len(self.nest.grid) > 1
         inner = _Bands(self, meet).lower(rewritten, followed=repeats)
         inner = (*self._thread_iterators(placed), *inner)
-        grid = self.nest.grid
-        x = Declare(ScalarType.INT, grid[-1].iterator, initial=Name("blockIdx.x"), const=True)
-        inner = (Plain((x,)), *inner)
-        for loops, axis in zip(on_axes(grid)[1:], AXES[1:], strict=False):
-            extents = [self.extents[loop.iterator] for loop in loops]
-            iterator = loops[0].iterator
-            if len(loops) > 1:
-                iterator = self.names.outer
-                inner = (Plain(digits(Name(iterator), [loop.iterator for loop in loops], extents)), *inner)
-            start, step = Name(f"blockIdx.{axis}"), Name(f"gridDim.{axis}")
-            header = For(ScalarType.INT, iterator, start, "<", product_of(extents), step, ())
-            inner = (UniformFor(header, inner),)
+        for loops, axis in zip(on_axes(self.nest.grid), AXES, strict=False):
+            inner = self._along(loops, axis, inner)
         tiles = tuple(SharedTile(p.pointer, p.type, expression(p.offset_words, self.order)) for p in placed)
         return (*tiles, *inner)
+
+    def _along(
+        self, loops: Sequence[Loop], axis: str, inner: tuple[KernelStmt, ...]
+    ) -> tuple[KernelStmt, ...]:
+        """The statements for all blocks along an axis, given those for one."""
+        iterator, slanted = loops[0].iterator, self.slanted
+        extents = [self.extents[loop.iterator] for loop in loops]
+        bound = product_of(extents)
+        if len(loops) > 1:
+            iterator = self.names.outer
+            inner = (Plain(digits(Name(iterator), [loop.iterator for loop in loops], extents)), *inner)
+        elif slanted is not None:
+            inner = slanted.placed(inner) if iterator == slanted.staircase.column else inner
+            iterator, bound = slanted.place(iterator), slanted.bound(iterator)
+        start = Name(f"blockIdx.{axis}")
+        if axis == AXES[0]:
+            return (Plain((Declare(ScalarType.INT, iterator, initial=start, const=True),)), *inner)
+        header = For(ScalarType.INT, iterator, start, "<", bound, Name(f"gridDim.{axis}"), ())
+        return (UniformFor(header, inner),)
 
     def held(self, body: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:
         """The body with elements that loops update in registers."""
@@ -226,8 +243,9 @@ class _Lowering:
     def parameters(self, body: tuple[KernelStmt, ...]) -> tuple[KernelParameter, ...]:
         used = names_in_kernel(body)
         written = frozenset(a.array for a in accesses(self.nest) if a.mode.writes)
-        extents = [p for p in self.parameters_of_extents if p.name in used]
-        return (*used_parameters(self.nest, self.strides, written, used), *extents)
+        own = (*self.parameters_of_extents, *(() if self.slanted is None else self.slanted.parameters))
+        launch = [p for p in own if p.name in used]
+        return (*used_parameters(self.nest, self.strides, written, used), *launch)
 
 
 @dataclass(frozen=True, slots=True)

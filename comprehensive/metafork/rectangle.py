@@ -53,7 +53,7 @@ def rectangular(run: Sequence[MetaFor]) -> Rectangle:
 
 
 def rectangular_grid(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """The body of a region with the loops of its grid as a rectangle: blocks outside of it do nothing."""
+    """The body of a region with the loops of its grid as a rectangle: blocks outside of it have no work."""
     match body:
         case (MetaFor() as outermost,):
             grid, _ = split_nest(outermost)

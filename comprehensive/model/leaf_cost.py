@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from comprehensive.codegen.axes import axis_extents
+from comprehensive.codegen.kernel import Kernel
 from comprehensive.codegen.plan import LeafPlan
 from comprehensive.codegen.profile import number_name
+from comprehensive.codegen.staircase import LARGEST, LAUNCHED
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.ir import Nest
 from comprehensive.machine.cost import SATURATED, Cost, Term, cost
@@ -35,10 +37,31 @@ def leaf_cost(leaf: LeafPlan, machine: Mapping[str, int], values: Mapping[str, i
 
 def _shape(leaf: LeafPlan, values: Mapping[str, int]) -> Shape:
     kernel, nest = leaf.kernel, leaf.nest
-    grid = _three(nest, [extent for _, extent in kernel.grid], values)
+    grid = launched_blocks(kernel, nest, values)
     block = _three(nest, kernel.block, values)
     words = int(kernel.shared_words.evaluate(values)) + kernel.slots * prod(block)
     return Shape(grid, block, leaf.registers, words)
+
+
+def launched_blocks(kernel: Kernel, nest: Nest, values: Mapping[str, int]) -> tuple[int, int, int]:
+    """Return how many blocks a launch of a kernel of a leaf has along x, y and z."""
+    grid = _three(nest, [extent for _, extent in kernel.grid], values)
+    if kernel.staircase is None:
+        return grid
+    arguments = [_known(nest, argument, values) for argument in kernel.staircase.arguments]
+    found = LAUNCHED[kernel.staircase.shape](*arguments)
+    rows, columns = kernel.staircase.axes([name for name, _ in kernel.grid])
+    sizes = {rows: found.rows, columns: found.columns}
+    x, y, z = (sizes.get(axis, extent) for axis, extent in enumerate(grid))
+    return x, y, z
+
+
+def _known(nest: Nest, argument: Expr, values: Mapping[str, int]) -> int:
+    """Return a number, or one beyond all sizes where it is undefined, as in the header."""
+    try:
+        return wide_value(nest, argument, values)
+    except UndefinedBehaviour:
+        return -LARGEST
 
 
 def numbers(leaf: LeafPlan, values: Mapping[str, int]) -> list[int]:

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from comprehensive.codegen.axes import AXES, axis_extents
+from comprehensive.codegen.axes import AXES, axis_extents, on_axes
 from comprehensive.codegen.kernel import (
     LANES,
     LANES_WHERE,
@@ -120,10 +120,20 @@ class _Walk:
         grid = axis_extents([extent for _, extent in kernel.grid], types)
         for axis, extent in zip(AXES, grid, strict=True):
             self.numbers.middles[f"blockIdx.{axis}"] = self.numbers.half(extent)
+        self.places = self._places()
         x, y, z = (self.numbers.position(extent) for extent in self.block)
         self.extents = (x, y, z)
         self.region = self._opened(0)
         self.seen: dict[tuple[object, ...], int] = {}
+
+    def _places(self) -> dict[str, Expr]:
+        """Return what stands for iterators of a grid of which not all blocks are launched: the middle one is."""
+        staircase = self.kernel.staircase
+        if staircase is None:
+            return {}
+        along = on_axes([iterator for iterator, _ in self.kernel.grid])
+        places = {names: Name(f"blockIdx.{axis}") for names, axis in zip(along, AXES, strict=False)}
+        return {name: places[(name,)] for name in (staircase.row, staircase.column)}
 
     def _constants(self) -> dict[str, Expr]:
         """Return the values of parameters and block extents, over scalars of the nest."""
@@ -203,6 +213,8 @@ class _Walk:
             match statement:
                 case Declare(dims=(), initial=None) | Declare(dims=(_, *_)):
                     environment[statement.name] = LOADED
+                case Declare() if statement.name in self.places:
+                    environment[statement.name] = self.places[statement.name]
                 case Declare():
                     assert statement.initial is not None
                     value = self._value(statement.initial, context, environment)

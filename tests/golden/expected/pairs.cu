@@ -21,45 +21,59 @@ extern "C" __global__ void pairs_leaf0(
     int m,
     int B0,
     int B1,
-    int i_block_extent)
+    int i_block_extent,
+    int j_block_extent,
+    int i_block_places,
+    int j_block_places,
+    int i_block_mirror)
 {
   CF_SHARED(cf_shared);  // m*B0 + m*B1 words of 4 bytes
   float *const shared_x = (float *)cf_shared;
   float *const shared_x_2 = (float *)(cf_shared + 4 * (m * B0));
-  for (int i_block = blockIdx.y; i_block < i_block_extent; i_block += gridDim.y) {
-    const int j_block = blockIdx.x;
-    const int j_thread = threadIdx.x;
-    const int i_thread = threadIdx.y;
-    if (i_block * B0 + 1 <= j_block * B1 + 1 + (B1 - 1)) {
-      // copy in x: B0 x m elements
-      for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
-        for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
-          const int e0 = i_block * B0 + x0;
-          const int e1 = x1;
-          if (e0 < n)
-            shared_x[x0 * m + x1] = x[e0 * x_stride0 + e1];
-        }
-      // copy in x: B1 x m elements
-      for (int x0 = threadIdx.y; x0 < B1; x0 += blockDim.y)
-        for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
-          const int e0 = j_block * B1 + 1 + x0;
-          const int e1 = x1;
-          if (e0 < n)
-            shared_x_2[x0 * m + x1] = x[e0 * x_stride0 + e1];
-        }
-      __syncthreads();
+  for (int i_block_place = blockIdx.y; i_block_place < i_block_places; i_block_place += gridDim.y) {
+    const int j_block_place = blockIdx.x;
+    const int i_block_turned = j_block_place < j_block_extent && i_block_place * B0
+        + 1 <= (j_block_extent - 1 - j_block_place) * B1 + 1 + (B1 - 1) ? i_block_place
+        : i_block_mirror - i_block_place;
+    const int j_block_turned = i_block_turned == i_block_place ? j_block_place : j_block_places - 1
+        - j_block_place;
+    if (i_block_place <= i_block_turned && i_block_turned < i_block_extent
+        && j_block_turned < j_block_extent) {
+      const int i_block = i_block_turned;
+      const int j_block = j_block_extent - 1 - j_block_turned;
+      const int j_thread = threadIdx.x;
+      const int i_thread = threadIdx.y;
+      if (i_block * B0 + 1 <= j_block * B1 + 1 + (B1 - 1)) {
+        // copy in x: B0 x m elements
+        for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
+          for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
+            const int e0 = i_block * B0 + x0;
+            const int e1 = x1;
+            if (e0 < n)
+              shared_x[x0 * m + x1] = x[e0 * x_stride0 + e1];
+          }
+        // copy in x: B1 x m elements
+        for (int x0 = threadIdx.y; x0 < B1; x0 += blockDim.y)
+          for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
+            const int e0 = j_block * B1 + 1 + x0;
+            const int e1 = x1;
+            if (e0 < n)
+              shared_x_2[x0 * m + x1] = x[e0 * x_stride0 + e1];
+          }
+        __syncthreads();
 #line 5 "pairs.mf"
-      int i = i_block * B0 + i_thread;
-      int j = 1 + (j_block * B1 + j_thread);
+        int i = i_block * B0 + i_thread;
+        int j = 1 + (j_block * B1 + j_thread);
 #line 6 "pairs.mf"
-      if (i < n && j < n && i + 1 <= j) {
-        float sum = 0;
-        for (int k = 0; k < m; k++)
-          sum += shared_x[i_thread * m + k] * shared_x_2[j_thread * m + k];
-        d[i * d_stride0 + j] = sum;
-      }
+        if (i < n && j < n && i + 1 <= j) {
+          float sum = 0;
+          for (int k = 0; k < m; k++)
+            sum += shared_x[i_thread * m + k] * shared_x_2[j_thread * m + k];
+          d[i * d_stride0 + j] = sum;
+        }
 #line "pairs.cu"
-      __syncthreads();
+        __syncthreads();
+      }
     }
   }
 }
@@ -73,44 +87,58 @@ extern "C" __global__ void pairs_leaf1(
     int m,
     int B0,
     int B1,
-    int i_block_extent)
+    int i_block_extent,
+    int j_block_extent,
+    int i_block_places,
+    int j_block_places,
+    int i_block_mirror)
 {
   CF_SHARED(cf_shared);  // m*B0 + m*B1 words of 4 bytes
   float *const shared_x = (float *)cf_shared;
   float *const shared_x_2 = (float *)(cf_shared + 4 * (m * B0));
-  for (int i_block = blockIdx.y; i_block < i_block_extent; i_block += gridDim.y) {
-    const int j_block = blockIdx.x;
-    const int j_thread = threadIdx.x;
-    const int i_thread = threadIdx.y;
-    if (i_block * B0 + 1 <= j_block * B1 + 1 + (B1 - 1)) {
-      // copy in x: B0 x m elements
-      for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
-        for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
-          const int e0 = i_block * B0 + x0;
-          const int e1 = x1;
-          if (e0 < n)
-            shared_x[x0 * m + x1] = x[e0 * x_stride0 + e1];
-        }
-      // copy in x: B1 x m elements
-      for (int x0 = threadIdx.y; x0 < B1; x0 += blockDim.y)
-        for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
-          const int e0 = j_block * B1 + 1 + x0;
-          const int e1 = x1;
-          if (e0 < n)
-            shared_x_2[x0 * m + x1] = x[e0 * x_stride0 + e1];
-        }
-      __syncthreads();
+  for (int i_block_place = blockIdx.y; i_block_place < i_block_places; i_block_place += gridDim.y) {
+    const int j_block_place = blockIdx.x;
+    const int i_block_turned = j_block_place < j_block_extent && i_block_place * B0
+        + 1 <= (j_block_extent - 1 - j_block_place) * B1 + 1 + (B1 - 1) ? i_block_place
+        : i_block_mirror - i_block_place;
+    const int j_block_turned = i_block_turned == i_block_place ? j_block_place : j_block_places - 1
+        - j_block_place;
+    if (i_block_place <= i_block_turned && i_block_turned < i_block_extent
+        && j_block_turned < j_block_extent) {
+      const int i_block = i_block_turned;
+      const int j_block = j_block_extent - 1 - j_block_turned;
+      const int j_thread = threadIdx.x;
+      const int i_thread = threadIdx.y;
+      if (i_block * B0 + 1 <= j_block * B1 + 1 + (B1 - 1)) {
+        // copy in x: B0 x m elements
+        for (int x0 = threadIdx.y; x0 < B0; x0 += blockDim.y)
+          for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
+            const int e0 = i_block * B0 + x0;
+            const int e1 = x1;
+            if (e0 < n)
+              shared_x[x0 * m + x1] = x[e0 * x_stride0 + e1];
+          }
+        // copy in x: B1 x m elements
+        for (int x0 = threadIdx.y; x0 < B1; x0 += blockDim.y)
+          for (int x1 = threadIdx.x; x1 < m; x1 += blockDim.x) {
+            const int e0 = j_block * B1 + 1 + x0;
+            const int e1 = x1;
+            if (e0 < n)
+              shared_x_2[x0 * m + x1] = x[e0 * x_stride0 + e1];
+          }
+        __syncthreads();
 #line 6 "pairs.mf"
-      int j = 1 + (j_block * B1 + j_thread);
+        int j = 1 + (j_block * B1 + j_thread);
 #line 6 "pairs.mf"
-      if (i_block * B0 + i_thread < n && j < n && i_block * B0 + i_thread + 1 <= j) {
-        float sum = 0;
-        for (int k = 0; k < m; k++)
-          sum += shared_x[i_thread * m + k] * shared_x_2[j_thread * m + k];
-        d[((long)i_block * B0 + i_thread) * d_stride0 + j] = sum;
-      }
+        if (i_block * B0 + i_thread < n && j < n && i_block * B0 + i_thread + 1 <= j) {
+          float sum = 0;
+          for (int k = 0; k < m; k++)
+            sum += shared_x[i_thread * m + k] * shared_x_2[j_thread * m + k];
+          d[((long)i_block * B0 + i_thread) * d_stride0 + j] = sum;
+        }
 #line "pairs.cu"
-      __syncthreads();
+        __syncthreads();
+      }
     }
   }
 }
@@ -124,24 +152,38 @@ extern "C" __global__ void pairs_leaf2(
     int m,
     int B0,
     int B1,
-    int i_block_extent)
+    int i_block_extent,
+    int j_block_extent,
+    int i_block_places,
+    int j_block_places,
+    int i_block_mirror)
 {
-  for (int i_block = blockIdx.y; i_block < i_block_extent; i_block += gridDim.y) {
-    const int j_block = blockIdx.x;
-    const int j_thread = threadIdx.x;
-    const int i_thread = threadIdx.y;
-    if (i_block * B0 + 1 <= j_block * B1 + 1 + (B1 - 1)) {
+  for (int i_block_place = blockIdx.y; i_block_place < i_block_places; i_block_place += gridDim.y) {
+    const int j_block_place = blockIdx.x;
+    const int i_block_turned = j_block_place < j_block_extent && i_block_place * B0
+        + 1 <= (j_block_extent - 1 - j_block_place) * B1 + 1 + (B1 - 1) ? i_block_place
+        : i_block_mirror - i_block_place;
+    const int j_block_turned = i_block_turned == i_block_place ? j_block_place : j_block_places - 1
+        - j_block_place;
+    if (i_block_place <= i_block_turned && i_block_turned < i_block_extent
+        && j_block_turned < j_block_extent) {
+      const int i_block = i_block_turned;
+      const int j_block = j_block_extent - 1 - j_block_turned;
+      const int j_thread = threadIdx.x;
+      const int i_thread = threadIdx.y;
+      if (i_block * B0 + 1 <= j_block * B1 + 1 + (B1 - 1)) {
 #line 5 "pairs.mf"
-      int i = i_block * B0 + i_thread;
-      int j = 1 + (j_block * B1 + j_thread);
+        int i = i_block * B0 + i_thread;
+        int j = 1 + (j_block * B1 + j_thread);
 #line 6 "pairs.mf"
-      if (i < n && j < n && i + 1 <= j) {
-        float sum = 0;
-        for (int k = 0; k < m; k++)
-          sum += x[i * x_stride0 + k] * x[j * x_stride0 + k];
-        d[i * d_stride0 + j] = sum;
-      }
+        if (i < n && j < n && i + 1 <= j) {
+          float sum = 0;
+          for (int k = 0; k < m; k++)
+            sum += x[i * x_stride0 + k] * x[j * x_stride0 + k];
+          d[i * d_stride0 + j] = sum;
+        }
 #line "pairs.cu"
+      }
     }
   }
 }
@@ -163,6 +205,7 @@ namespace {
 static int pairs_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float *d, int n, int m, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(pairs_leaf0), {} };
+  const cf_staircase cf_stairs = cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1, cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
   const long long cf_given_x_stride0_wide = m; // m
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
   if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
@@ -172,7 +215,19 @@ static int pairs_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
-  const cf_shape cf_sizes = {
+  const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1); // (n - 1 + B1 - 1) / B1
+  int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent, "cf_given_j_block_extent")) return cf_state->status;
+  const long long cf_given_i_block_places_wide = cf_stairs.rows; // rows of the launch
+  int cf_given_i_block_places = (int)cf_given_i_block_places_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_places_wide, (long long)cf_given_i_block_places, "cf_given_i_block_places")) return cf_state->status;
+  const long long cf_given_j_block_places_wide = cf_stairs.columns; // columns of the launch
+  int cf_given_j_block_places = (int)cf_given_j_block_places_wide;
+  if (!cf_fits(cf_state, cf_given_j_block_places_wide, (long long)cf_given_j_block_places, "cf_given_j_block_places")) return cf_state->status;
+  const long long cf_given_i_block_mirror_wide = cf_stairs.mirror; // mirror of the launch
+  int cf_given_i_block_mirror = (int)cf_given_i_block_mirror_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_mirror_wide, (long long)cf_given_i_block_mirror, "cf_given_i_block_mirror")) return cf_state->status;
+  cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), // (n - 1 + B1 - 1) / B1
       cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
@@ -185,13 +240,18 @@ static int pairs_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float
     },
     cf_add(cf_mul(B0, m), cf_mul(B1, m)), // m*B0 + m*B1 words of shared memory
   };
-  void *cf_arguments[] = { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, 0 };
+  void *cf_arguments[] = { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent, &cf_given_i_block_places, &cf_given_j_block_places, &cf_given_i_block_mirror, 0 };
+  int cf_status = CF_OK;
+  if (!cf_has_points(cf_state, cf_leaf, &cf_sizes, &cf_status)) return cf_status;
+  cf_sizes.grid[1] = cf_stairs.rows; // the blocks inside of the edge, and few others
+  cf_sizes.grid[0] = cf_stairs.columns;
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
 static int pairs_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, float *d, int n, int m, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(pairs_leaf1), {} };
+  const cf_staircase cf_stairs = cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1, cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
   const long long cf_given_x_stride0_wide = m; // m
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
   if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
@@ -201,7 +261,19 @@ static int pairs_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, float
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
-  const cf_shape cf_sizes = {
+  const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1); // (n - 1 + B1 - 1) / B1
+  int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent, "cf_given_j_block_extent")) return cf_state->status;
+  const long long cf_given_i_block_places_wide = cf_stairs.rows; // rows of the launch
+  int cf_given_i_block_places = (int)cf_given_i_block_places_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_places_wide, (long long)cf_given_i_block_places, "cf_given_i_block_places")) return cf_state->status;
+  const long long cf_given_j_block_places_wide = cf_stairs.columns; // columns of the launch
+  int cf_given_j_block_places = (int)cf_given_j_block_places_wide;
+  if (!cf_fits(cf_state, cf_given_j_block_places_wide, (long long)cf_given_j_block_places, "cf_given_j_block_places")) return cf_state->status;
+  const long long cf_given_i_block_mirror_wide = cf_stairs.mirror; // mirror of the launch
+  int cf_given_i_block_mirror = (int)cf_given_i_block_mirror_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_mirror_wide, (long long)cf_given_i_block_mirror, "cf_given_i_block_mirror")) return cf_state->status;
+  cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), // (n - 1 + B1 - 1) / B1
       cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
@@ -214,13 +286,18 @@ static int pairs_leaf1_run(cf_call *cf_state, int cf_leaf, const float *x, float
     },
     cf_add(cf_mul(B0, m), cf_mul(B1, m)), // m*B0 + m*B1 words of shared memory
   };
-  void *cf_arguments[] = { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, 0 };
+  void *cf_arguments[] = { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent, &cf_given_i_block_places, &cf_given_j_block_places, &cf_given_i_block_mirror, 0 };
+  int cf_status = CF_OK;
+  if (!cf_has_points(cf_state, cf_leaf, &cf_sizes, &cf_status)) return cf_status;
+  cf_sizes.grid[1] = cf_stairs.rows; // the blocks inside of the edge, and few others
+  cf_sizes.grid[0] = cf_stairs.columns;
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 
 static int pairs_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, float *d, int n, int m, int B0, int B1)
 {
   static cf_kernel cf_once = { CF_KERNEL(pairs_leaf2), {} };
+  const cf_staircase cf_stairs = cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1, cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
   const long long cf_given_x_stride0_wide = m; // m
   long cf_given_x_stride0 = (long)cf_given_x_stride0_wide;
   if (!cf_fits(cf_state, cf_given_x_stride0_wide, (long long)cf_given_x_stride0, "cf_given_x_stride0")) return cf_state->status;
@@ -230,7 +307,19 @@ static int pairs_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, float
   const long long cf_given_i_block_extent_wide = cf_div(cf_sub(cf_add(n, B0), 1), B0); // (n + B0 - 1) / B0
   int cf_given_i_block_extent = (int)cf_given_i_block_extent_wide;
   if (!cf_fits(cf_state, cf_given_i_block_extent_wide, (long long)cf_given_i_block_extent, "cf_given_i_block_extent")) return cf_state->status;
-  const cf_shape cf_sizes = {
+  const long long cf_given_j_block_extent_wide = cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1); // (n - 1 + B1 - 1) / B1
+  int cf_given_j_block_extent = (int)cf_given_j_block_extent_wide;
+  if (!cf_fits(cf_state, cf_given_j_block_extent_wide, (long long)cf_given_j_block_extent, "cf_given_j_block_extent")) return cf_state->status;
+  const long long cf_given_i_block_places_wide = cf_stairs.rows; // rows of the launch
+  int cf_given_i_block_places = (int)cf_given_i_block_places_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_places_wide, (long long)cf_given_i_block_places, "cf_given_i_block_places")) return cf_state->status;
+  const long long cf_given_j_block_places_wide = cf_stairs.columns; // columns of the launch
+  int cf_given_j_block_places = (int)cf_given_j_block_places_wide;
+  if (!cf_fits(cf_state, cf_given_j_block_places_wide, (long long)cf_given_j_block_places, "cf_given_j_block_places")) return cf_state->status;
+  const long long cf_given_i_block_mirror_wide = cf_stairs.mirror; // mirror of the launch
+  int cf_given_i_block_mirror = (int)cf_given_i_block_mirror_wide;
+  if (!cf_fits(cf_state, cf_given_i_block_mirror_wide, (long long)cf_given_i_block_mirror, "cf_given_i_block_mirror")) return cf_state->status;
+  cf_shape cf_sizes = {
     { // blocks along x, y, z
       cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), // (n - 1 + B1 - 1) / B1
       cf_div(cf_sub(cf_add(n, B0), 1), B0), // (n + B0 - 1) / B0
@@ -243,7 +332,11 @@ static int pairs_leaf2_run(cf_call *cf_state, int cf_leaf, const float *x, float
     },
     0, // 0 words of shared memory
   };
-  void *cf_arguments[] = { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, 0 };
+  void *cf_arguments[] = { &x, &d, &cf_given_x_stride0, &cf_given_d_stride0, &n, &m, &B0, &B1, &cf_given_i_block_extent, &cf_given_j_block_extent, &cf_given_i_block_places, &cf_given_j_block_places, &cf_given_i_block_mirror, 0 };
+  int cf_status = CF_OK;
+  if (!cf_has_points(cf_state, cf_leaf, &cf_sizes, &cf_status)) return cf_status;
+  cf_sizes.grid[1] = cf_stairs.rows; // the blocks inside of the edge, and few others
+  cf_sizes.grid[0] = cf_stairs.columns;
   return cf_launch(cf_state, cf_leaf, &cf_once, &cf_sizes, cf_arguments);
 }
 

@@ -9,6 +9,70 @@
 
 <library/runtime.h>
 
+#ifndef CF_STAIRCASE
+#define CF_STAIRCASE
+
+/* Rows and columns of a launch that leaves out blocks on one side of a slanted edge. Row y has what lies inside of row y of
+   the grid, counted from its longest one, and from its end on what lies inside of row `mirror` - y; of none below 0. */
+typedef struct cf_staircase {
+  long long rows, columns, mirror;
+} cf_staircase;
+
+static inline int cf_counts(long long value) { return value > -(1152921504606846976LL) && value < 1152921504606846976LL; }
+
+static inline long long cf_fewer(long long a, long long b) { return a < b ? a : b; }
+
+static inline cf_staircase cf_rows_of(long long rows, long long columns, long long mirror)
+{
+  cf_staircase found;
+  found.rows = rows;
+  found.columns = columns;
+  found.mirror = mirror;
+  return found;
+}
+
+/* The launch for the blocks with down*row + right*column <= most of a grid. What is not known counts as inside. */
+static inline cf_staircase cf_folded(long long rows, long long columns, long long down, long long right, long long most)
+{
+  long long common = down, rest = right, least, width, alone, pairs;
+  cf_staircase found;
+  if (rows < 1 || columns < 1 || down < 1 || right < 1 || !cf_counts(down) || !cf_counts(right) || !cf_counts(most))
+    return cf_rows_of(rows, columns, -1);
+  if (most < 0) return cf_rows_of(0, 0, -1);
+  while (rest != 0) {
+    const long long next = common % rest;
+    common = rest;
+    rest = next;
+  }
+  down /= common;
+  right /= common;
+  most /= common;
+  rows = cf_fewer(rows, most / down + 1);
+  columns = cf_fewer(columns, most / right + 1);
+  if (rows > 1073741824) return cf_rows_of(rows, columns, -1);
+  least = rows - 1;
+  /* Only pairs that are no longer than the longest row: the others stay alone. */
+  alone = (2 * most - right * (columns - 1)) / down + 1;
+  if (alone < least) alone = least;
+  pairs = cf_fewer(rows, alone / 2 + 1);
+  found = cf_rows_of(pairs, columns, alone < 2 * rows - 2 ? alone : -1);
+  if (columns > 524288) return found;
+  /* Each row with the one that is as far from the other end: the sum of two quotients is no more than that of both. */
+  width = cf_fewer(2 * columns, (2 * most - down * least) / right + 2);
+  return (least / 2 + 1) * width < pairs * columns ? cf_rows_of(least / 2 + 1, width, least) : found;
+}
+
+/* The launch for rows whose ends are first/apart columns apart in the first row, and last/apart in the last one. */
+static inline cf_staircase cf_band(long long rows, long long columns, long long apart, long long first, long long last)
+{
+  const long long longest = first < last ? last : first;
+  if (rows < 1 || columns < 1 || apart < 1 || !cf_counts(apart) || !cf_counts(first) || !cf_counts(last))
+    return cf_rows_of(rows, columns, -1);
+  return longest < 0 ? cf_rows_of(0, 0, -1) : cf_rows_of(rows, cf_fewer(columns, longest / apart + 1), -1);
+}
+
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -132,20 +196,20 @@ static inline cf_count pairs_leaf_cost(int leaf, const cf_machine *machine, int 
   switch (leaf) {
   case 0:
   case 1: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 36, 0 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 14, 1, 13, 0 }, { 3, 10, 1, 1, 0 }, { 0, 12, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 2, 4, 0, 0 }, { 4, 4, 0, 0 }, { 0, 1, 0, 1 }, { 5, 4, 1, 0 }, { 0, 1, 0, 1 } };
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 45, 0 }, { 0, 8, 1, 13, 0 }, { 1, 10, 1, 1, 0 }, { 0, 14, 1, 13, 0 }, { 3, 10, 1, 1, 0 }, { 0, 12, 1, 2, 0 } };
+    static const cf_region cf_regions[] = { { 0, 1, 4, 0 }, { 2, 4, 0, 0 }, { 4, 4, 0, 0 }, { 0, 1, 0, 1 }, { 5, 4, 1, 0 }, { 0, 1, 0, 1 } };
     static const cf_access cf_accesses[] = {
-      { 2, 0, 0, 4, 0, 0, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 13, 0 }, 0, 2, 0, 1 }, /* x, read */
-      { 2, 0, 2, 4, 1, 1, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
-      { 4, 1, 0, 4, 0, 0, { 1, 12, 0 }, { 12, 6, 1 }, { 16, 0, 0 }, 4, 2, 2, 1 }, /* x, read */
-      { 4, 1, 3, 4, 1, 1, { 1, 12, 0 }, { 12, 6, 1 }, { 0, 0, 0 }, 4, 2, 0, 1 }, /* shared memory, written */
-      { 5, 3, 2, 4, 0, 1, { 0, 12, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 8, 1, 0, 1 }, /* shared memory, read */
-      { 5, 3, 3, 4, 0, 1, { 12, 0, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 8, 1, 0, 1 }, /* shared memory, read */
-      { 0, 4, 1, 4, 1, 0, { 1, 18, 0 }, { 6, 7, 1 }, { 6, 19, 0 }, 10, 0, 4, 1 }, /* d, written */
+      { 2, 1, 0, 4, 0, 0, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 13, 0 }, 0, 2, 0, 1 }, /* x, read */
+      { 2, 1, 2, 4, 1, 1, { 1, 12, 0 }, { 12, 7, 1 }, { 0, 0, 0 }, 0, 2, 0, 1 }, /* shared memory, written */
+      { 4, 2, 0, 4, 0, 0, { 1, 12, 0 }, { 12, 6, 1 }, { 16, 0, 0 }, 4, 2, 2, 1 }, /* x, read */
+      { 4, 2, 3, 4, 1, 1, { 1, 12, 0 }, { 12, 6, 1 }, { 0, 0, 0 }, 4, 2, 0, 1 }, /* shared memory, written */
+      { 5, 4, 2, 4, 0, 1, { 0, 12, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 8, 1, 0, 1 }, /* shared memory, read */
+      { 5, 4, 3, 4, 0, 1, { 12, 0, 0 }, { 6, 7, 1 }, { 0, 0, 0 }, 8, 1, 0, 1 }, /* shared memory, read */
+      { 0, 5, 1, 4, 1, 0, { 1, 18, 0 }, { 6, 7, 1 }, { 6, 19, 0 }, 10, 0, 4, 1 }, /* d, written */
     };
     static const short cf_loops[] = { 2, 6, 1, 13, 4, 6, 3, 13, 5, 1 };
     static const short cf_origins[] = { 0, -1, 12, -1, 1, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 6, 5, 7 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 6, 6, 7 };
     const long long cf_n2 = cf_div(B1, 2);
     const long long cf_n3 = cf_div(B0, 2);
     const long long cf_n4 = cf_div(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 2);
@@ -165,20 +229,21 @@ static inline cf_count pairs_leaf_cost(int leaf, const cf_machine *machine, int 
     const long long cf_n18 = n;
     const long long cf_n19 = cf_mul(B0, n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13, cf_n14, cf_n15, cf_n16, cf_n17, cf_n18, cf_n19 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, leaf == 0 ? 31u : 30u, cf_number_of(cf_add(cf_mul(B0, m), cf_mul(B1, m))) };
+    const cf_staircase cf_stairs = cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1, cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
+    const cf_leaf_shape cf_shape_of = { { cf_stairs.columns, cf_stairs.rows, 1 }, { B1, B0, 1 }, leaf == 0 ? 31u : 30u, cf_number_of(cf_add(cf_mul(B0, m), cf_mul(B1, m))) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   case 2: {
-    static const cf_context cf_contexts[] = { { -1, 1, 0, 12, 0 }, { 0, 8, 1, 2, 0 } };
-    static const cf_region cf_regions[] = { { 1, 4, 1, 0 }, { 0, 1, 0, 0 } };
+    static const cf_context cf_contexts[] = { { -1, 1, 0, 21, 0 }, { 0, 8, 1, 2, 0 } };
+    static const cf_region cf_regions[] = { { 0, 1, 4, 0 }, { 1, 4, 1, 0 }, { 0, 1, 0, 0 } };
     static const cf_access cf_accesses[] = {
-      { 1, 0, 0, 4, 0, 0, { 0, 8, 0 }, { 6, 7, 1 }, { 0, 10, 0 }, 0, 1, 0, 1 }, /* x, read */
-      { 1, 0, 0, 4, 0, 0, { 8, 0, 0 }, { 6, 7, 1 }, { 11, 0, 0 }, 0, 1, 2, 1 }, /* x, read */
-      { 0, 1, 1, 4, 1, 0, { 1, 12, 0 }, { 6, 7, 1 }, { 6, 13, 0 }, 2, 0, 4, 1 }, /* d, written */
+      { 1, 1, 0, 4, 0, 0, { 0, 8, 0 }, { 6, 7, 1 }, { 0, 10, 0 }, 0, 1, 0, 1 }, /* x, read */
+      { 1, 1, 0, 4, 0, 0, { 8, 0, 0 }, { 6, 7, 1 }, { 11, 0, 0 }, 0, 1, 2, 1 }, /* x, read */
+      { 0, 2, 1, 4, 1, 0, { 1, 12, 0 }, { 6, 7, 1 }, { 6, 13, 0 }, 2, 0, 4, 1 }, /* d, written */
     };
     static const short cf_loops[] = { 1, 1 };
     static const short cf_origins[] = { 0, -1, 8, -1, 1, -1 };
-    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 2, 2, 3 };
+    static const cf_sites cf_found = { cf_contexts, cf_regions, cf_accesses, cf_loops, cf_origins, 2, 3, 3 };
     const long long cf_n2 = cf_div(B1, 2);
     const long long cf_n3 = cf_div(B0, 2);
     const long long cf_n4 = cf_div(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 2);
@@ -192,7 +257,8 @@ static inline cf_count pairs_leaf_cost(int leaf, const cf_machine *machine, int 
     const long long cf_n12 = n;
     const long long cf_n13 = cf_mul(B0, n);
     const long long cf_numbers[] = { 0, 1, cf_n2, cf_n3, cf_n4, cf_n5, cf_n6, cf_n7, cf_n8, cf_n9, cf_n10, cf_n11, cf_n12, cf_n13 };
-    const cf_leaf_shape cf_shape_of = { { cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), cf_div(cf_sub(cf_add(n, B0), 1), B0), 1 }, { B1, B0, 1 }, 30u, cf_number_of(0) };
+    const cf_staircase cf_stairs = cf_folded(cf_div(cf_sub(cf_add(n, B0), 1), B0), cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), B0, B1, cf_add(cf_sub(B1, 1), cf_mul(B1, cf_sub(cf_div(cf_sub(cf_add(cf_sub(n, 1), B1), 1), B1), 1))));
+    const cf_leaf_shape cf_shape_of = { { cf_stairs.columns, cf_stairs.rows, 1 }, { B1, B0, 1 }, 30u, cf_number_of(0) };
     return cf_leaf_cycles(machine, &cf_found, cf_numbers, &cf_shape_of, cf_bound, cf_runs, cf_kept);
   }
   default:

@@ -270,22 +270,33 @@ static cudaError_t cf_raise_shared_memory(const cf_device *device, const void *f
   return error;
 }
 
-// Checks a launch against everything that could make it fail or compute wrongly, then launches; where it only decides
-// no further than a machine without a device allows.
-static int cf_launch(cf_call *call, int leaf, cf_kernel *kernel, const cf_shape *shape, void **arguments)
+// Whether there are blocks and threads, with positions that kernels can compute; the status says what is wrong.
+static bool cf_has_points(const cf_call *call, int leaf, const cf_shape *shape, int *status)
 {
   static const char *const fits[3] = { "points along x < 2^31", "points along y < 2^31", "points along z < 2^31" };
-  static const char *const threads_fit[3] = { "threads along x", "threads along y", "threads along z" };
-  const cf_device *device = &call->device;
+  *status = CF_OK;
   for (int axis = 0; axis < 3; axis++)
-    if (cf_is_empty(shape->grid[axis]) || cf_is_empty(shape->block[axis])) return CF_OK;
+    if (cf_is_empty(shape->grid[axis]) || cf_is_empty(shape->block[axis])) return false;
   for (int axis = 0; axis < 3; axis++) {
     // Kernels compute positions in int; along y and z they step by the grid, at most 65535 beyond the last one.
     const long long most = axis == 0 ? 0x7fffffffLL : 0x7fffffffLL - 0xffffLL;
     const long long points = cf_mul(shape->grid[axis], shape->block[axis]);
-    if (points == CF_UNDEFINED || points > most)
-      return cf_report(call->why, CF_EOVERFLOW, leaf, fits[axis], points == CF_UNDEFINED ? 0 : points, most);
+    if (points == CF_UNDEFINED || points > most) {
+      *status = cf_report(call->why, CF_EOVERFLOW, leaf, fits[axis], points == CF_UNDEFINED ? 0 : points, most);
+      return false;
+    }
   }
+  return true;
+}
+
+// Checks a launch against everything that could make it fail or compute wrongly, then launches; where it only decides
+// no further than a machine without a device allows.
+static int cf_launch(cf_call *call, int leaf, cf_kernel *kernel, const cf_shape *shape, void **arguments)
+{
+  static const char *const threads_fit[3] = { "threads along x", "threads along y", "threads along z" };
+  const cf_device *device = &call->device;
+  int status = CF_OK;
+  if (!cf_has_points(call, leaf, shape, &status)) return status;
   if (shape->shared_words == CF_UNDEFINED) return cf_too_large(call, "words of shared memory");
   if (!call->has_device) return CF_OK;
   for (int axis = 0; axis < 3; axis++) {
