@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import assert_never
 
@@ -84,9 +84,16 @@ from comprehensive.poly.legality import threads_meet
 from comprehensive.poly.model import Tile
 
 
-@lru_cache(maxsize=4096)
 def lower(variant: Variant, name: str) -> Kernel:
     """The kernel ``name`` that computes the variant."""
+    if variant.tile is not None or variant.register_cap is None:
+        return _lowered(variant, name)
+    free = _lowered(replace(variant, register_cap=None), name)
+    return replace(free, register_cap=variant.register_cap)
+
+
+@lru_cache(maxsize=4096)
+def _lowered(variant: Variant, name: str) -> Kernel:
     if variant.tile is not None:
         return lower_tile(variant, name)
     nest = with_updates_inside(drop_implied_guards(unswitch(variant.nest)))
@@ -104,7 +111,6 @@ def lower(variant: Variant, name: str) -> Kernel:
         shared_words=placement.words,
         order=reading_order(nest),
         body=body,
-        register_cap=variant.register_cap,
         demoted=variant.demoted,
         staircase=None if lowering.slanted is None else lowering.slanted.staircase,
     )

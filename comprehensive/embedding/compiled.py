@@ -15,15 +15,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from comprehensive.ptx.build import Build
-from comprehensive.ptx.passes.remark import Remark, dynamic_bytes_per_warp
-from comprehensive.ptx.pipeline import Check, rewrite
 from comprehensive.toolchain.assembler import Assembler, find_assembler
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.nvcc import Tool, compile_ptx, load_tool
 from comprehensive.toolchain.process import ToolError
 from comprehensive.toolchain.usage import Usage
+
+if TYPE_CHECKING:
+    from comprehensive.ptx.passes.remark import Remark
+    from comprehensive.ptx.pipeline import Check
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -40,6 +42,8 @@ class CompiledKernels:
 
     def bytes_of_a_warp(self, symbol: str) -> int:
         """The dynamic shared memory that a launch of a kernel has to add for each warp of a block."""
+        from comprehensive.ptx.passes.remark import dynamic_bytes_per_warp
+
         return dynamic_bytes_per_warp(self.remarks, symbol)
 
 
@@ -73,11 +77,16 @@ class KernelCompiler:
         CommandLineError for a pipeline that is not understood, CompileError where a pass is at fault,
         SourceRejectedError where a tool rejects what it is given.
         """
+        # Imported here: most programs are generated without passes.
+        from comprehensive.ptx.build import Build
+        from comprehensive.ptx.pipeline import rewrite
+
         with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
             source = Path(scratch) / "kernels.cu"
             source.write_text(unit, encoding="utf-8")
             text = compile_ptx(self.nvcc, source, arch, self.flags).output.decode()
-        build, remarks = Build(self.assembler, arch), list[Remark]()
+        build = Build(self.assembler, arch)
+        remarks: list[Remark] = []
         for pipeline, symbols in ((self.passes, None), *_by_pipeline(own)):
             only = replace(build, functions=symbols)
             text, told = rewrite(text, pipeline, name="kernels.ptx", build=only, checks=checks)

@@ -78,7 +78,7 @@ class Tally:
 
     def is_loaded(self, array: str, offset: Any, active: Mask | None) -> bool:
         """Whether this region has read the same elements before; from now on it has."""
-        places = np.broadcast_to(np.asarray(offset), (self.threads,))
+        places = self._of_all(offset)
         key = (array, (places if active is None else np.where(active, places, -1)).tobytes())
         known = key in self._loaded
         self._loaded.add(key)
@@ -97,9 +97,9 @@ class Tally:
             return
         places, warp = self._active(begin, active)
         sectors = _units(places, width, SECTOR_BYTES)
-        lines = np.unique(sectors * SECTOR_BYTES // LINE_BYTES * self.warps + warp).size
+        lines = _distinct(sectors * SECTOR_BYTES // LINE_BYTES * self.warps + warp).size
         self.wavefronts += times * max(lines, -(-places.size * width // LINE_BYTES))
-        self._sectors.setdefault((array, stores, times), []).append(np.unique(sectors))
+        self._sectors.setdefault((array, stores, times), []).append(_distinct(sectors))
 
     def of_shared(self, begin: Any, width: int, times: float, active: Mask | None, *, stores: bool) -> None:
         """The same in shared memory: each bank serves one word of a warp at a time, the same word to all threads."""
@@ -110,7 +110,7 @@ class Tally:
             self.wavefronts += times * warps
             return
         places, warp = self._active(begin, active)
-        words = np.unique(_units(places, width, BANK_BYTES) * self.warps + warp)
+        words = _distinct(_units(places, width, BANK_BYTES) * self.warps + warp)
         bank = words % self.warps * BANKS + words // self.warps % BANKS
         degrees = np.bincount(bank, minlength=self.warps * BANKS).reshape(self.warps, BANKS).max(axis=1)
         self.wavefronts += times * int(degrees.sum())
@@ -141,7 +141,7 @@ class Tally:
     def work(self) -> Work:
         """All that has been counted, sectors included."""
         touched = sum(
-            times * np.unique(np.concatenate(found)).size for (_, _, times), found in self._sectors.items()
+            times * _distinct(np.concatenate(found)).size for (_, _, times), found in self._sectors.items()
         )
         return Work(
             self.instructions,
@@ -154,9 +154,23 @@ class Tally:
             self.depth,
         )
 
+    def _of_all(self, value: Any) -> Integers:
+        """A number for each thread."""
+        found: Integers = np.asarray(value, np.int64)
+        return found if found.ndim else np.full(self.threads, found)
+
     def _active(self, begin: Any, active: Mask | None) -> tuple[Integers, Integers]:
-        places = np.broadcast_to(np.asarray(begin, np.int64), (self.threads,))
+        places = self._of_all(begin)
         return (places, self._warp) if active is None else (places[active], self._warp[active])
+
+
+def _distinct(numbers: Integers) -> Integers:
+    """Each number once, in order: ``numpy.unique``, which takes several times as long for as few as these."""
+    ordered = np.sort(numbers, axis=None)
+    is_new = np.empty(ordered.size, np.bool_)
+    is_new[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+    return ordered[is_new]
 
 
 def _units(begin: Integers, width: int, unit: int) -> Integers:

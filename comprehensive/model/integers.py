@@ -24,8 +24,7 @@ def calculate(symbol: str, left: Any, right: Any) -> Any:
     """
     if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
         # What compares is an int in C, with which a program may go on to compute: `(i < n) % 3`.
-        with np.errstate(all="ignore"):
-            return np.asarray(_named(symbol, _OF_ARRAYS)(left, right)).astype(np.int64, copy=False)
+        return np.asarray(_named(symbol, _OF_ARRAYS)(left, right)).astype(np.int64, copy=False)
     found = int(_named(symbol, _OF_NUMBERS)(left, right))
     return found if -_HALF <= found < _HALF else (found + _HALF) % (2 * _HALF) - _HALF
 
