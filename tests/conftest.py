@@ -13,13 +13,17 @@ from hypothesis import HealthCheck, settings
 from comprehensive.toolchain.find import Found, Missing, find_tool
 from comprehensive.toolchain.nvcc import Tool, load_tool
 from tests.examples import ALL, QUICK
+from tests.repeatable import draw_no_constants_of_modules
 
 # `make test` repeats itself: a failure is one of the change at hand. `make test-all` draws new examples each time, and
 # more of them.
 _common = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("repeatable", _common, max_examples=QUICK, derandomize=True, database=None)
 settings.register_profile("exploring", _common, max_examples=ALL)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "repeatable")
+settings.load_profile(PROFILE)
+if PROFILE == "repeatable":
+    draw_no_constants_of_modules()
 
 
 TOOL_CACHE = Path(__file__).resolve().parents[1] / ".tool_cache"
