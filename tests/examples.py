@@ -13,7 +13,7 @@ from hypothesis import settings
 
 ALL = 50
 """Examples of a test that names no number, in `make test-all`; the quick profile has fewer (`tests/conftest.py`)."""
-QUICK = 20
+QUICK = 12
 
 
 def examples(number: int) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import re
 import time
+from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 import pytest
@@ -195,68 +197,89 @@ def test_a_file_that_ends_anywhere_gets_an_answer() -> None:
 
 
 MEGABYTE = 1 << 20
-LONG = {
-    "comment": within("// " + "x" * MEGABYTE + "\n"),
-    "many instructions": within("add.u32 %r1, %r1, %r1; " * (MEGABYTE // 50)),
-    "a name": within("mov.u32 %" + "x" * MEGABYTE + ", 1;"),
-    "a number": within("mov.u32 %r1, " + "9" * MEGABYTE + ";"),
-    "an octal number": within("mov.u32 %r1, " + "0" * MEGABYTE + ";"),
-    "a float": within("mov.f32 %r1, 1." + "9" * MEGABYTE + ";"),
-    "an offset": within("st.global.u32 [%rd1+" + "9" * MEGABYTE + "], 1;"),
-    "registers": within(".reg .b32 %q<" + "9" * MEGABYTE + ">;"),
-    "a register": within("mov.u32 %r" + "1" * MEGABYTE + ", 1;"),
-    "an opcode": within("add" + ".s32" * (MEGABYTE // 4) + " %r1, %r1, 1;"),
-    "operands": within("add.s32 %r1" + ", %r1" * (MEGABYTE // 5) + ";"),
-    "an operand": within("add.s32 %r1, 1" + "+1" * (MEGABYTE // 2) + ", 1;"),
-    "white space": within(" " * MEGABYTE),
-    "a string": within('.pragma "' + "x" * MEGABYTE + '";'),
-    "what is no PTX": within("? " * (MEGABYTE // 2)),
-    "a table": PTX.replace(ENTRY, ".global .u8 t[] = {" + "1," * (MEGABYTE // 2) + "1};" + ENTRY),
-    "alignment": PTX.replace(".u64 out", ".align " + "8" * MEGABYTE + " .b8 out[8]"),
-    "tuning": PTX.replace(")\n{", ") .maxntid " + "1" * MEGABYTE + "\n{"),
-    "version": PTX.replace("8.0", "8." + "0" * MEGABYTE),
-    "target": PTX.replace("sm_90", "sm_" + "9" * MEGABYTE),
-}
 
 
-@pytest.mark.parametrize("kind", LONG)
-def test_a_line_of_a_megabyte_gets_an_answer(kind: str) -> None:
+@cache
+def long(length: int) -> Mapping[str, str]:
+    """Files of one line each that is about as long, by what the line consists of."""
+    return {
+        "comment": within("// " + "x" * length + "\n"),
+        "many instructions": within("add.u32 %r1, %r1, %r1; " * (length // 50)),
+        "a name": within("mov.u32 %" + "x" * length + ", 1;"),
+        "a number": within("mov.u32 %r1, " + "9" * length + ";"),
+        "an octal number": within("mov.u32 %r1, " + "0" * length + ";"),
+        "a float": within("mov.f32 %r1, 1." + "9" * length + ";"),
+        "an offset": within("st.global.u32 [%rd1+" + "9" * length + "], 1;"),
+        "registers": within(".reg .b32 %q<" + "9" * length + ">;"),
+        "a register": within("mov.u32 %r" + "1" * length + ", 1;"),
+        "an opcode": within("add" + ".s32" * (length // 4) + " %r1, %r1, 1;"),
+        "operands": within("add.s32 %r1" + ", %r1" * (length // 5) + ";"),
+        "an operand": within("add.s32 %r1, 1" + "+1" * (length // 2) + ", 1;"),
+        "white space": within(" " * length),
+        "a string": within('.pragma "' + "x" * length + '";'),
+        "what is no PTX": within("? " * (length // 2)),
+        "a table": PTX.replace(ENTRY, ".global .u8 t[] = {" + "1," * (length // 2) + "1};" + ENTRY),
+        "alignment": PTX.replace(".u64 out", ".align " + "8" * length + " .b8 out[8]"),
+        "tuning": PTX.replace(")\n{", ") .maxntid " + "1" * length + "\n{"),
+        "version": PTX.replace("8.0", "8." + "0" * length),
+        "target": PTX.replace("sm_90", "sm_" + "9" * length),
+    }
+
+
+@pytest.mark.parametrize("length", [MEGABYTE // 8, pytest.param(MEGABYTE, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", long(1))
+def test_a_long_line_gets_an_answer(kind: str, length: int) -> None:
+    text = long(length)[kind]
     begin = time.monotonic()
-    module = examined(LONG[kind])
+    module = examined(text)
     if module is not None:
-        after, _ = rewrite(LONG[kind], ALL, name="bad.ptx")
+        after, _ = rewrite(text, ALL, name="bad.ptx")
         assert "st.global.u32 [%rd1], %r1;" in after
     assert time.monotonic() - begin < 60
 
 
 DEEP = 20_000
-NESTED = {
-    "scopes": within("{ " * DEEP + "} " * DEEP),
-    "scopes with registers": within("{ .reg .b32 %x; mov.u32 %x, %r1; " * 2000 + "} " * 2000),
-    "parentheses": within("mov.u32 %r1, " + "(" * DEEP + "1" + ")" * DEEP + ";"),
-    "brackets": within("st.global.u32 " + "[" * DEEP + "%rd1" + "]" * DEEP + ", 1;"),
-    "braces": within("mov.b64 %rd1, " + "{" * DEEP + "%r1" + "}" * DEEP + ";"),
-    "arguments": within("call " + "(" * DEEP + "%r1" + ")" * DEEP + ", f;"),
-    "addresses in lists": within("tex.1d.v4.f32.s32 " + "[{" * DEEP + "%r1" + "}]" * DEEP + ";"),
-    "signs": within("mov.u32 %r1, " + "-" * DEEP + "1;"),
-    "negations": within("mov.u32 %r1, " + "!" * DEEP + "1;"),
-    "initialisers": PTX.replace(ENTRY, ".global .u8 t[] = " + "{" * DEEP + "1" + "}" * DEEP + ";" + ENTRY),
-    "comments": within("/* " * DEEP + "*/"),
-    "branches": within(
-        "".join(f"@%p1 bra L{n};\n" for n in range(3000)) + "".join(f"L{n}:\n" for n in range(3000))
-    ),
-    "loops": within(
-        "".join(f"L{n}:\n" for n in range(500)) + "".join(f"@%p1 bra L{n};\n" for n in reversed(range(500)))
-    ),
-}
 
 
-@pytest.mark.parametrize("kind", NESTED)
-def test_deep_nesting_gets_an_answer(kind: str) -> None:
+@cache
+def nested(depth: int) -> Mapping[str, str]:
+    """Files in which something stands in itself about as often, or in which branches cross."""
+    return {
+        "scopes": within("{ " * depth + "} " * depth),
+        "scopes with registers": within(
+            "{ .reg .b32 %x; mov.u32 %x, %r1; " * (depth // 4) + "} " * (depth // 4)
+        ),
+        "parentheses": within("mov.u32 %r1, " + "(" * depth + "1" + ")" * depth + ";"),
+        "brackets": within("st.global.u32 " + "[" * depth + "%rd1" + "]" * depth + ", 1;"),
+        "braces": within("mov.b64 %rd1, " + "{" * depth + "%r1" + "}" * depth + ";"),
+        "arguments": within("call " + "(" * depth + "%r1" + ")" * depth + ", f;"),
+        "addresses in lists": within("tex.1d.v4.f32.s32 " + "[{" * depth + "%r1" + "}]" * depth + ";"),
+        "signs": within("mov.u32 %r1, " + "-" * depth + "1;"),
+        "negations": within("mov.u32 %r1, " + "!" * depth + "1;"),
+        "initialisers": PTX.replace(
+            ENTRY, ".global .u8 t[] = " + "{" * depth + "1" + "}" * depth + ";" + ENTRY
+        ),
+        "comments": within("/* " * depth + "*/"),
+        "branches": within(
+            "".join(f"@%p1 bra L{n};\n" for n in range(3 * depth // 20))
+            + "".join(f"L{n}:\n" for n in range(3 * depth // 20))
+        ),
+        "loops": within(
+            "".join(f"L{n}:\n" for n in range(depth // 40))
+            + "".join(f"@%p1 bra L{n};\n" for n in reversed(range(depth // 40)))
+        ),
+    }
+
+
+# Deeper than Python's stack in both tiers.
+@pytest.mark.parametrize("depth", [DEEP // 5, pytest.param(DEEP, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", nested(1))
+def test_deep_nesting_gets_an_answer(kind: str, depth: int) -> None:
+    text = nested(depth)[kind]
     begin = time.monotonic()
-    module = examined(NESTED[kind])
+    module = examined(text)
     if module is not None:
-        after, _ = rewrite(NESTED[kind], ALL, name="bad.ptx")
+        after, _ = rewrite(text, ALL, name="bad.ptx")
         assert "st.global.u32 [%rd1], %r1;" in after
     assert time.monotonic() - begin < 60
 

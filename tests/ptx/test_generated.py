@@ -21,6 +21,7 @@ from comprehensive.ptx.module import parse
 from comprehensive.runtime.cpu import build
 from comprehensive.toolchain.host import find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool, compile_ptx
+from tests.compiled_specs import compiled, texts
 
 pytestmark = pytest.mark.toolchain
 
@@ -87,8 +88,8 @@ def test_every_leaf_gives_the_bits_of_the_cpu(
     compiler = find_cxx_compiler()
     if compiler is None:
         pytest.skip("no C++ compiler on the PATH")
-    compilation = compile_file(SPECS / f"{spec}.mf", Options(registers="estimate"))
-    for name, text in outputs(compilation).items():
+    compilation = compiled(spec)
+    for name, text in texts(spec).items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     source = tmp_path / f"{spec}.cu"
     described = json.loads((tmp_path / f"{spec}.json").read_text(encoding="utf-8"))

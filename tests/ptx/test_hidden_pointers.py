@@ -9,6 +9,7 @@ import pytest
 
 from comprehensive.ptx.analysis.space import Space
 from comprehensive.toolchain.nvcc import Tool
+from tests.examples import seeds
 from tests.fuzz.ptx import shrunk
 from tests.ptx.compared import compared
 from tests.ptx.hidden_pointers import hidden_pointers
@@ -16,7 +17,7 @@ from tests.ptx.pipelines_drawn import LAST, SINGLE, pipelines
 
 
 @pytest.mark.toolchain
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_hidden_pointers_lead_where_they_led(seed: int, ptxas: Tool) -> None:
     draw = Random(seed)
     assert compared(hidden_pointers(draw, kernels=1), pipelines(draw), ptxas) == ()

@@ -28,6 +28,7 @@ from comprehensive.ptx.validate import validated
 from comprehensive.toolchain.cache import Cache
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.nvcc import SourceRejectedError, Tool, load_tool
+from tests.examples import seeds
 from tests.ptx.corpus import Source, compiled, sources
 from tests.ptx.mutations import gentle, mutated
 
@@ -163,7 +164,7 @@ def assembler() -> Tool | None:
     return None if isinstance(found, Missing) else load_tool(found)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_mutated_texts_get_an_answer(seed: int) -> None:
     fuzz(seed, seconds=60, rounds=60, texts=by_hand(), ptxas=assembler())
 

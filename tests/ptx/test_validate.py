@@ -119,7 +119,7 @@ def _results(module: Module, launch: Run) -> list[np.ndarray | bytes]:
 
 
 @pytest.mark.toolchain
-@pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
+@pytest.mark.parametrize("arch", ["sm_90", pytest.param("sm_100", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("source", sources(), ids=lambda source: source.name)
 def test_kernels_of_the_corpus_compute_the_same_before_and_after(
     source, arch, corpus_cache, tmp_path

@@ -16,14 +16,12 @@ import comprehensive
 from comprehensive.bindings.function import GeneratedFunction
 from comprehensive.codegen.interface import interface
 from comprehensive.codegen.plan import FunctionPlan
-from comprehensive.driver import Options, compile_file
-from comprehensive.generate import write
 from comprehensive.loops.interpreter import holds_preconditions, scalar_values
 from comprehensive.machine.device import device_names, load_device
 from comprehensive.model.choice import candidates, chosen
+from tests.compiled_specs import compiled, texts
 from tests.examples import examples
 
-SPECS = Path(__file__).resolve().parents[3] / "specs"
 ONE_REGION = ("matmul", "gemm", "matvec", "transpose", "matadd", "reverse", "blur5x5")
 
 
@@ -35,12 +33,11 @@ class Both:
 
 @cache
 def both(spec: str) -> Both:
-    options = Options(registers="estimate")
-    compilation = compile_file(SPECS / f"{spec}.mf", options)
     out = Path(mkdtemp())
-    write(compilation, out, options)
+    for name, text in texts(spec).items():
+        (out / name).write_text(text, encoding="utf-8")
     module = comprehensive.load(out / f"{spec}.json", device="cpu")
-    return Both(compilation.plan.functions[0], module[spec])
+    return Both(compiled(spec).plan.functions[0], module[spec])
 
 
 @st.composite

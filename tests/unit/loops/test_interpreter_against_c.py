@@ -30,6 +30,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.scalar_types import INTEGER_TYPES
 from comprehensive.runtime.values import c_type
+from tests.examples import examples
 from tests.unit.loops.c_oracle import c_text, compile_c, needs_gcc, pointer
 from tests.unit.loops.nests import nests_of, program_of, spec_text
 
@@ -105,7 +106,7 @@ def _same_bits(left: np.ndarray, right: np.ndarray) -> bool:
 
 
 @needs_gcc
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(ASSIGNMENTS, min_size=20, max_size=40), st.randoms(use_true_random=False))
 def test_expressions_and_assignments_mean_what_they_mean_in_c(cases, random) -> None:
     parameters = ", ".join(f"{type.value} {name}" for name, type in NAMES.items())

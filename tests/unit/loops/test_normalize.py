@@ -21,6 +21,7 @@ from comprehensive.metafork.ast import For, IntLiteral
 from comprehensive.metafork.printer import print_stmts
 from comprehensive.optimize.protocols import Applied
 from comprehensive.strategies.register_tile import register_tile
+from tests.examples import examples
 from tests.unit.loops.nests import body_of, nest_of
 
 SPECIAL = (0.0, -0.0, 1.5, -2.25, float("inf"), float("-inf"), float("nan"), 1e-45, 3e38)
@@ -78,7 +79,7 @@ def loops(draw: st.DrawFn, iterator: str, outer: str | None = None) -> str:
 
 
 @given(loops("k"), loops("z", "k"), st.booleans(), st.integers(0, 5), st.integers(-3, 6), st.integers(0, 5))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_loops_visit_what_they_visited_in_their_order(
     outer: str, inner: str, of_block: bool, n: int, m: int, w: int
 ) -> None:

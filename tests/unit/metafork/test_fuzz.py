@@ -6,6 +6,8 @@ The number of examples is small here; `METAFORK_FUZZ=20000` in the environment m
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -106,53 +108,62 @@ def test_any_host_code_is_answered(text: str) -> None:
 
 
 FUNCTION = "void f(int n, int B, float *a) { %s meta_schedule { %s } %s }"
-LONG = {
-    "parentheses": FUNCTION % ("", "a[0] = " + "(" * 10_000 + "1" + ")" * 10_000 + ";", ""),
-    "open parentheses": FUNCTION % ("", "a[0] = " + "(" * 10_000, ""),
-    "braces": FUNCTION % ("", "{" * 10_000 + "}" * 10_000, ""),
-    "host braces": FUNCTION % ("{" * 10_000, "a[0] = 1;", "}" * 10_000),
-    "host parentheses": FUNCTION % ("x = " + "(" * 10_000 + "n" + ")" * 10_000 + ";", "a[0] = 1;", ""),
-    "host definition": FUNCTION % ("int x = " + "(" * 10_000 + "n" + ")" * 10_000 + ";", "a[0] = 1;", ""),
-    "host sum": FUNCTION % ("int x = " + "n + " * 10_000 + "n;", "a[0] = 1;", ""),
-    "sum": FUNCTION % ("", "a[0] = " + "n + " * 10_000 + "n;", ""),
-    "signs": FUNCTION % ("", "a[0] = " + "- " * 10_000 + "n;", ""),
-    "conditionals": FUNCTION % ("", "a[0] = " + "n ? n : " * 10_000 + "n;", ""),
-    "ifs": FUNCTION % ("", "if (n) " * 10_000 + ";", ""),
-    "else ifs": FUNCTION % ("", "if (n) ; else " * 10_000 + ";", ""),
-    "loops": FUNCTION % ("", "for (int i = 0; i < n; i++) " * 1_000 + ";", ""),
-    "parallel loops": FUNCTION % ("", "meta_for (int i = 0; i < n; i++) " * 1_000 + ";", ""),
-    "continues": FUNCTION % ("", "for (int i = 0; i < n; i++) {" + "if (a[i] > 0) continue;" * 1_000 + "}", ""),
-    "cases": FUNCTION % ("", "switch (n) {" + "".join(f"case {k}: a[{k}] = 1; break;" for k in range(1_000)) + "}", ""),
-    "switches": FUNCTION % ("", "for (;;) {" + "switch (n) { case 1: " * 18 + "continue;" + "}" * 18 + "break; }", ""),
-    "host loops": FUNCTION % ("for (int t = 0; t < n; t++) " * 3_000, "a[0] = 1;", ""),
-    "declarations": FUNCTION % ("int x = n;" * 3_000, "a[0] = 1;", ""),
-    "regions": FUNCTION % ("", "} " + "meta_schedule {}" * 3_000 + " {", ""),
-    "functions": (FUNCTION % ("", "a[0] = 1;", "")) * 1_000,
-    "errors": FUNCTION % ("", "goto x;" * 10_000, ""),
-    "tokens": FUNCTION % ("", "a[0] = 1;" * 10_000, ""),
-    "parameters": "void f(" + "int n, " * 3_000 + "int n) { meta_schedule { } }",
-    "deep parameter": "void f(int a[" + "(" * 10_000 + ") { meta_schedule { } }",
-    "digits": FUNCTION % ("", "a[0] = " + "9" * 60_000 + ";", ""),
-    "name": FUNCTION % ("", "x" * 60_000 + " = 1;", ""),
-    "quotes": "meta_schedule " + "'" * 60_000,
-    "lines of quotes": "meta_schedule " + "'\n" * 30_000,
-    "open comments in directives": "meta_schedule\n" + "#/*\n" * 30_000,
-    "open comments": "meta_schedule " + "/*" * 30_000,
-    "slashes": "meta_schedule " + "/" * 60_000,
-    "backslashes": "meta_schedule " + "\\" * 60_000,
-    "directives": "meta_schedule\n" + "#if A\n{\n#elif B\n{\n" * 10_000,
-    "hashes": "meta_schedule " + "#" * 60_000,
-    "points": "meta_schedule " + "." * 60_000,
-    "exponents": "meta_schedule " + "1e+" * 10_000,
-    "open braces": "void f(int n) { meta_schedule " + "{" * 60_000,
-    "closing braces": "meta_schedule " + "}" * 60_000,
-    "keywords": "meta_schedule " * 10_000,
-    "one line": "int x;" * 20_000 + FUNCTION % ("", "goto x;", ""),
-    "heads": "void f(int n) " * 10_000 + "{ meta_schedule { } }",
-    "macros": "#define M(x) x\n" * 10_000 + FUNCTION % ("M(n);", "a[0] = 1;", ""),
-}  # fmt: skip
+CASE = "case %d: a[%d] = 1; break;"
+SWITCH = "switch (n) { case 1: "
 
 
-@pytest.mark.parametrize("name", LONG)
-def test_long_and_deep_programs_are_answered(name: str) -> None:
-    check(LONG[name])
+@cache
+def long(count: int) -> Mapping[str, str]:
+    """Programs in which something stands so many times, or a few times as often."""
+    return {
+        "parentheses": FUNCTION % ("", "a[0] = " + "(" * count + "1" + ")" * count + ";", ""),
+        "open parentheses": FUNCTION % ("", "a[0] = " + "(" * count, ""),
+        "braces": FUNCTION % ("", "{" * count + "}" * count, ""),
+        "host braces": FUNCTION % ("{" * count, "a[0] = 1;", "}" * count),
+        "host parentheses": FUNCTION % ("x = " + "(" * count + "n" + ")" * count + ";", "a[0] = 1;", ""),
+        "host definition": FUNCTION % ("int x = " + "(" * count + "n" + ")" * count + ";", "a[0] = 1;", ""),
+        "host sum": FUNCTION % ("int x = " + "n + " * count + "n;", "a[0] = 1;", ""),
+        "sum": FUNCTION % ("", "a[0] = " + "n + " * count + "n;", ""),
+        "signs": FUNCTION % ("", "a[0] = " + "- " * count + "n;", ""),
+        "conditionals": FUNCTION % ("", "a[0] = " + "n ? n : " * count + "n;", ""),
+        "ifs": FUNCTION % ("", "if (n) " * count + ";", ""),
+        "else ifs": FUNCTION % ("", "if (n) ; else " * count + ";", ""),
+        "loops": FUNCTION % ("", "for (int i = 0; i < n; i++) " * 1_000 + ";", ""),
+        "parallel loops": FUNCTION % ("", "meta_for (int i = 0; i < n; i++) " * 1_000 + ";", ""),
+        "continues": FUNCTION % ("", "for (int i = 0; i < n; i++) {" + "if (a[i] > 0) continue;" * 1_000 + "}", ""),
+        "cases": FUNCTION % ("", "switch (n) {" + "".join(CASE % (k, k) for k in range(1_000)) + "}", ""),
+        "switches": FUNCTION % ("", "for (;;) {" + SWITCH * 18 + "continue;" + "}" * 18 + "break; }", ""),
+        "host loops": FUNCTION % ("for (int t = 0; t < n; t++) " * (3 * count // 10), "a[0] = 1;", ""),
+        "declarations": FUNCTION % ("int x = n;" * (3 * count // 10), "a[0] = 1;", ""),
+        "regions": FUNCTION % ("", "} " + "meta_schedule {}" * (3 * count // 10) + " {", ""),
+        "functions": (FUNCTION % ("", "a[0] = 1;", "")) * (count // 10),
+        "errors": FUNCTION % ("", "goto x;" * count, ""),
+        "tokens": FUNCTION % ("", "a[0] = 1;" * count, ""),
+        "parameters": "void f(" + "int n, " * (3 * count // 10) + "int n) { meta_schedule { } }",
+        "deep parameter": "void f(int a[" + "(" * count + ") { meta_schedule { } }",
+        "digits": FUNCTION % ("", "a[0] = " + "9" * (6 * count) + ";", ""),
+        "name": FUNCTION % ("", "x" * (6 * count) + " = 1;", ""),
+        "quotes": "meta_schedule " + "'" * (6 * count),
+        "lines of quotes": "meta_schedule " + "'\n" * (3 * count),
+        "open comments in directives": "meta_schedule\n" + "#/*\n" * (3 * count),
+        "open comments": "meta_schedule " + "/*" * (3 * count),
+        "slashes": "meta_schedule " + "/" * (6 * count),
+        "backslashes": "meta_schedule " + "\\" * (6 * count),
+        "directives": "meta_schedule\n" + "#if A\n{\n#elif B\n{\n" * count,
+        "hashes": "meta_schedule " + "#" * (6 * count),
+        "points": "meta_schedule " + "." * (6 * count),
+        "exponents": "meta_schedule " + "1e+" * count,
+        "open braces": "void f(int n) { meta_schedule " + "{" * (6 * count),
+        "closing braces": "meta_schedule " + "}" * (6 * count),
+        "keywords": "meta_schedule " * count,
+        "one line": "int x;" * (2 * count) + FUNCTION % ("", "goto x;", ""),
+        "heads": "void f(int n) " * count + "{ meta_schedule { } }",
+        "macros": "#define M(x) x\n" * count + FUNCTION % ("M(n);", "a[0] = 1;", ""),
+    }  # fmt: skip
+
+
+# Deeper than Python's stack in both tiers.
+@pytest.mark.parametrize("count", [3_500, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", long(1))
+def test_long_and_deep_programs_are_answered(name: str, count: int) -> None:
+    check(long(count)[name])

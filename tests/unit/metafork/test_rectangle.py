@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from comprehensive.loops.interpreter import run
 from comprehensive.loops.ir import BlockIf
+from tests.examples import examples
 from tests.unit.loops.nests import nests_of
 
 BOUNDS = st.sampled_from(
@@ -30,7 +31,7 @@ def visited(first: str, relation: str, bound: str, n: int) -> set[tuple[int, int
 
 
 @given(BOUNDS, st.sampled_from(["<", "<="]), BOUNDS, st.booleans(), st.integers(0, 6), st.integers(1, 3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_trapezoid_visits_its_points_once(
     first: str, relation: str, bound: str, has_clause: bool, n: int, block: int
 ) -> None:

@@ -13,6 +13,7 @@ from comprehensive.metafork.ast import Stmt
 from comprehensive.poly.footprint import footprint
 from comprehensive.poly.guards import full_tile
 from comprehensive.poly.model import Footprint, Level, Opaque, Tile
+from tests.examples import examples
 from tests.unit.poly.enumeration import (
     Touch,
     admissible,
@@ -149,7 +150,7 @@ def check_tile(region: Nest, tile: Tile, mine: list[Touch], here: dict[str, int]
 
 
 @pytest.mark.parametrize("name", REGIONS)
-@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(13), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_tiles_hold_exactly_what_each_block_touches(name: str, data: st.DataObject) -> None:
     region = REGIONS[name]
@@ -205,7 +206,7 @@ def check_counts(
 @pytest.mark.parametrize(
     "name", ["jacobi, odd", "jacobi, scaled", "transposition", "matmul", "stencil, floor"]
 )
-@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(13), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_counts_are_exact_in_every_block_of_a_floor_grid(name: str, data: st.DataObject) -> None:
     region = REGIONS[name]
@@ -309,7 +310,7 @@ def unsure(name: str, extents: str | None = None) -> Nest:
 
 
 @pytest.mark.parametrize("name", UNSURE)
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(n=st.integers(0, 9), b=st.integers(1, 4))
 def test_what_is_loaded_lies_between_elements_that_the_block_touches(name: str, n: int, b: int) -> None:
     region = unsure(name)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.driver import Compilation, Options, compile_file
@@ -30,11 +32,12 @@ PAIRS = """void pairs(int n, const int x[2*n], int y[2*n], int B)
 LAUNCH = "  pairs_host(&cf_state, n"
 
 
-def compiled(folder: Path, text: str = PAIRS, name: str = "pairs.mf") -> Compilation:
-    """The program, written to the folder."""
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    return compile_file(path, OPTIONS)
+@cache
+def compiled(text: str = PAIRS) -> Compilation:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "pairs.mf"
+        path.write_text(text, encoding="utf-8")
+        return compile_file(path, OPTIONS)
 
 
 class Faulty:

@@ -73,14 +73,14 @@ def test_leaves_are_those_that_asserts_and_systems_admit_and_no_fewer(matmul: Fu
     assert found == expected
 
 
-def test_parameters_that_a_caller_names_are_all_tried(tmp_path: Path) -> None:
-    (plan,) = compiled(tmp_path, PAIRS).plan.functions
+def test_parameters_that_a_caller_names_are_all_tried() -> None:
+    (plan,) = compiled().plan.functions
     found = candidates(plan, {"n": 100}, {"B": 1}, {"B": [3, 5000]}, H200)
     assert sorted(dict(c.parameters)["B"] for c in found) == [3, 5000]
 
 
-def test_caps_are_at_every_cliff_and_a_step_to_either_side(tmp_path: Path) -> None:
-    (plan,) = compiled(tmp_path, PAIRS).plan.functions
+def test_caps_are_at_every_cliff_and_a_step_to_either_side() -> None:
+    (plan,) = compiled().plan.functions
     (leaf,) = candidates(plan, {"n": 100}, {"B": 1}, {"B": [128]}, H200)
     caps = [c.register_cap for c in capped(plan, leaf, H200)]
     assert caps == sorted(set(caps), key=lambda cap: -(cap or 0))
@@ -116,7 +116,7 @@ def test_the_baseline_is_one_everywhere_and_buffers_are_known_at_large_sizes(nam
 
 def test_asserts_decide_on_the_baseline(tmp_path: Path) -> None:
     text = "#include <assert.h>\n" + PAIRS.replace("  int dim", "  assert(B % 32 == 0);\n  int dim")
-    (plan,) = compiled(tmp_path, text).plan.functions
+    (plan,) = compiled(text).plan.functions
     assert not admitted(plan, {"n": 100}, {"B": 1})
     assert problem(plan, {"n": 100}, points(plan, {}), {}).baseline == {"B": 32}
 

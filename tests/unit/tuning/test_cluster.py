@@ -49,7 +49,7 @@ def scheduler(tmp_path: Path) -> Generator[Any]:
 def measured(
     scheduler: Any, folder: Path, faults: Mapping[int, str], blocks: tuple[int, ...]
 ) -> dict[int, Result]:
-    program = compiled(folder)
+    program = compiled()
     choices = Choices(domains={"B": [1, *blocks]}, capped_leaves=0)
     with Store.open(folder / "tuning.sqlite") as store, cluster(scheduler.scheduler_address) as found:
         (each,) = tune(

@@ -22,7 +22,7 @@ H200 = Target("NVIDIA H200", "9.0", "580.1", ("0",))
 
 @pytest.mark.toolchain
 def test_nvcc_compiles_the_harness_and_says_what_leaves_take(tmp_path: Path, nvcc: Tool) -> None:
-    plan = leaves_alone(compiled(tmp_path).plan)
+    plan = leaves_alone(compiled().plan)
     for cap in (None, 64):
         job = build_of(plan, source_texts(plan), gpu_command(nvcc, H200, cap), tmp_path, on_gpu=True)
         library = build(job)

@@ -33,8 +33,8 @@ BLOCKS = (32, 64, 128)
 
 
 @pytest.fixture
-def pairs(tmp_path: Path) -> Compilation:
-    return compiled(tmp_path)
+def pairs() -> Compilation:
+    return compiled()
 
 
 def tuned(
@@ -184,7 +184,7 @@ def test_a_source_that_does_not_compile_is_told_with_what_the_compiler_says(
 
 def test_parameters_that_change_what_the_program_means_do_not_win(tmp_path: Path) -> None:
     # Blocks that do not divide n leave the rest as it is.
-    floor = compiled(tmp_path, PAIRS.replace("(n + B - 1) / B", "n / B"))
+    floor = compiled(PAIRS.replace("(n + B - 1) / B", "n / B"))
     choices = Choices(domains={"B": [8, 32, 128]}, capped_leaves=0)
     with Store.open(tmp_path / "tuning.sqlite") as store:
         results = by_block(tune(floor, OPTIONS, SIZES, [CPU], store, tmp_path / "work", choices))
@@ -194,7 +194,7 @@ def test_parameters_that_change_what_the_program_means_do_not_win(tmp_path: Path
 
 
 def test_a_parameter_that_is_fixed_says_what_the_program_means(tmp_path: Path) -> None:
-    floor = compiled(tmp_path, PAIRS.replace("(n + B - 1) / B", "n / B"))
+    floor = compiled(PAIRS.replace("(n + B - 1) / B", "n / B"))
     choices = Choices(domains={"B": [128]}, capped_leaves=0)
     with Store.open(tmp_path / "tuning.sqlite") as store:
         results = by_block(tune(floor, OPTIONS, SIZES, [CPU], store, tmp_path / "work", choices))
@@ -238,7 +238,7 @@ def test_where_the_serial_program_takes_too_long_candidates_are_compared_at_smal
 ) -> None:
     text = "#include <unistd.h>\n" + PAIRS.replace("  int dim", "  if (n > 300) idle_wait();\n  int dim")
     text = text.replace("void pairs", "static void idle_wait(void) {}\nvoid pairs")
-    program = compiled(tmp_path, text)
+    program = compiled(text)
     # Only the serial program waits: the text that it is made from is another one.
     slow = text.replace("idle_wait(void) {}", "idle_wait(void) { sleep(60); }")
     source = replace(program.program.file, text=slow)
@@ -254,7 +254,7 @@ def test_where_the_serial_program_takes_too_long_candidates_are_compared_at_smal
 def test_without_a_reference_nothing_is_timed(tmp_path: Path) -> None:
     text = "#include <stdlib.h>\n" + PAIRS.replace("  int dim", "  if (n > 300) idle_end();\n  int dim")
     text = text.replace("void pairs", "static void idle_end(void) {}\nvoid pairs")
-    program = compiled(tmp_path, text)
+    program = compiled(text)
     source = replace(
         program.program.file, text=text.replace("idle_end(void) {}", "idle_end(void) { abort(); }")
     )

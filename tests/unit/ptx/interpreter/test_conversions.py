@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.unit.ptx.interpreter.launches import computed
 from tests.unit.ptx.interpreter.oracle import CANONICAL, FORMATS
 from tests.unit.ptx.interpreter.test_float_arithmetic import numbers
@@ -39,7 +40,7 @@ def moved(bits: int, source: str, to: str) -> int:
 
 
 @pytest.mark.parametrize(("to", "source", "mode"), NARROWING)
-@settings(max_examples=6)
+@settings(max_examples=examples(15))
 @given(data=st.data())
 def test_floats_to_narrower_ones(to: str, source: str, mode: str, data: st.DataObject) -> None:
     # Numbers of the narrow format and what lies beside them, besides any.
@@ -63,7 +64,7 @@ def test_floats_to_narrower_ones(to: str, source: str, mode: str, data: st.DataO
 @pytest.mark.parametrize("to", ["s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"])
 @pytest.mark.parametrize("source", ["f16", "f32", "f64"])
 @pytest.mark.parametrize("mode", WHOLE)
-@settings(max_examples=3)
+@settings(max_examples=examples(8))
 @given(data=st.data())
 def test_floats_to_integers(to: str, source: str, mode: str, data: st.DataObject) -> None:
     form, bits = FORMATS[source], int(to[1:])
@@ -90,7 +91,7 @@ def test_floats_to_integers(to: str, source: str, mode: str, data: st.DataObject
 @pytest.mark.parametrize(
     ("to", "mode"), [("f32", m) for m in MODES] + [("f64", m) for m in MODES] + [("f16", "rn")]
 )
-@settings(max_examples=4)
+@settings(max_examples=examples(10))
 @given(data=st.data())
 def test_integers_to_floats(to: str, mode: str, source: str, data: st.DataObject) -> None:
     bits = int(source[1:])

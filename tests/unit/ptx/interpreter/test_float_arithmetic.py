@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.unit.ptx.interpreter.launches import computed, launch
 from tests.unit.ptx.interpreter.oracle import CANONICAL, FORMATS, arithmetic
 
@@ -50,7 +51,7 @@ def expected(base: str, type_: str, mode: str, sources: tuple[int, ...]) -> int 
 
 
 @pytest.mark.parametrize(("base", "type_", "mode"), FORMS, ids=["-".join(form) for form in FORMS])
-@settings(max_examples=6)
+@settings(max_examples=examples(15))
 @given(data=st.data())
 def test_arithmetic_has_one_rounding(base: str, type_: str, mode: str, data: st.DataObject) -> None:
     count = SOURCES[base]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.unit.ptx.interpreter.launches import computed, launch
 
 EDGES = (0, 1, 2, 7, 31, 32, 33, 63, 64)
@@ -46,7 +47,7 @@ BINARY: dict[str, Callable[[int, int, int], int]] = {
 
 @pytest.mark.parametrize("type_", ["u16", "s16", "u32", "s32", "u64", "s64"])
 @pytest.mark.parametrize("base", BINARY)
-@settings(max_examples=4)
+@settings(max_examples=examples(10))
 @given(data=st.data())
 def test_two_integers(base: str, type_: str, data: st.DataObject) -> None:
     bits = int(type_[1:])
@@ -78,7 +79,7 @@ def reverse(value: int, bits: int) -> int:
         ("neg.s64", 64, 64, lambda a: -a),
     ],
 )
-@settings(max_examples=4)
+@settings(max_examples=examples(10))
 @given(data=st.data())
 def test_one_integer(
     opcode: str, bits: int, result: int, function: Callable[[int], int], data: st.DataObject
@@ -96,7 +97,7 @@ def shifted(a: int, by: int, bits: int, opcode: str) -> int:
 @pytest.mark.parametrize(
     "opcode", ["shl.b16", "shr.u16", "shr.s16", "shl.b32", "shr.u32", "shr.s32", "shl.b64", "shr.s64"]
 )
-@settings(max_examples=4)
+@settings(max_examples=examples(10))
 @given(data=st.data())
 def test_shifts_are_clamped(opcode: str, data: st.DataObject) -> None:
     bits = int(opcode[5:])
@@ -129,7 +130,7 @@ def inserted(a: int, b: int, position: int, length: int, bits: int) -> int:
 
 
 @pytest.mark.parametrize("type_", ["u32", "s32", "u64", "s64"])
-@settings(max_examples=6)
+@settings(max_examples=examples(15))
 @given(data=st.data())
 def test_fields(type_: str, data: st.DataObject) -> None:
     bits = int(type_[1:])
@@ -143,7 +144,7 @@ def test_fields(type_: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("opcode", ["shf.l.wrap.b32", "shf.r.wrap.b32", "shf.l.clamp.b32", "shf.r.clamp.b32"])
-@settings(max_examples=4)
+@settings(max_examples=examples(10))
 @given(data=st.data())
 def test_funnel_shifts(opcode: str, data: st.DataObject) -> None:
     rows = data.draw(st.lists(st.tuples(words(32), words(32), st.integers(0, 80)), min_size=20, max_size=60))
@@ -156,7 +157,7 @@ def test_funnel_shifts(opcode: str, data: st.DataObject) -> None:
     assert computed(opcode, 32, [(32, low), (32, high), (32, by)]) == wanted
 
 
-@settings(max_examples=6)
+@settings(max_examples=examples(15))
 @given(rows=st.lists(st.tuples(words(32), words(32), words(32)), min_size=20, max_size=60))
 def test_bytes_are_permuted_and_bits_looked_up(rows: list[tuple[int, int, int]]) -> None:
     columns = [(32, list(column)) for column in zip(*rows, strict=True)]
@@ -178,7 +179,7 @@ def test_bytes_are_permuted_and_bits_looked_up(rows: list[tuple[int, int, int]])
         assert computed("lop3.b32", 32, columns, f", {table}") == wanted
 
 
-@settings(max_examples=6)
+@settings(max_examples=examples(15))
 @given(rows=st.lists(st.tuples(words(32), words(32), words(32)), min_size=20, max_size=60))
 def test_products_of_parts(rows: list[tuple[int, int, int]]) -> None:
     columns = [(32, list(column)) for column in zip(*rows, strict=True)]
@@ -211,7 +212,7 @@ def test_products_of_parts(rows: list[tuple[int, int, int]]) -> None:
     assert wide == [(signed(a, 32) * signed(b, 32) + (c << 20)) % (1 << 64) for a, b, c in rows]
 
 
-@settings(max_examples=6)
+@settings(max_examples=examples(15))
 @given(rows=st.lists(st.tuples(words(64), words(64)), min_size=8, max_size=32))
 def test_carries_go_through_a_chain_of_additions_and_products(rows: list[tuple[int, int]]) -> None:
     import numpy as np
