@@ -154,7 +154,7 @@ def test_the_gpu_benchmark_gives_every_scalar_and_its_points_every_parameter(wri
 
 def test_outputs_do_not_depend_on_the_hash_seed(tmp_path: Path) -> None:
     """Compare with the outputs of this process, whose seed is another one."""
-    command = [sys.executable, "-m", "comprehensive", "gen", "--registers", "estimate"]
+    command = [sys.executable, "-m", "comprehensive", "gen", "--registers", "estimate", "--no-verify"]
     subprocess.run(
         [*command, str(spec_directory() / "matmul.mf"), "-o", str(tmp_path)],
         env={**os.environ, "PYTHONHASHSEED": "1" if os.environ.get("PYTHONHASHSEED") == "77" else "77"},

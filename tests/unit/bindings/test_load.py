@@ -431,18 +431,27 @@ def test_a_manifest_whose_kernels_lack_a_function_is_refused(odd: Path, tmp_path
     assert "damaged" in refused(tmp_path / "odd.json")
 
 
-def test_choosing_and_calling_agree_where_only_the_device_sets_a_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+CUBE = """
+void cube(int n, float y[n][n][n], int B0, int B1, int B2)
+{
+  meta_schedule block(B0, B1, B2) {
+    meta_for (int i = 0; i < n; i++)
+      meta_for (int j = 0; j < n; j++)
+        meta_for (int k = 0; k < n; k++)
+          y[i][j][k] = 1;
+  }
+}
+"""
+
+
+def test_choosing_and_calling_agree_where_only_the_device_sets_a_limit(tmp_path: Path) -> None:
     options = Options(registers="estimate")
-    write(compile_file(SPECS / "heat3d.mf", options), tmp_path, options)
-    heat = comprehensive.load(tmp_path / "heat3d.json", device="cpu").heat3d
-    grids = [np.zeros((140, 140, 140), np.float32) for _ in range(2)]
+    (tmp_path / "cube.mf").write_text(CUBE)
+    write(compile_file(tmp_path / "cube.mf", options), tmp_path, options, verify=False)
+    cube = comprehensive.load(tmp_path / "cube.json", device="cpu").cube
+    y = np.zeros((140, 140, 140), np.float32)
     parameters = {"B0": 128, "B1": 1, "B2": 1}
-    for call in (
-        lambda: heat(1, 140, 0.1, *grids, **parameters),
-        lambda: heat.choose(1, 140, 0.1, **parameters),
-    ):
+    for call in (lambda: cube(140, y, **parameters), lambda: cube.choose(140, **parameters)):
         with pytest.raises(comprehensive.LaunchError, match=r"threads along z .needed: 128, available: 64"):
             call()
 

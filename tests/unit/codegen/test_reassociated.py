@@ -16,7 +16,7 @@ from comprehensive.strategies.register_tile import register_tile
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool
 from comprehensive.verification import to_text, verify
-from tests.unit.codegen.tile_runs import compilation_of, run_all, texts_of, warnings_of
+from tests.unit.codegen.tile_runs import compilation_of, run_all, sources_of, texts_of, warnings_of
 
 LINE = """void f(int m, int n, {parameters}, int B0)
 {{
@@ -125,7 +125,7 @@ def test_the_order_is_another_one_and_always_the_same(tmp_path: Path) -> None:
     if c is None or cxx is None:
         pytest.skip("no C or no C++ compiler on this machine")
     compilation = compilation_of(MATVEC, reassociate=True)
-    built = build(compilation, texts_of(MATVEC, reassociate=True), tmp_path / "work", c=c, cxx=cxx)
+    built = build(compilation, sources_of(MATVEC, reassociate=True), tmp_path / "work", c=c, cxx=cxx)
     (plan,) = compilation.plan.functions
     host = interface(plan)
     assert host.tile is not None

@@ -14,7 +14,7 @@ from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import build
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool
-from tests.unit.codegen.tile_runs import compilation_of, texts_of, time_tiles_of, warnings_of
+from tests.unit.codegen.tile_runs import compilation_of, sources_of, time_tiles_of, warnings_of
 
 GRIDS = "float a[n][n], float b[n][n]"
 
@@ -155,7 +155,7 @@ def test_several_sweeps_at_once_are_those_of_the_source(name: str, tmp_path: Pat
     region = plan.regions[-1]
     assert host.tile is not None
     assert region.time is not None, compilation.time_tiles
-    built = build(compilation, texts_of(source), tmp_path / "work", c=c, cxx=cxx)
+    built = build(compilation, sources_of(source), tmp_path / "work", c=c, cxx=cxx)
     random = np.random.RandomState(1)
     largest = N2 if "B1" in source else N1
     ran: set[int] = set()

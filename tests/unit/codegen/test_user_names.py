@@ -62,7 +62,7 @@ SWEEPS = """void {function}(int {s}, int {n}, float {a}[{n}], float {b}[{n}], in
   }}
 }}
 """
-PARTS = 4
+PARTS = 8
 """Into so many parts are the names divided; `make test` tries the first."""
 SHAPES = {"stencil": STENCIL, "product": PRODUCT, "sweeps": SWEEPS}
 

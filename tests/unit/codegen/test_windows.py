@@ -8,7 +8,7 @@ import pytest
 
 from comprehensive.driver import Compilation
 from comprehensive.toolchain.nvcc import Tool
-from tests.unit.codegen.tile_runs import compilation_of, run_all, texts_of, warnings_of
+from tests.unit.codegen.tile_runs import compilation_of, run_all, sources_of, warnings_of
 
 PLANE = """void f(int m, int n, int t, {parameters}, int B0, int B1)
 {{
@@ -205,7 +205,7 @@ def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path)
     source, arrays = CASES[name]
     compilation = compilation_of(source)
     assert has_windows(compilation)
-    assert ("for (int row = 0;" in texts_of(source)["f.cu"]) == (name in MARCHING)
+    assert ("for (int row = 0;" in sources_of(source)["f.cu"]) == (name in MARCHING)
     runs = [run for run in RUNS if not name.startswith("a cube") or run["m"] < M]
     assert run_all(source, arrays, runs, tmp_path) == set()
 

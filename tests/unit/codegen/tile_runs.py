@@ -13,7 +13,7 @@ import pytest
 
 from comprehensive.codegen.interface import interface
 from comprehensive.driver import Compilation, Options, compile_file, grow_tile
-from comprehensive.generate import outputs
+from comprehensive.generate import outputs, source_texts
 from comprehensive.loops.ir import Variant
 from comprehensive.loops.normalize import normalize
 from comprehensive.optimize.protocols import NotApplicable
@@ -33,9 +33,14 @@ def compilation_of(source: str, *, reassociate: bool = False) -> Compilation:
     return _compilation(source, reassociate)
 
 
+def sources_of(source: str, *, reassociate: bool = False) -> Mapping[str, str]:
+    """The header and the CUDA source."""
+    return _sources(source, reassociate)
+
+
 def texts_of(source: str, *, reassociate: bool = False) -> Mapping[str, str]:
-    """What `gen` writes."""
-    return _texts(source, reassociate)
+    """All that `gen` writes."""
+    return outputs(_compilation(source, reassociate))
 
 
 # Called by place alone: a cache takes an argument by name, or one left out, for another.
@@ -48,8 +53,8 @@ def _compilation(source: str, reassociate: bool) -> Compilation:
 
 
 @lru_cache(maxsize=8)
-def _texts(source: str, reassociate: bool) -> Mapping[str, str]:
-    return outputs(_compilation(source, reassociate))
+def _sources(source: str, reassociate: bool) -> Mapping[str, str]:
+    return source_texts(_compilation(source, reassociate).plan)
 
 
 def register_tiles_of(source: str) -> tuple[Tree[Variant] | NotApplicable, ...]:
@@ -63,7 +68,7 @@ def time_tiles_of(source: str) -> tuple[Tree[Variant] | NotApplicable, ...]:
 
 
 def warnings_of(source: str, directory: Path, nvcc: Tool, *, reassociate: bool = False) -> tuple[str, ...]:
-    """What nvcc has to say of the generated code; they are errors."""
+    """What nvcc has to say of all that `gen` writes; warnings are errors."""
     for file, text in texts_of(source, reassociate=reassociate).items():
         (directory / file).write_text(text, encoding="utf-8")
     flags = ("-Werror", "all-warnings", *LITTLE_OPTIMIZATION)
@@ -92,7 +97,7 @@ def run_all(
     assert region.tile is not None, compilation.tiles
     host = interface(plan)
     assert host.tile is not None
-    texts = texts_of(source, reassociate=reassociate)
+    texts = sources_of(source, reassociate=reassociate)
     built = build(compilation, texts, directory / "work", c=c, cxx=cxx)
     random = np.random.RandomState(1)
     refused: set[tuple[int, str]] = set()

@@ -116,7 +116,9 @@ SLOW = pytest.mark.slow
         pytest.param(
             ("-t", "2", *SEVERAL, "-c", "main.cu", "-o", "main.o"), ("identity",), id="several", marks=SLOW
         ),
-        pytest.param(("-DSEPARATE", "-arch=sm_90", "-dc", "main.cu", "-o", "main.o"), ("comment",), id="dc"),
+        pytest.param(
+            ("-DSEPARATE", "-arch=sm_90", "-dc", "main.cu", "-o", "main.o"), ("comment",), id="dc", marks=SLOW
+        ),
         pytest.param(
             (*SEPARATE, "main.cu", "other.cu", "-o", "main"), ("", "identity"), id="rdc", marks=SLOW
         ),
@@ -132,7 +134,9 @@ def test_cubins_are_those_of_the_real_toolkit_to_the_byte(
     assert "failed" not in builds.said
 
 
-@pytest.mark.parametrize("extra", [(), ("-rdc=true",)], ids=["plain", "rdc"])
+@pytest.mark.parametrize(
+    "extra", [pytest.param((), id="plain"), pytest.param(("-rdc=true",), id="rdc", marks=SLOW)]
+)
 def test_rewritten_code_is_what_is_assembled(builds: Builds, extra: tuple[str, ...]) -> None:
     arguments = (*PLAIN, "-Xptxas=-v", *extra)
     (before,) = registers(builds.nvcc("", *arguments))

@@ -79,7 +79,10 @@ def fits(sighting: Sighting, emulation: Emulation, symbols: Symbols, memory: Mem
     return True
 
 
-@pytest.mark.parametrize("first", range(0, 300, 50))
+@pytest.mark.parametrize(
+    "first",
+    [first if first < 100 else pytest.param(first, marks=pytest.mark.slow) for first in range(0, 300, 50)],
+)
 def test_every_load_of_a_thread_is_sighted_with_the_loads_before_it(first: int) -> None:
     found = 0
     for seed in range(first, first + 50):
