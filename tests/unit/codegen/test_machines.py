@@ -13,12 +13,13 @@ from comprehensive.codegen.interface import interface
 from comprehensive.codegen.machines import with_machines
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import CommandLineError
-from comprehensive.driver import Compilation, Options, compile_file
+from comprehensive.driver import Compilation
 from comprehensive.generate import source_texts
 from comprehensive.machine.device import Device, load_device
 from comprehensive.runtime.cpu import build
 from comprehensive.toolchain.host import find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
+from tests.compiled_specs import compiled
 
 needs_compiler = pytest.mark.skipif(find_cxx_compiler() is None, reason="no C++ compiler")
 TOLD = """extern "C" __attribute__((visibility("default"))) int told()
@@ -31,7 +32,7 @@ TOLD = """extern "C" __attribute__((visibility("default"))) int told()
 
 @pytest.fixture(scope="module")
 def compilation() -> Compilation:
-    return compile_file(spec_directory() / "matadd.mf", Options(registers="estimate"))
+    return compiled("matadd")
 
 
 def machine(folder: Path, name: str, speeds: str = "kept_bytes = 12345\n") -> Device:

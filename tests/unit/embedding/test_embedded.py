@@ -12,8 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from comprehensive.cli import cli
+from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.data import spec_directory
-from comprehensive.driver import Options, compile_file
+from comprehensive.driver import compile_file
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.embedded import Embedded, embedded
 from comprehensive.embedding.targets import targets_of
@@ -21,6 +22,8 @@ from comprehensive.generate import source_texts
 from comprehensive.toolchain.headers import include_directories
 from comprehensive.toolchain.host import find_c_compiler
 from comprehensive.toolchain.nvcc import Tool
+from tests import compiled_specs
+from tests.compiled_specs import OPTIONS
 from tests.unit.embedding.programs import HELPERS, TABLE
 
 STRICT = ("-O1", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror")
@@ -39,15 +42,14 @@ int main(void)
 """
 
 
-def _source(path: Path, passes: str = "") -> tuple[Embedded, dict[str, str]]:
-    plan = compile_file(path, Options(registers="estimate")).plan
+def _source(plan: ProgramPlan, passes: str = "") -> tuple[Embedded, dict[str, str]]:
     compiler = KernelCompiler.find(passes, None)
     return embedded(plan, targets_of("sm_90,ptx"), compiler, "0"), source_texts(plan)
 
 
 @cache
 def _jacobi() -> tuple[Embedded, dict[str, str]]:
-    return _source(JACOBI)
+    return _source(compiled_specs.compiled("jacobi1d").plan)
 
 
 def _launches(
@@ -109,7 +111,7 @@ def test_host_code_is_c_with_helpers_that_no_other_file_sees(nvcc: Tool, tmp_pat
     source.write_text(HELPERS)
     folder = tmp_path / "run"
     folder.mkdir()
-    made = _source(source)
+    made = _source(compile_file(source, OPTIONS).plan)
     lines = _launches(made, nvcc, folder, ["helpers_launch(10, 0, &(helpers_params){ 4, 0 }, 0)"])
     assert lines[-1] == "status 0"
     assert any("launch helpers_leaf" in line for line in lines)
@@ -129,7 +131,7 @@ def test_constant_arrays_are_found_in_the_image(nvcc: Tool, tmp_path: Path) -> N
     source.write_text(TABLE)
     folder = tmp_path / "run"
     folder.mkdir()
-    made = _source(source)
+    made = _source(compile_file(source, OPTIONS).plan)
     lines = _launches(made, nvcc, folder, ["table_launch(10, 0, 0, &(table_params){ 32, 0 }, 0)"])
     assert "table cf_table_weight" in lines
     assert lines[-1] == "status 0"
@@ -139,7 +141,7 @@ def test_constant_arrays_are_found_in_the_image(nvcc: Tool, tmp_path: Path) -> N
 @pytest.mark.toolchain
 def test_the_same_bytes_each_time(nvcc: Tool) -> None:
     assert nvcc.path
-    assert _source(JACOBI)[0].text == _jacobi()[0].text
+    assert _source(compile_file(JACOBI, OPTIONS).plan)[0].text == _jacobi()[0].text
 
 
 @pytest.mark.toolchain
@@ -158,5 +160,5 @@ def test_counters_and_manifest_are_those_behind_the_passes(nvcc: Tool, tmp_path:
         assert leaf["resources"]["registers_per_thread"] == registers[leaf["kernel"]["name"]]
     applied = [r for k in compiled["kernels"] for r in k["remarks"] if r["kind"] == "applied"]
     assert applied
-    assert "shfl" in _source(JACOBI, passes)[0].kernels[0].ptx
+    assert "shfl" in _source(compiled_specs.compiled("jacobi1d").plan, passes)[0].kernels[0].ptx
     assert "jacobi1d_embedded.c" in document["outputs"]

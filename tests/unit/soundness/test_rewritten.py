@@ -12,7 +12,6 @@ from click.testing import CliRunner
 from comprehensive.cli import cli
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import SourceFile
-from comprehensive.driver import Options, compile_file
 from comprehensive.embedding import compiled
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.ptx.build import Build
@@ -24,6 +23,7 @@ from comprehensive.ptx.pipeline import Check, Stage
 from comprehensive.soundness.rewritten import Rewritten, rewritten
 from comprehensive.soundness.state import State
 from comprehensive.toolchain.nvcc import Tool
+from tests import compiled_specs
 
 JACOBI = spec_directory() / "jacobi1d.mf"
 SHUFFLES = "synthesize-shuffles{always=true}"
@@ -31,7 +31,7 @@ SHUFFLES = "synthesize-shuffles{always=true}"
 
 @pytest.mark.toolchain
 def test_kernels_with_shuffles_compute_what_they_did(nvcc: Tool) -> None:
-    plan = compile_file(JACOBI, Options(registers="estimate")).plan
+    plan = compiled_specs.compiled("jacobi1d").plan
     found = rewritten(plan, KernelCompiler.find(SHUFFLES, None), "sm_90")
     assert nvcc.path
     assert found.state is State.HOLDS
@@ -54,7 +54,7 @@ def test_a_pass_that_changes_what_is_computed_fails(nvcc: Tool, monkeypatch: pyt
         return text, ()
 
     monkeypatch.setattr(compiled, "rewrite", spoilt)
-    plan = compile_file(JACOBI, Options(registers="estimate")).plan
+    plan = compiled_specs.compiled("jacobi1d").plan
     found = rewritten(plan, KernelCompiler.find("dce", None), "sm_90")
     assert found.state is State.FAILS
     assert "changed what 'jacobi1d" in found.failures[0]
