@@ -130,7 +130,8 @@ def _profile(tool: Tool) -> bytes:
 
 def _place_matters(contents: bytes, flags: tuple[str, ...]) -> bool:
     """Return whether an answer shows where the source is."""
-    in_text = re.search(rb"__FILE__|__BASE_FILE__|\bassert\b", contents) is not None
+    # The header alone shows nothing.
+    in_text = re.search(rb"__FILE__|__BASE_FILE__|\bassert\b(?!\.h\b)", contents) is not None
     return in_text or any(
         flag in ("-lineinfo", "--generate-line-info", "-G", "--device-debug") for flag in flags
     )

@@ -82,6 +82,7 @@ def test_no_verdict_is_wrong(problem: Problem, table: list[Row]) -> None:
     table.append(decide(problem, PortfolioSolver(limits=quick)))
 
 
+@pytest.mark.slow
 def test_as_many_as_ever_are_decided_without_z3() -> None:
     rows = [decide(problem, PortfolioSolver(use_smt=False)) for problem in PROBLEMS]
     assert sum(row.is_decided for row in rows) >= 45

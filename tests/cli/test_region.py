@@ -206,6 +206,7 @@ def test_options_of_a_region_need_one(arguments: tuple[str, ...]) -> None:
     assert "go with --region" in " ".join(result.output.split())
 
 
+@pytest.mark.slow
 def test_a_picture_has_the_same_bytes_under_any_hash_seed() -> None:
     """Compare with the bytes of this process, whose seed is another one."""
     arguments = ["tree", JACOBI, *ESTIMATE, "--region", "B,s", "--format", "svg"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,17 +13,17 @@ from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS
 from comprehensive.runtime.choice import Choice
+from comprehensive.toolchain.unit import compile_unit, write_binary
 
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 
 
 def compile_text(text: str, suffix: str, flags: Sequence[str], folder: Path) -> Path:
+    """A shared object of the text, which may include what stands in the folder."""
     source, target = folder / f"unit{suffix}", folder / f"unit{suffix}.so"
     source.write_text(text)
     compiler = "gcc" if suffix == ".c" else "g++"
-    command = [compiler, *flags, "-I", str(folder), "-shared", "-fPIC", str(source), "-o", str(target)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    write_binary(compile_unit((compiler, *flags, "-shared", "-fPIC"), source, timeout_s=300), target)
     return target
 
 

@@ -179,7 +179,13 @@ CASES: dict[str, tuple[str, dict[str, tuple[tuple[int | str, ...], str]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+# Further layouts of a product, which take the longest.
+LAYOUTS = {"first operand by columns", "a diagonal", "the same for all columns", "zero first"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LAYOUTS else name for name in CASES]
+)
 def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
     source, arrays = CASES[name]
     runs = [SIZES, {**SIZES, "k": 0}, {**SIZES, "m": 1, "n": 1, "k": 1}, {**SIZES, "n": 132, "k": 40}]

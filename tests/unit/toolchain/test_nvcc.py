@@ -105,10 +105,18 @@ def test_a_change_of_anything_compiles_anew(stand_in, tmp_path, change):
 
 def test_a_source_that_includes_nothing_beside_it_may_move(stand_in, tmp_path):
     source = tmp_path / "k.cu"
-    source.write_text("#include <cuda_runtime.h>")
+    source.write_text("#include <cuda_runtime.h>\n#include <assert.h>\n")
     compile_cubin(stand_in.tool, source, "sm_90", cache=stand_in.cache)
     compile_cubin(stand_in.tool, source.rename(tmp_path / "moved.cu"), "sm_90", cache=stand_in.cache)
     assert stand_in.runs == 1
+
+
+def test_a_source_whose_asserts_name_its_place_is_compiled_anew_where_it_moves(stand_in, tmp_path):
+    source = tmp_path / "k.cu"
+    source.write_text("#include <assert.h>\n#define CHECK assert\n")
+    compile_cubin(stand_in.tool, source, "sm_90", cache=stand_in.cache)
+    compile_cubin(stand_in.tool, source.rename(tmp_path / "moved.cu"), "sm_90", cache=stand_in.cache)
+    assert stand_in.runs == 2
 
 
 def test_nothing_is_left_beside_the_source_or_in_the_temporary_directory(stand_in, tmp_path, monkeypatch):

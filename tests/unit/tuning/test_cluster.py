@@ -79,6 +79,7 @@ def test_workers_of_a_cluster_measure_and_a_killed_one_costs_its_candidate_only(
     assert os.getpid() not in workers
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_while_it_measures_is_replaced(scheduler: Any, tmp_path: Path) -> None:
     # The worker dies once, by the hand of the test; the second time the candidate is measured.
     mark = tmp_path / "pid"
