@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from comprehensive.cli import cli
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import SourceFile
-from comprehensive.embedding import compiled
 from comprehensive.embedding.compiled import KernelCompiler
+from comprehensive.ptx import pipeline as pipeline_module
 from comprehensive.ptx.build import Build
 from comprehensive.ptx.module import Module, parse
 from comprehensive.ptx.passes.pipeline_text import passes_of
@@ -53,7 +53,7 @@ def test_a_pass_that_changes_what_is_computed_fails(nvcc: Tool, monkeypatch: pyt
             check(Stage(wrong, before, after, (), 0.0))
         return text, ()
 
-    monkeypatch.setattr(compiled, "rewrite", spoilt)
+    monkeypatch.setattr(pipeline_module, "rewrite", spoilt)
     plan = compiled_specs.compiled("jacobi1d").plan
     found = rewritten(plan, KernelCompiler.find("dce", None), "sm_90")
     assert found.state is State.FAILS
