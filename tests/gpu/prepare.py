@@ -21,7 +21,7 @@ from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.data import template_directory
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.embedding.compiled import KernelCompiler
-from comprehensive.embedding.embedded import embedded
+from comprehensive.embedding.embedded import AUTO, embedded
 from comprehensive.embedding.targets import targets_of
 from comprehensive.generate import outputs
 from comprehensive.loops.interpreter import c_value
@@ -67,11 +67,15 @@ def main() -> None:
     parser.add_argument("specs", nargs="*", type=Path, default=sources)
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "build" / "gpu")
     parser.add_argument("--embed", default=None, help="compile the kernels here, for these targets")
-    parser.add_argument("--passes", default="", help="with --embed: passes over the kernels")
+    parser.add_argument("--passes", default=AUTO, help="with --embed: passes over the kernels, as for `gen`")
     arguments = parser.parse_args()
     targets = None if arguments.embed is None else targets_of(arguments.embed)
     for spec in arguments.specs:
-        options = Options(registers="estimate", reassociate=spec.stem in REASSOCIATED)
+        options = Options(
+            registers="estimate" if targets is None else "auto",
+            reassociate=spec.stem in REASSOCIATED,
+            targets=targets,
+        )
         compilation = compile_file(spec, options)
         directory = arguments.output / (spec.stem if targets is None else f"{spec.stem}-embedded")
         shutil.rmtree(directory, ignore_errors=True)
@@ -80,8 +84,10 @@ def main() -> None:
             (directory / name).write_text(text, encoding="utf-8")
         if targets is not None:
             # As the test program is compiled: C rounds twice where a fused multiplication rounds once.
-            compiler = replace(KernelCompiler.find(arguments.passes, None), flags=("-fmad=false",))
-            image = embedded(compilation.plan, targets, compiler, __version__)
+            automatic = arguments.passes == AUTO
+            passes = "" if automatic or arguments.passes == "none" else arguments.passes
+            compiler = replace(KernelCompiler.find(passes, None), flags=("-fmad=false",))
+            image = embedded(compilation.plan, targets, compiler, __version__, automatic=automatic)
             (directory / image.name).write_text(image.text, encoding="utf-8")
             (directory / f"{spec.stem}.cu").unlink()
         shutil.copytree(template_directory() / "host" / "on_cpu", directory / "on_cpu")
@@ -146,7 +152,8 @@ def reaching(
     ]
     if not serves_all(compilation.trees, others, machine):
         return None
-    fits = threads <= MAX_BLOCK_THREADS and 4 * kernel.shared_words.evaluate(values) <= MAX_SHARED_BYTES
+    words = kernel.shared_words.evaluate(values) + kernel.slots * (threads + 31)
+    fits = threads <= MAX_BLOCK_THREADS and 4 * words <= MAX_SHARED_BYTES
     return machine if fits else None
 
 
