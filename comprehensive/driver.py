@@ -245,7 +245,7 @@ def problem_of(
 def lowerings(options: Options) -> Mapping[str, Lowering] | None:
     """How the compiler makes kernels take fewer registers, by strategy; None where no kernels are compiled.
 
-    CommandLineError (CF1102) where such a strategy is asked for then.
+    CommandLineError (CF0722) where such a strategy is asked for then.
     """
     embedding = embedding_of(options)
     if embedding is None:
@@ -253,7 +253,7 @@ def lowerings(options: Options) -> Mapping[str, Lowering] | None:
         if asked:
             message = f"the strategy '{asked[0]}' works on compiled kernels, and none are asked for"
             help = "add --embed, or leave the strategy out"
-            raise CommandLineError((Diagnostic(Severity.ERROR, "CF1102", message, None, help=help),))
+            raise CommandLineError((Diagnostic(Severity.ERROR, "CF0722", message, None, help=help),))
         return None
     return {
         "register-cap": partial(with_limit, *embedding),
@@ -300,7 +300,7 @@ def register_count(options: Options) -> Callable[[str], Usage] | None:
 
 
 def _counted(kernel: Kernel, count: Callable[[str], Usage]) -> int:
-    """The registers of a thread; of a kernel that spills whatever it is given those that it needs."""
+    """The registers of a thread; of a kernel that spills whatever it is given, an estimate of those that it needs."""
     unit = kernel_unit(kernel)
     with kernels_compile(unit):
         usage = count(unit)
@@ -355,7 +355,9 @@ def region_plan(
         name = names.setdefault(leaf.fragment, f"{nest.name}_leaf{leaf.index}")
         kernel = lower(leaf.fragment, name)
         if kernel.demoted and slots is not None:
-            kernel = replace(kernel, slots=slots(kernel))
+            words = slots(kernel)
+            # A strategy that came later may have left so few values that all fit.
+            kernel = replace(kernel, slots=words, demoted=words > 0)
         leaves.append(
             LeafPlan(
                 leaf.index,

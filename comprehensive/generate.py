@@ -220,12 +220,12 @@ def _taken(plan: ProgramPlan, options: Options, image: Embedded | None) -> Resou
     """
     known = () if image is None else image.kernels
     found = next((each for each in known if each.arch == options.arch), None)
-    if options.passes or (options.automatic and found is not None):
+    if options.passes or found is not None:
         compiler = KernelCompiler.find(options.passes, options.cuda_path)
         usages = (found or compiler.compile(program_unit(plan), options.arch, own_passes(plan))).usages
-        return Resources(
-            f"nvcc {compiler.nvcc.version}, passes {options.passes or AUTO}", options.arch, usages
-        )
+        passes = AUTO if options.automatic else options.passes
+        source = f"nvcc {compiler.nvcc.version}" + (f", passes {passes}" if passes else "")
+        return Resources(source, options.arch, usages)
     if options.registers == "estimate":
         return None
     return resources(plan, options.arch, options.cuda_path, required=options.registers == "ptxas")

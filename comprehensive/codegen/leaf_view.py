@@ -18,6 +18,7 @@ from comprehensive.codegen.left_out import leaves_out, shares
 from comprehensive.codegen.plan import LeafPlan, RegionPlan
 from comprehensive.codegen.profile import number_name
 from comprehensive.loops.ir import Role
+from comprehensive.machine.cost import WARP_THREADS
 from comprehensive.machine.sites import Access, Sites
 from comprehensive.metafork.ast import Expr, ScalarType
 from comprehensive.metafork.printer import print_expr
@@ -163,8 +164,8 @@ def _slots(kernel: Kernel, types: dict[str, ScalarType]) -> str:
     """The words of shared memory in place of registers, a term of a sum in C; nothing where there are none."""
     if not kernel.slots:
         return ""
-    threads = " * ".join(f"({wide(extent, types)})" for extent in kernel.block)
-    return f" + {kernel.slots} * {threads}"
+    threads = " * ".join(f"(long long)({wide(extent, types)})" for extent in kernel.block)
+    return f" + {kernel.slots * WARP_THREADS} * (({threads} + {WARP_THREADS - 1}) / {WARP_THREADS})"
 
 
 def _array(access: Access, pointers: Sequence[str]) -> str:

@@ -32,7 +32,7 @@ from comprehensive.loops.integers import ONE, ZERO
 from comprehensive.loops.ir import BlockDeclare, BlockIf, Nest
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.loops.types import type_of
-from comprehensive.metafork.ast import Binary, Conditional, Expr, Name, ScalarType
+from comprehensive.metafork.ast import Binary, Cast, Conditional, Expr, Name, ScalarType
 from comprehensive.poly.indices import scope_of
 
 PLAIN = frozenset((ScalarType.INT, ScalarType.LONG))
@@ -73,7 +73,8 @@ def _staircase(nest: Nest) -> tuple[Staircase, tuple[_Edge, ...]] | None:
     for upper in edges:
         for lower in edges:
             same = (upper.row, upper.column) == (lower.row, lower.column) and upper.grows != lower.grows
-            if same and upper.is_upper and not lower.is_upper and _is_of_int(nest, lower):
+            opposite = same and upper.is_upper and not lower.is_upper
+            if opposite and _is_of_int(nest, lower) and _is_at_least_one(nest, lower.right):
                 return _band(nest, lower, upper), (lower, upper)
     return (_folded(nest, edges[0]), edges[:1]) if edges else None
 
@@ -115,8 +116,19 @@ def _is_of_int(nest: Nest, edge: _Edge) -> bool:
     return all(types[name] is ScalarType.INT for name in symbols)
 
 
+def _is_at_least_one(nest: Nest, coefficient: Polynomial) -> bool:
+    """Whether a coefficient is one in every launch: made of numbers, and of extents of blocks that have threads."""
+    threads = {loop.extent.identifier for loop in nest.thread_loops if isinstance(loop.extent, Name)}
+    return threads.issuperset(coefficient.symbols)
+
+
 def _is_positive(polynomial: Polynomial) -> bool:
     return all(term.coefficient > 0 for term in polynomial.terms())
+
+
+def _wide(expr: Expr) -> Expr:
+    """The expression, computed in 64 bits."""
+    return substitute(expr, {name: Cast(ScalarType.LONG, Name(name)) for name in names_read(expr)})
 
 
 # --- the edges of a nest
@@ -270,10 +282,13 @@ class Slanted:
     def _in_band(self, body: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:
         column = self.staircase.column
         first, place = Name(self.turned[column]), Name(self.places[column])
-        lowest = self.lowest
+        # Wide, since what stands on one side here need not fit where the program compares two sides.
+        lowest, apart, end = _wide(self.lowest), _wide(self.apart), self.extents[column]
+        found = lowest
         if self.apart != ONE:
-            lowest = Binary("+", Binary("/", Binary("-", lowest, ONE), self.apart), ONE)
-        begin = constant(self.turned[column], Conditional(Binary("<=", self.lowest, ZERO), ZERO, lowest))
+            found = Binary("+", Binary("/", Binary("-", lowest, ONE), apart), ONE)
+        clamped = Conditional(Binary("<", found, _wide(end)), Cast(ScalarType.INT, found), end)
+        begin = constant(self.turned[column], Conditional(Binary("<=", lowest, ZERO), ZERO, clamped))
         has_block = Binary("<", place, Binary("-", self.extents[column], first))
         here = Plain((constant(column, Binary("+", first, place)),))
         return (Plain((begin,)), UniformIf(has_block, (here, *body)))

@@ -13,9 +13,9 @@ from comprehensive.algebra import Polynomial
 from comprehensive.codegen.kernel import Kernel
 from comprehensive.counters.threads import Threads
 from comprehensive.loops.ir import Variant
+from comprehensive.machine.cost import WARP_THREADS
 from comprehensive.optimize.protocols import Evaluation, Kind
 
-WARP_THREADS = 32
 KERNEL_NAME = "kernel"
 """Counters do not depend on the name; one name for all lets them share the kernels that are lowered."""
 

@@ -22,10 +22,11 @@ from math import prod
 
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.embedding.compiled import CompiledKernels, KernelCompiler
-from comprehensive.embedding.demoted import WORD_BYTES
 from comprehensive.loops.interpreter import c_value
-from comprehensive.machine.device import Device, device_names, load_device
+from comprehensive.machine.device import Device, device_of
+from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.ptx.build import ALONE
+from comprehensive.ptx.passes.remark import Kind
 from comprehensive.sass.demand import demand_of
 from comprehensive.sass.errors import SassError
 from comprehensive.sass.frequencies import frequencies
@@ -84,9 +85,9 @@ def choices(
 
     Errors are those of `KernelCompiler.compile`; what cannot be predicted is a reason.
     """
-    device = _device(compiled.arch)
-    if isinstance(device, str):
-        return dict.fromkeys(launches, Choice("", device))
+    device = device_of(compiled.arch)
+    if device is None:
+        return dict.fromkeys(launches, Choice("", f"no speeds of {compiled.arch} are known"))
     plain = _predicted(compiled, launches, device)
     found: dict[str, Choice] = {}
     best: dict[str, float] = {}
@@ -118,13 +119,8 @@ def choices(
     return found
 
 
-def _device(arch: str) -> Device | str:
-    name = arch.rstrip("af")
-    return load_device(name) if name in device_names() else f"no speeds of {arch} are known"
-
-
 def _applied(compiled: CompiledKernels) -> frozenset[str | None]:
-    return frozenset(remark.function for remark in compiled.remarks if remark.kind.value == "applied")
+    return frozenset(remark.function for remark in compiled.remarks if remark.kind is Kind.APPLIED)
 
 
 def _predicted(

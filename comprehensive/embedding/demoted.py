@@ -19,14 +19,13 @@ from comprehensive.codegen.cuda import kernel_unit
 from comprehensive.codegen.kernel import Kernel
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.embedding.compiled import CompiledKernels, KernelCompiler
-from comprehensive.machine.device import device_names, load_device
+from comprehensive.machine.cost import WARP_THREADS
+from comprehensive.machine.device import device_of
+from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.ptx.build import ALONE
 from comprehensive.ptx.passes.register_cap import cliffs_below
 from comprehensive.ptx.passes.remark import Kind
 from comprehensive.toolchain.usage import Usage
-
-WARP_THREADS = 32
-WORD_BYTES = 4
 
 
 def with_limit(compiler: KernelCompiler, archs: Sequence[str], kernel: Kernel) -> int | str:
@@ -80,12 +79,13 @@ def own_passes_of(kernels: tuple[Kernel, ...]) -> Mapping[str, str]:
 
 
 def _target(compiler: KernelCompiler, arch: str, kernel: Kernel) -> int | str:
-    if arch not in device_names():
+    device = device_of(arch)
+    if device is None:
         return f"the occupancy of {arch} is not known"
     free = _usage(compiler.compile(kernel_unit(kernel), arch), kernel)
     if free.spill_bytes:
         return free.registers_per_thread
-    cliffs = cliffs_below(free, ALONE.threads, load_device(arch))
+    cliffs = cliffs_below(free, ALONE.threads, device)
     if not cliffs:
         return f"with fewer than {free.registers_per_thread} registers no more blocks fit a multiprocessor"
     return cliffs[0]

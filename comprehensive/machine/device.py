@@ -134,6 +134,13 @@ def devices() -> tuple[Device, ...]:
     return tuple(load_device(name) for name in device_names())
 
 
+def device_of(arch: str) -> Device | None:
+    """What is known of an architecture, as ptxas names it (``sm_90a``, ``compute_90``); None where nothing is."""
+    stated = re.match(r"(?:sm|compute)_(\d+)[af]?$", arch)
+    name = f"sm_{stated[1]}" if stated else ""
+    return load_device(name) if name in device_names() else None
+
+
 def load_device(name_or_path: str | Path) -> Device:
     """The device of that name, or the one a ``.toml`` file describes.
 

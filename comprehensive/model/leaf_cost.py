@@ -16,7 +16,7 @@ from comprehensive.codegen.profile import number_name
 from comprehensive.codegen.staircase import LARGEST, LAUNCHED
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.ir import Nest
-from comprehensive.machine.cost import SATURATED, Cost, Term, cost
+from comprehensive.machine.cost import SATURATED, WARP_THREADS, Cost, Term, cost
 from comprehensive.machine.sites import MOST_DEEP, Shape, leaf_work
 from comprehensive.metafork.ast import Expr
 from comprehensive.model.values import wide_value
@@ -39,7 +39,9 @@ def _shape(leaf: LeafPlan, values: Mapping[str, int]) -> Shape:
     kernel, nest = leaf.kernel, leaf.nest
     grid = launched_blocks(kernel, nest, values)
     block = _three(nest, kernel.block, values)
-    words = int(kernel.shared_words.evaluate(values)) + kernel.slots * prod(block)
+    words = int(kernel.shared_words.evaluate(values)) + kernel.slots * WARP_THREADS * -(
+        -prod(block) // WARP_THREADS
+    )
     return Shape(grid, block, leaf.registers, words)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 
-from comprehensive.machine.device import Device, device_names, load_device
+from comprehensive.machine.device import Device, device_of
 from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.printer import print_module
 from comprehensive.toolchain.assembler import Assembler
@@ -23,8 +23,6 @@ from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.process import ToolError
 from comprehensive.toolchain.usage import Usage
 
-MOST_REGISTERS = 255
-"""No thread has more."""
 LEAST_REGISTERS = 24
 """ptxas raises limits of registers below this one, which its ABI needs."""
 
@@ -95,8 +93,7 @@ class Build:
 
     def device(self, module: Module) -> Device | None:
         """What is known of the device that the module is assembled for; None where it is not known."""
-        stated = re.match(r"(?:sm|compute)_\d+", self.arch or module.target[0])
-        return load_device(stated[0]) if stated and stated[0] in device_names() else None
+        return device_of(self.arch or module.target[0])
 
     def usage(self, module: Module, function: Function) -> Usage | None:
         """What a kernel takes when it stands in the place of that of its name; None where no assembler says it."""

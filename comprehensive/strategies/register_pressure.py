@@ -43,11 +43,10 @@ from comprehensive.metafork.ast import (
 from comprehensive.optimize.protocols import Applied, Counter, NotApplicable
 from comprehensive.strategies.effects import effects_of, is_single_definition, may_change, reads_name
 from comprehensive.strategies.hoist import written_arrays
+from comprehensive.toolchain.usage import MOST_REGISTERS
 
 CHEAP_OPERATIONS = 2
 """A scalar of at most so many additions and multiplications costs less than a register that is held for it."""
-MOST_REGISTERS = 255
-"""No thread of any device has more."""
 REGISTER_CAP = 32
 """The most registers with which an sm_90 multiprocessor is full: 65536 registers / 2048 threads."""
 

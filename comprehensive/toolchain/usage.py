@@ -16,6 +16,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+MOST_REGISTERS = 255
+"""No thread of any device has more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -38,8 +41,9 @@ class Usage:
 
     @property
     def needed_registers(self) -> int:
-        """How many registers a thread would take if it could have any number: one more for each word that spills."""
-        return self.registers_per_thread + self.spill_store_bytes // 4
+        """The registers of a thread; where it has all there are, an estimate: one more for each word that spills."""
+        spilled = self.spill_store_bytes // 4 if self.registers_per_thread >= MOST_REGISTERS else 0
+        return self.registers_per_thread + spilled
 
     @property
     def name(self) -> str:

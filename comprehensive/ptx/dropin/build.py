@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from comprehensive.ptx.build import MOST_REGISTERS, Build, Limits
+from comprehensive.ptx.build import Build, Limits
 from comprehensive.ptx.dropin.arguments import Assembly
 from comprehensive.toolchain.assembler import Ptxas
 from comprehensive.toolchain.cache import Cache
 from comprehensive.toolchain.compiled import Compiled
 from comprehensive.toolchain.find import Found
 from comprehensive.toolchain.nvcc import load_tool
+from comprehensive.toolchain.usage import MOST_REGISTERS
 
 
 def build_of(ptxas: str, call: Assembly) -> Build:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from comprehensive.machine.device import Device
 from comprehensive.ptx.analysis.analyses import Analyses
-from comprehensive.ptx.build import ALONE, LEAST_REGISTERS, MOST_REGISTERS, Build, tuning_of, with_cap
+from comprehensive.ptx.build import ALONE, LEAST_REGISTERS, Build, tuning_of, with_cap
 from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.passes.demotion_choice import Strategy
 from comprehensive.ptx.passes.demotion_code import DYNAMIC, SLOT_BYTES
@@ -31,7 +31,7 @@ from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
 from comprehensive.ptx.passes.register_cap import cliffs_below, is_register_count, limit_remark
 from comprehensive.ptx.passes.remark import DYNAMIC_BYTES_PER_WARP, Kind, Remark
 from comprehensive.ptx.statements import Instruction
-from comprehensive.toolchain.usage import Usage
+from comprehensive.toolchain.usage import MOST_REGISTERS, Usage
 
 NEXT_CLIFF = "next-cliff"
 # Without spills ptxas needs about 0.88 * ML2 + 7.4 registers (16 kernels of sm_90: r = 0.985).

@@ -19,11 +19,11 @@ from functools import cache
 from comprehensive.machine.device import Device, load_device
 from comprehensive.machine.occupancy import occupancy, register_cliffs
 from comprehensive.ptx.analysis.analyses import Analyses
-from comprehensive.ptx.build import MOST_REGISTERS, Build, tuning_of
+from comprehensive.ptx.build import Build, tuning_of
 from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.passes.ptx_pass import PtxPass
 from comprehensive.ptx.passes.remark import Kind, Remark
-from comprehensive.toolchain.usage import Usage
+from comprehensive.toolchain.usage import MOST_REGISTERS, Usage
 
 # Of which nothing is known is taken to be this one.
 _DEVICE = "sm_90"

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from comprehensive.machine.device import Device
 from comprehensive.machine.occupancy import register_cliffs
-from comprehensive.ptx.build import LEAST_REGISTERS, MOST_REGISTERS, Build, tuning_of, with_cap
+from comprehensive.ptx.build import LEAST_REGISTERS, Build, tuning_of, with_cap
 from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.passes.ptx_pass import FunctionPass, option
 from comprehensive.ptx.passes.remark import Kind, Remark
-from comprehensive.toolchain.usage import Usage
+from comprehensive.toolchain.usage import MOST_REGISTERS, Usage
 
 CLIFF = "cliff"
 

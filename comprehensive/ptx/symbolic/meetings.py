@@ -1,4 +1,4 @@
-"""Where the lanes of a warp meet, and what a lane may know of memory that another does not.
+"""Where the lanes of a warp meet (synchronization points), and what a lane may know of memory that another does not.
 
 In: the analyses of a function.  Out: the steps since the last meeting, which each lane has done for itself::
 
@@ -75,9 +75,8 @@ class Meetings:
         found: list[int] = []
         for step, access in self.analyses.accesses.items():
             code = self.analyses.flow.steps[step].instruction.opcode
-            together = code.base in _BARRIERS and ("warp" not in code.modifiers or self._is_of_all(step))
             starts = code.base == _GRID and not access.gates
-            if (access.orders or access.gates) and not together and not starts:
+            if (access.orders or access.gates) and not (starts or self._is_met(step)):
                 found.append(step)
         return tuple(found)
 
@@ -91,14 +90,18 @@ class Meetings:
         return {block: tuple(steps) for block, steps in found.items()}
 
     def _is_meeting(self, step: int) -> bool:
+        return self.analyses.ssa.guards[step] == NONE and self._is_met(step)
+
+    def _is_met(self, step: int) -> bool:
+        """Whether all lanes of a warp execute a step together, where one does, and each sees what the others knew."""
         code = self.analyses.flow.steps[step].instruction.opcode
-        if code.base not in _BARRIERS or self.analyses.ssa.guards[step] != NONE:
+        # A wait of a cluster does not order what stands behind its arrival.
+        if code.base not in _BARRIERS or not {"arrive", "cluster"}.isdisjoint(code.modifiers):
             return False
         if "warp" in code.modifiers:
             return self._is_of_all(step)
         # `bar` is `barrier` with .aligned, which says that all threads of a warp execute it.
-        aligned = code.base == "bar" or "aligned" in code.modifiers
-        return aligned and "arrive" not in code.modifiers
+        return code.base == "bar" or "aligned" in code.modifiers
 
     def _is_of_all(self, step: int) -> bool:
         operands = self.analyses.flow.steps[step].instruction.operands

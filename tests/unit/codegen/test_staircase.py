@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -248,3 +248,27 @@ def test_next_to_no_block_of_a_triangle_is_launched_in_vain(tmp_path: Path, name
         # Blocks are cut by the end of the range, so that a row may be a block longer than the points need.
         assert z == 1
         assert x * y <= needed + 3 * y + x, (n, m, B, C)
+
+
+@pytest.mark.skipif(find_cxx_compiler() is None, reason="no C++ compiler")
+@pytest.mark.parametrize(
+    ("condition", "values"),
+    [("m * j >= i && j <= i + 2", (-3, 0, 1, 2)), ("j + n >= i - m && j <= i + 2", (3, 1_500_000_000))],
+)
+def test_edges_whose_numbers_are_anything_lose_no_block(
+    tmp_path: Path, condition: str, values: Sequence[int]
+) -> None:
+    points = "meta_for (int p = 0; p < 1; p++) meta_for (int q = 0; q < 1; q++)"
+    grid = "meta_for (int i = 0; i < B; i++) meta_for (int j = 0; j < C; j++)"
+    text = f"{HEAD} {{ meta_schedule {{ {grid} {{ if ({condition}) {{ {points} {STORE['two']} }} }} }} }}"
+    compilation = compilation_of(text)
+    ((region,),) = (function.regions for function in compilation.plan.functions)
+    assert region.leaves[0].kernel.staircase is not None
+    library = compiled(compilation, tmp_path)
+    for m in values:
+        size = {"n": abs(m), "m": m, "B": 8, "C": 9}
+        scalars = {s.name: size[s.name] for s in region.nest.scalars}
+        expected = run(region.nest, scalars, {"a": np.zeros(WIDE * WIDE, np.int32)})["a"]
+        found = np.zeros(WIDE * WIDE, np.int32)
+        launch(library, size, found)
+        assert np.array_equal(found, expected), size
