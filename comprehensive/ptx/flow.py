@@ -132,6 +132,13 @@ def flow_of(function: Function) -> Flow:
     CompileError: CF1002 for a declaration that is not understood, CF1004 for a label that is there twice or
     not at all, CF1005 for an undeclared register.
     """
+    known = function.results.get("flow")
+    if known is None:
+        known = function.results["flow"] = _resolved(function)
+    return known
+
+
+def _resolved(function: Function) -> Flow:
     scopes = _Scopes(function)
     steps: list[_Unresolved] = []
     labels: dict[int, int] = {}

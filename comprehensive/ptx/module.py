@@ -10,10 +10,11 @@ Nothing is lost: an item is a part of the text, with white space and comments be
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile, Span
 from comprehensive.ptx.body import COMMENT, LINE_DIRECTIVES, STRING, TRIVIA, statements_of
@@ -95,6 +96,11 @@ class Function(Item):
         if self.changed is not None or self.open is None:
             return self.changed or ()
         return statements_of(self.file, self.open, self.close)
+
+    @cached_property
+    def results(self) -> dict[Hashable, Any]:
+        """What analyses have found of the function, by analysis: it never changes, and many passes ask the same."""
+        return {}
 
     def with_body(self, body: Sequence[Statement]) -> Function:
         return replace(self, changed=tuple(body))

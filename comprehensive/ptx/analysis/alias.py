@@ -92,9 +92,10 @@ class Alias:
         size = 1 << one.bits
         low = high = distance = other.constant - one.constant
         common = size
-        for number in dict.fromkeys(number for form in (one, other) for number, _ in form.terms):
+        of_one, of_other = dict(one.terms), dict(other.terms)
+        for number in of_one | of_other:
             symbol = self.affine.symbols[number]
-            factors = (-one.coefficient(number), other.coefficient(number))
+            factors = (-of_one.get(number, 0), of_other.get(number, 0))
             # What is the same in both executions cancels; what varies are two symbols.
             for factor in factors if self._varies(number, relation) else (sum(factors),):
                 common = gcd(common, factor)
@@ -153,22 +154,43 @@ class Alias:
 
     def _base(self, form: Form) -> Symbol | None:
         """The one variable or pointer that an address is made of, beside offsets."""
+        key = form.bits, form.terms
+        if key not in self._bases:
+            self._bases[key] = self._found_base(form)
+        return self._bases[key]
+
+    @cached_property
+    def _bases(self) -> dict[tuple[int, tuple[tuple[int, int], ...]], Symbol | None]:
+        """What was found for addresses, by all but their constants."""
+        return {}
+
+    def _found_base(self, form: Form) -> Symbol | None:
         found: list[Symbol] = []
         for number, coefficient in form.terms:
             symbol = self.affine.symbols[number]
             is_parameter = symbol.kind == "parameter" and symbol.key[-1] == form.bits
             if coefficient == 1 and (symbol.kind == "address" or is_parameter):
                 found.append(symbol)
-            elif not self._is_offset(symbol, abs(coefficient) > 1):
+            elif not self._is_offset(number, abs(coefficient) > 1):
                 return None
         return found[0] if len(found) == 1 else None
 
-    def _is_offset(self, symbol: Symbol, is_scaled: bool) -> bool:
+    def _is_offset(self, number: int, is_scaled: bool) -> bool:
         """Return whether a symbol is an offset: neither an address nor the distance of two is in it.
 
         Else it may lead out of the variable.
         """
-        symbols = self.affine.symbols
+        key = number, is_scaled
+        if key not in self._offsets:
+            self._offsets[key] = self._found_offset(self.affine.symbols[number], is_scaled)
+        return self._offsets[key]
+
+    @cached_property
+    def _offsets(self) -> dict[tuple[int, bool], bool]:
+        """What was found for symbols, by whether they are scaled."""
+        return {}
+
+    def _found_offset(self, symbol: Symbol, is_scaled: bool) -> bool:
         match symbol.kind, symbol.key:
             case "special" | "count" | "window", _:
                 return True
@@ -176,9 +198,9 @@ class Alias:
                 # What the host passes and is scaled is a length.
                 return is_scaled or bits <= _MOST_BITS_OF_NUMBER
             case "product", factors:
-                return all(self._is_offset(symbols[n], True) for n in factors if isinstance(n, int))
+                return all(self._is_offset(n, True) for n in factors if isinstance(n, int))
             case "signed" | "unsigned", (Form() as inner,):
-                return all(self._is_offset(symbols[n], is_scaled or abs(c) > 1) for n, c in inner.terms)
+                return all(self._is_offset(n, is_scaled or abs(c) > 1) for n, c in inner.terms)
             case "value" | "operation" | "load", _:
                 return symbol.value >= 0 and self.spaces.values[symbol.value].is_offset
             case _:

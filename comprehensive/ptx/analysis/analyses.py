@@ -4,13 +4,16 @@ In: a function, and the module that it stands in.  Out: their results::
 
     analyses = Analyses(module.functions["matmul"], module)
     analyses.liveness.before[7], analyses.affine.addresses[7], analyses.pressure.ml2
+
+The function keeps what was found, so that passes which ask the same of it share that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 from comprehensive.ptx.analysis.accesses import Access, accesses_of
 from comprehensive.ptx.analysis.affine import Affine, affine_of
@@ -34,6 +37,8 @@ from comprehensive.ptx.analysis.ssa import Ssa, ssa_of
 from comprehensive.ptx.analysis.variance import Variance, variance_of
 from comprehensive.ptx.flow import Flow, flow_of
 from comprehensive.ptx.module import Function, Module
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,69 +66,102 @@ class Analyses:
 
     @cached_property
     def cfg(self) -> Cfg:
-        return cfg_of(self.flow)
+        return self._once("cfg", lambda: cfg_of(self.flow))
 
     @cached_property
     def dominators(self) -> Tree:
-        return dominators_of(self.cfg)
+        return self._once("dominators", lambda: dominators_of(self.cfg))
 
     @cached_property
     def postdominators(self) -> PostTree:
-        return postdominators_of(self.cfg)
+        return self._once("postdominators", lambda: postdominators_of(self.cfg))
 
     @cached_property
     def frontiers(self) -> tuple[tuple[int, ...], ...]:
-        return frontiers_of(self.cfg, self.dominators)
+        return self._once("frontiers", lambda: frontiers_of(self.cfg, self.dominators))
 
     @cached_property
     def control_dependence(self) -> tuple[tuple[int, ...], ...]:
-        return control_dependence_of(self.cfg, self.postdominators)
+        return self._once("control_dependence", lambda: control_dependence_of(self.cfg, self.postdominators))
 
     @cached_property
     def loops(self) -> Loops:
-        return loops_of(self.cfg, self.dominators)
+        return self._once("loops", lambda: loops_of(self.cfg, self.dominators))
 
     @cached_property
     def liveness(self) -> Liveness:
-        return liveness_of(self.cfg)
+        return self._once("liveness", lambda: liveness_of(self.cfg))
 
     @cached_property
     def ssa(self) -> Ssa:
-        return ssa_of(self.cfg, self.dominators, self.frontiers, self.liveness)
+        return self._once("ssa", lambda: ssa_of(self.cfg, self.dominators, self.frontiers, self.liveness))
 
     @cached_property
     def operand_values(self) -> tuple[tuple[int, ...], ...]:
-        return operand_values_of(self.ssa)
+        return self._once("operand_values", lambda: operand_values_of(self.ssa))
 
     @cached_property
     def spaces(self) -> Spaces:
-        of_module = {} if self.module is None else {n: v.name for n, v in self.module.variables.items()}
-        return spaces_of(
-            self.ssa,
-            self.operand_values,
-            variable_spaces(self.flow, of_module),
-            self.pointers,
-            parameters_are_global=self.parameters_are_global,
-            address_bits=64 if self.module is None else self.module.address_bits,
+        return self._once(
+            ("spaces", self._vouched),
+            lambda: spaces_of(
+                self.ssa,
+                self.operand_values,
+                variable_spaces(self.flow, self._spaces_of_module),
+                self.pointers,
+                parameters_are_global=self.parameters_are_global,
+                address_bits=self._address_bits,
+            ),
         )
 
     @cached_property
     def variance(self) -> Variance:
-        return variance_of(self.ssa, self.dominators, self.control_dependence, self.loops, self.spaces)
+        return self._once(
+            ("variance", self._vouched),
+            lambda: variance_of(self.ssa, self.dominators, self.control_dependence, self.loops, self.spaces),
+        )
 
     @cached_property
     def affine(self) -> Affine:
-        return affine_of(self.ssa, self.operand_values, self.loops, self.dominators)
+        return self._once(
+            "affine", lambda: affine_of(self.ssa, self.operand_values, self.loops, self.dominators)
+        )
 
     @cached_property
     def accesses(self) -> Mapping[int, Access]:
-        return accesses_of(self.affine, self.spaces)
+        return self._once(("accesses", self._vouched), lambda: accesses_of(self.affine, self.spaces))
 
     @cached_property
     def alias(self) -> Alias:
         texts = {} if self.module is None else {n: v.text for n, v in self.module.variables.items()}
-        return Alias(self.affine, self.loops, self.spaces, texts, self.assume_noalias)
+        return self._once(
+            ("alias", self._vouched, self.assume_noalias, frozenset(texts.items())),
+            lambda: Alias(self.affine, self.loops, self.spaces, texts, self.assume_noalias),
+        )
 
     @cached_property
     def pressure(self) -> Pressure:
-        return pressure_of(self.liveness, self.ssa, self.variance)
+        return self._once(
+            ("pressure", self._vouched), lambda: pressure_of(self.liveness, self.ssa, self.variance)
+        )
+
+    @cached_property
+    def _vouched(self) -> Hashable:
+        """All that memory spaces depend on, beside the function."""
+        of_module, pointers = frozenset(self._spaces_of_module.items()), frozenset(self.pointers.items())
+        return of_module, self._address_bits, self.parameters_are_global, pointers
+
+    @property
+    def _spaces_of_module(self) -> Mapping[str, str]:
+        return {} if self.module is None else {n: v.name for n, v in self.module.variables.items()}
+
+    @property
+    def _address_bits(self) -> int:
+        return 64 if self.module is None else self.module.address_bits
+
+    def _once(self, key: Hashable, find: Callable[[], _T]) -> _T:
+        """What was found for the same function and the same assumptions is not computed again."""
+        results = self.function.results
+        if key not in results:
+            results[key] = find()
+        return results[key]

@@ -16,10 +16,15 @@ computed only where every way on comes to it: not ahead of a loop that may go on
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
 
 from comprehensive.ptx.analysis.cfg import Cfg
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class Local:
     may_fail: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Motion:
     """The motion of code, as masks of expressions: ``insert`` by edge; ``delete`` and ``again`` by block."""
 
@@ -47,15 +52,47 @@ class Motion:
 
     def deleted(self, expression: int) -> tuple[int, ...]:
         """Blocks whose first computation goes."""
-        return tuple(block for block, mask in enumerate(self.delete) if mask >> expression & 1)
+        return self._deleted.get(expression, ())
 
     def kept(self, expression: int) -> tuple[int, ...]:
         """Blocks whose first computation stays although some way has computed it."""
-        return tuple(block for block, mask in enumerate(self.again) if mask >> expression & 1)
+        return self._kept.get(expression, ())
 
     def inserted(self, expression: int) -> tuple[tuple[int, int], ...]:
         """Edges on which it is computed."""
-        return tuple(edge for edge, mask in sorted(self.insert.items()) if mask >> expression & 1)
+        return self._inserted.get(expression, ())
+
+    @cached_property
+    def _deleted(self) -> Mapping[int, tuple[int, ...]]:
+        return _by_expression(enumerate(self.delete))
+
+    @cached_property
+    def _kept(self) -> Mapping[int, tuple[int, ...]]:
+        return _by_expression(enumerate(self.again))
+
+    @cached_property
+    def _inserted(self) -> Mapping[int, tuple[tuple[int, int], ...]]:
+        return _by_expression(sorted(self.insert.items()))
+
+
+def numbers_in(mask: int) -> Iterator[int]:
+    """Yield the numbers of the bits of a mask, from the lowest.
+
+    >>> list(numbers_in(0b1010))
+    [1, 3]
+    """
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
+
+
+def _by_expression(masks: Iterable[tuple[_T, int]]) -> Mapping[int, tuple[_T, ...]]:
+    found: dict[int, list[_T]] = defaultdict(list)
+    for place, mask in masks:
+        for expression in numbers_in(mask):
+            found[expression].append(place)
+    return {expression: tuple(places) for expression, places in found.items()}
 
 
 def lazy_code_motion(cfg: Cfg, local: Local, endless: Collection[tuple[int, int]] = ()) -> Motion:

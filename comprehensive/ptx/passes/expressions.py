@@ -11,7 +11,7 @@ what stands in a scope of inline assembly, has a guard, an effect, or more than 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -19,7 +19,7 @@ from comprehensive.ptx.analysis.cfg import Cfg
 from comprehensive.ptx.flow import Flow, Step
 from comprehensive.ptx.opcodes import Effect, Opcode
 from comprehensive.ptx.operands import Name, Operand
-from comprehensive.ptx.passes.code_motion import Local
+from comprehensive.ptx.passes.code_motion import Local, numbers_in
 from comprehensive.ptx.passes.dce import has_effect
 from comprehensive.ptx.passes.pragmas import has_pragma
 from comprehensive.ptx.statements import Close, Open, Statement
@@ -130,12 +130,10 @@ def _local(
 ) -> tuple[Local, tuple[int, ...]]:
     every = (1 << len(found)) - 1
     made_of: dict[int, int] = defaultdict(int)
-    loads: list[Expression] = []
     for each in found:
         for register in each.reads:
             made_of[register] |= 1 << each.number
-        if each.is_load:
-            loads.append(each)
+    loads = sum(1 << each.number for each in found if each.is_load)
     first, last, transparent = ([0] * len(cfg.blocks) for _ in range(3))
     repeated: list[int] = []
     for number in cfg.order:
@@ -152,22 +150,18 @@ def _local(
             killed = 0
             for register in step.defines:
                 killed |= made_of.get(register, 0)
-            for load in _killed_loads(cfg.flow, step_number, loads, may_write):
-                killed |= 1 << load.number
+            # What has changed already need not be asked.
+            asked = (untouched | available) & ~killed & loads
+            if asked and _may_kill_loads(cfg.flow.steps[step_number].instruction.opcode):
+                for load in numbers_in(asked):
+                    # What is the same text may be another address elsewhere.
+                    if any(may_write(step_number, other) for other in found[load].steps):
+                        killed |= 1 << load
             untouched &= ~killed
             available &= ~killed
         first[number], last[number], transparent[number] = computed, available, untouched
-    may_fail = sum(1 << each.number for each in loads)
-    return Local(len(found), first, last, transparent, may_fail), tuple(repeated)
+    return Local(len(found), first, last, transparent, loads), tuple(repeated)
 
 
-def _killed_loads(
-    flow: Flow, number: int, loads: Sequence[Expression], may_write: MayWrite
-) -> Iterator[Expression]:
-    opcode = flow.steps[number].instruction.opcode
-    if opcode.effect in (Effect.NONE, Effect.READ) and not opcode.is_volatile:
-        return
-    for load in loads:
-        # What is the same text may be another address elsewhere.
-        if any(may_write(number, step) for step in load.steps):
-            yield load
+def _may_kill_loads(opcode: Opcode) -> bool:
+    return opcode.effect not in (Effect.NONE, Effect.READ) or opcode.is_volatile

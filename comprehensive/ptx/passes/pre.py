@@ -33,42 +33,28 @@ from functools import partial
 
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.cfg import Cfg
-from comprehensive.ptx.analysis.dominators import (
-    control_dependence_of,
-    dominators_of,
-    postdominators_of,
-)
-from comprehensive.ptx.analysis.loops import loops_of
-from comprehensive.ptx.analysis.variance import Level
 from comprehensive.ptx.build import Build
 from comprehensive.ptx.flow import Flow, Register
 from comprehensive.ptx.module import Function, Module, bytes_of
 from comprehensive.ptx.opcodes import opcode
 from comprehensive.ptx.operands import Immediate, Name
-from comprehensive.ptx.passes.code_motion import Motion, lazy_code_motion
-from comprehensive.ptx.passes.critical_edges import is_critical, split_critical_edges
-from comprehensive.ptx.passes.declared import Declared
+from comprehensive.ptx.passes.critical_edges import is_critical
 from comprehensive.ptx.passes.edits import Edits
 from comprehensive.ptx.passes.expressions import (
     Expression,
-    Expressions,
     Key,
-    expressions_of,
-    scope_depths,
 )
 from comprehensive.ptx.passes.fresh import Fresh
-from comprehensive.ptx.passes.memory import NOALIAS, Memory
+from comprehensive.ptx.passes.memory import NOALIAS
 from comprehensive.ptx.passes.occupancy_gate import RegisterGate
-from comprehensive.ptx.passes.placing import Edge, Placed, Placer
+from comprehensive.ptx.passes.placing import Edge, Placed
 from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
+from comprehensive.ptx.passes.redundancies import Redundancies
 from comprehensive.ptx.passes.remark import Remark
 from comprehensive.ptx.statements import Instruction, Statement
 
 _MOST_ROUNDS = 8
 _WORDS = {2: "b16", 4: "b32", 8: "b64"}
-# What a round of a loop, and a branch, are taken to be worth where nothing has been measured.
-_ROUNDS = 10.0
-_TAKEN = 0.5
 # What a computation is, beside an addition, a mov, or a jump.
 _CHEAP = 1.0
 _WORTH = {"div": 16.0, "rem": 16.0, "sqrt": 8.0, "ld": 4.0}
@@ -90,30 +76,23 @@ class PartialRedundancyElimination(FunctionPass):
         self, function: Function, module: Module, build: Build
     ) -> tuple[Function | None, tuple[Remark, ...]]:
         """First with nothing cheap out of loops; then, if some was kept there, with what is needed outside."""
-        before = self._analyses(function, module)
-        gate = RegisterGate.of(before, build)
-        result = self._rounds(function, module, before, gate, frozenset())
+        before = Redundancies(self.analyses(function, module))
+        gate = RegisterGate.of(before.analyses, build)
+        result = self._rounds(before, gate, frozenset())
         if result.stays_in_loop:
-            needed = self._rounds(function, module, before, gate, None).needed_outside()
+            needed = self._rounds(before, gate, None).needed_outside()
             if needed:
-                result = self._rounds(function, module, before, gate, needed)
-        changed = None if result.body is None else function.with_body(result.body)
-        return changed, result.remarks
+                result = self._rounds(before, gate, needed)
+        return result.function, result.remarks
 
     def _rounds(
-        self,
-        function: Function,
-        module: Module,
-        before: Analyses,
-        gate: RegisterGate,
-        may_leave_loops: frozenset[Key] | None,
+        self, before: Redundancies, gate: RegisterGate, may_leave_loops: frozenset[Key] | None
     ) -> _Result:
         """Round by round: what depends on an expression that has moved can move next."""
         result = _Result()
-        for _ in range(_MOST_ROUNDS):
-            changed = None if result.body is None else function.with_body(result.body)
-            analyses = before if changed is None else self._analyses(changed, module)
-            plan = _Plan(self, analyses, may_leave_loops)
+        facts = before
+        for number in range(_MOST_ROUNDS):
+            plan = _Plan(self, facts, may_leave_loops)
             made = plan.made(gate)
             result.applied += plan.applied
             result.missed = plan.missed
@@ -121,10 +100,12 @@ class PartialRedundancyElimination(FunctionPass):
             result.out_of_loops += plan.out_of_loops
             if made is None:
                 break
-            result.body = made
+            result.function = made.function
+            if number + 1 < _MOST_ROUNDS:
+                facts = Redundancies(made)
         return result
 
-    def _analyses(self, function: Function, module: Module) -> Analyses:
+    def analyses(self, function: Function, module: Module | None) -> Analyses:
         return Analyses(function, module, assume_noalias=self.assume_noalias)
 
 
@@ -142,7 +123,7 @@ class _OutOfLoop:
 class _Result:
     """What all rounds have made of a function."""
 
-    body: Sequence[Statement] | None = None
+    function: Function | None = None
     applied: list[Remark] = field(default_factory=list[Remark])
     missed: list[Remark] = field(default_factory=list[Remark])
     stays_in_loop: bool = False
@@ -184,52 +165,30 @@ class _Plan:
     def __init__(
         self,
         settings: PartialRedundancyElimination,
-        analyses: Analyses,
+        facts: Redundancies,
         may_leave_loops: frozenset[Key] | None,
     ) -> None:
         self._settings = settings
-        self._analyses = analyses
-        self._flow: Flow = analyses.flow
+        self._facts = facts
+        self._flow: Flow = facts.analyses.flow
         self._may_leave_loops = may_leave_loops
-        self._split = split_critical_edges(analyses.cfg)
-        self._cfg: Cfg = self._split.cfg
-        self._loops = loops_of(self._cfg, dominators_of(self._cfg))
-        self._dependence = control_dependence_of(self._cfg, postdominators_of(self._cfg))
-        self._found: Expressions = expressions_of(self._cfg, Memory(analyses).may_write)
-        self._motion: Motion = lazy_code_motion(self._cfg, self._found.local, self._endless())
-        self._placer = Placer(self._cfg, self._found.local, analyses.liveness, self._text_block)
-        self._depths = scope_depths(self._flow.function.body)
-        self._declared = Declared(self._flow.function.body)
-        self._decided_by: dict[int, frozenset[int]] = {}
+        self._split = facts.split
+        self._cfg: Cfg = facts.cfg
+        self._placer = facts.placer
+        self._with_first: dict[int, Analyses] = {}
         self.applied: list[Remark] = []
         self.missed: list[Remark] = []
         self.stays_in_loop = False
         self.out_of_loops: list[_OutOfLoop] = []
 
-    def _endless(self) -> frozenset[Edge]:
-        """Edges back of which it is not proved that they are taken a finite number of times."""
-        trips, loops = self._analyses.affine.trips, self._analyses.loops.loops
-        finite = {loops[number].header for number, each in trips.items() if each.is_finite}
-        ends = {
-            (latch, loop.header)
-            for loop in self._loops.loops
-            if loop.header in finite
-            for latch in loop.latches
-        }
-        place = {number: index for index, number in enumerate(self._cfg.order)}
-        return frozenset(
-            (source, target)
-            for source in self._cfg.order
-            for target in self._cfg.blocks[source].successors
-            if place[target] <= place[source] and (source, target) not in ends
-        )
-
-    def made(self, gate: RegisterGate) -> list[Statement] | None:
-        """The new body; None where nothing is to be moved, or nothing may be."""
-        moves = [move for each in self._found.expressions if (move := self._move(each)) is not None]
+    def made(self, gate: RegisterGate) -> Analyses | None:
+        """The changed function; None where nothing is to be moved, or nothing may be."""
+        moves = [
+            move for each in self._facts.expressions.expressions if (move := self._move(each)) is not None
+        ]
         moves.sort(key=lambda move: (-move.gain, move.expression.steps))
         moves = list(_with_holders_apart(moves))
-        taken = gate.most_passed(len(moves), partial(self._with_first, moves))
+        taken = gate.most_passed(len(moves), partial(self._analyses_with, moves))
         for move in moves[taken:]:
             self._missed(move.expression, gate.why)
         if not taken:
@@ -244,7 +203,7 @@ class _Plan:
             )
             if self._leaves_loop(move.placed):
                 self.out_of_loops.append(self._out_of_loop(move))
-        return self._body(moves[:taken])
+        return self._analyses_with(moves, taken)
 
     def _out_of_loop(self, move: _Move) -> _OutOfLoop:
         registers, holder = self._flow.registers, move.placed.holder
@@ -255,22 +214,26 @@ class _Plan:
             self._cost(move.expression) <= _CHEAP,
         )
 
-    def _with_first(self, moves: Sequence[_Move], count: int) -> Analyses:
-        changed = self._flow.function.with_body(self._body(moves[:count]))
-        return Analyses(changed, self._analyses.module)
+    def _analyses_with(self, moves: Sequence[_Move], count: int) -> Analyses:
+        """Return the function with the first few moves."""
+        found = self._with_first.get(count)
+        if found is None:
+            changed = self._flow.function.with_body(self._body(moves[:count]))
+            found = self._settings.analyses(changed, self._facts.analyses.module)
+            self._with_first[count] = found
+        return found
 
     def _move(self, each: Expression) -> _Move | None:
         if not (self._settings.loads if each.is_load else self._settings.expressions):
             return None
-        for block in self._motion.kept(each.number)[:1]:
+        for block in self._facts.motion.kept(each.number)[:1]:
             why = "it was computed on some way, but elsewhere it would be computed in vain"
             self._missed(each, why, self._first(each, block))
-        blocks = self._motion.deleted(each.number)
-        repeated = tuple(step for step in self._found.repeated if self._found.number_of[step] == each.number)
-        saved = (*(self._first(each, block) for block in blocks), *repeated)
+        blocks = self._facts.motion.deleted(each.number)
+        saved = (*(self._first(each, block) for block in blocks), *self._facts.repeated(each))
         if not saved:
             return None
-        placed = self._placer.placed(each, saved, self._motion.inserted(each.number))
+        placed = self._placer.placed(each, saved, self._facts.motion.inserted(each.number))
         why = self._obstacle(each, blocks, placed)
         if why is None and self._must_stay_in_loop(each, placed):
             self.stays_in_loop = True
@@ -294,14 +257,14 @@ class _Plan:
         if not all(self._can_place(edge) for edge in placed.places):
             return "it would have to be computed on an edge that cannot hold a block"
         branches = [self._flow.steps[self._cfg.blocks[fork].end - 1].position for fork in placed.forks]
-        if any(self._depths[position] for position in branches):
+        if any(self._facts.depths[position] for position in branches):
             return "it would have to be computed in a scope of inline assembly"
         operands = self._flow.steps[each.steps[0]].instruction.operands
         names = [name for operand in operands[1:] for name in operand.names]
         if placed.holder is not None:
             names.append(self._flow.registers[placed.holder].name)
         positions = [*branches, *(self._position(edge) for edge in placed.places)]
-        if not all(self._declared.at(position, names) for position in positions):
+        if not all(self._facts.declared.at(position, names) for position in positions):
             return "it would be computed before a register of it is declared"
         # A fork that takes over what ways from it compute already computes nothing new.
         new = [*self._blocks_of(placed.places), *(placed.forks if placed.gathered else ())]
@@ -311,12 +274,12 @@ class _Plan:
 
     def _gain(self, each: Expression, placed: Placed) -> float:
         """Return what is saved, less what is computed elsewhere, movs and new jumps, in additions."""
-        gain = sum(self._frequency(self._cfg.block_of[step]) for step in placed.saved)
-        gain -= sum(map(self._frequency, (*self._blocks_of(placed.places), *placed.forks)))
+        gain = sum(self._facts.frequency(self._cfg.block_of[step]) for step in placed.saved)
+        gain -= sum(map(self._facts.frequency, (*self._blocks_of(placed.places), *placed.forks)))
         gain *= self._cost(each)
         if placed.holder is None:
-            gain -= sum(self._frequency(self._cfg.block_of[step]) for step in placed.kept)
-        return gain - sum(map(self._frequency, self._jumping(placed.places)))
+            gain -= sum(self._facts.frequency(self._cfg.block_of[step]) for step in placed.kept)
+        return gain - sum(map(self._facts.frequency, self._jumping(placed.places)))
 
     def _cost(self, each: Expression) -> float:
         return _cost(self._flow.steps[each.steps[0]].instruction)
@@ -330,7 +293,7 @@ class _Plan:
         """Whether something in a loop is to be taken from outside."""
         blocks = [*self._blocks_of(placed.places), *placed.forks]
         blocks += [self._cfg.block_of[step] for step in placed.kept]
-        inside = (self._loops.around(self._cfg.block_of[step])[:1] for step in placed.saved)
+        inside = (self._facts.loops.around(self._cfg.block_of[step])[:1] for step in placed.saved)
         return any(block not in loop.blocks for loops in inside for loop in loops for block in blocks)
 
     def _blocks_of(self, places: Sequence[Edge]) -> list[int]:
@@ -355,7 +318,7 @@ class _Plan:
             return True
         if is_critical(self._cfg, *edge) or block.start == block.end:
             return False
-        return self._depths[self._position(edge)] == 0
+        return self._facts.depths[self._position(edge)] == 0
 
     def _position(self, edge: Edge) -> int:
         """Return the position of the statement beside which the computations of an edge are placed.
@@ -370,41 +333,8 @@ class _Plan:
         return self._flow.steps[step].position
 
     def _stays_uniform(self, deleted: Sequence[int], new: Sequence[int]) -> bool:
-        variant = [self._variant_branches(block) for block in deleted]
-        return all(self._variant_branches(block) <= behind for block in new for behind in variant)
-
-    def _variant_branches(self, block: int) -> frozenset[int]:
-        """Branches that decide whether a block runs and that are not the same in the threads of a warp."""
-        levels = self._analyses.variance.branches
-        # The blocks of edges do not branch.
-        return frozenset(b for b in self._deciding(block) if b < len(levels) and levels[b] > Level.WARP)
-
-    def _deciding(self, block: int) -> frozenset[int]:
-        """Branches that decide whether a block runs, and whether they run themselves."""
-        found = self._decided_by.get(block)
-        if found is None:
-            seen: set[int] = set()
-            work = [block]
-            while work:
-                for branch in self._dependence[work.pop()]:
-                    if branch not in seen:
-                        seen.add(branch)
-                        work.append(branch)
-            found = self._decided_by[block] = frozenset(seen)
-        return found
-
-    def _frequency(self, block: int) -> float:
-        """How often a block runs, by the loops and branches around it."""
-        ends: set[int] = set()
-        for loop in self._loops.around(block):
-            ends.update(loop.latches, loop.leaves, (source for source, _ in loop.exits))
-        # A branch of the block itself decides how often it runs again, not whether it does.
-        branches = self._deciding(block) - ends - {block}
-        return _ROUNDS ** self._loops.depth(block) * _TAKEN ** len(branches)
-
-    def _text_block(self, block: int) -> int:
-        """The block itself, or the one to which the edge leads that it stands for."""
-        return self._split.edges[block][1] if block in self._split.edges else block
+        variant = [self._facts.variant_branches(block) for block in deleted]
+        return all(self._facts.variant_branches(block) <= behind for block in new for behind in variant)
 
     def _missed(self, each: Expression, why: str, number: int | None = None) -> None:
         step = self._flow.steps[each.steps[0] if number is None else number]
