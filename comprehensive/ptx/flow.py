@@ -207,7 +207,6 @@ _VARIABLE = (
     r"[A-Za-z_$%][\w$]*\s*(?:<\s*\d+\s*>\s*)?(?:\[[^\[\]]*\]\s*)*"
 )
 _VARIABLES = re.compile(rf"{_VARIABLE}(?:,{_VARIABLE})*(?:=.*)?", re.DOTALL)
-_DEFINED = frozenset({Role.DEF, Role.DEF_USE})
 
 
 class _Scopes:
@@ -284,7 +283,7 @@ class _Scopes:
                     symbols.append(name)
                     continue
                 of_name = role_of(name, role)
-                if of_name in _DEFINED:
+                if of_name is Role.DEF or of_name is Role.DEF_USE:
                     defines.append(number)
                 if of_name is not Role.DEF:
                     uses.append(number)
@@ -309,7 +308,8 @@ class _Scopes:
         return number
 
     def _lookup(self, name: str) -> int | None:
-        for scope in _outwards(self._scope):
+        scope: _Scope | None = self._scope
+        while scope is not None:
             found = scope.registers.get(name)
             if found is not None:
                 return found
@@ -321,6 +321,7 @@ class _Scopes:
                         return self._new(scope, name, type_)
             if name in scope.variables:
                 return None
+            scope = scope.outer
         whole, dot, _ = name.rpartition(".")  # a part of a register: %r1.b0, %v.x
         return self._lookup(whole) if dot and special_register(name) is None else None
 

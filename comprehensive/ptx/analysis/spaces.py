@@ -120,13 +120,24 @@ class _Spaces:
             for phi in phis:
                 for argument in phi.arguments:
                     users.setdefault(argument, []).append(phi.value)
+        visited = bytearray(len(ssa.defines))
+        visited_phis: set[int] = set()
+
+        def is_seen(value: int) -> bool:
+            # Readers that come later see the value when they are first visited.
+            return any(visited[step] for step in ssa.readers[value]) or not visited_phis.isdisjoint(
+                users.get(value, ())
+            )
+
         work: list[int] = []
         for block in (*ssa.cfg.order, *ssa.cfg.unreachable):
             for phi in ssa.phis[block]:
-                if self._phi(phi.arguments, phi.value):
+                visited_phis.add(phi.value)
+                if self._phi(phi.arguments, phi.value) and is_seen(phi.value):
                     work.append(phi.value)
             for step in ssa.cfg.blocks[block].steps:
-                work += self._step(step)
+                visited[step] = True
+                work += filter(is_seen, self._step(step))
         while work:
             value = work.pop()
             for phi_value in users.get(value, ()):

@@ -160,7 +160,7 @@ class _Levels:
 
     def _step(self, number: int) -> None:
         defines = self._ssa.defines[number]
-        if not defines:
+        if all(self._found[value] is Level.LANE for value in defines):
             return
         level = self._own[number]
         if level is not Level.LANE and not self._is_made_one(number):
