@@ -23,14 +23,14 @@ from benchmarks.gpu.ptx_passes_prepare import ARCH
 from comprehensive.diagnostics import SourceFile
 from comprehensive.machine.device import Device
 from comprehensive.machine.occupancy import register_cliffs
-from comprehensive.ptx.build import LEAST_REGISTERS, MOST_REGISTERS, Build
+from comprehensive.ptx.build import LEAST_REGISTERS, Build
 from comprehensive.ptx.module import parse
 from comprehensive.ptx.passes import remark
 from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.ptx.pipeline import run
 from comprehensive.ptx.printer import print_module
 from comprehensive.toolchain.assembler import Assembler, Ptxas
-from comprehensive.toolchain.usage import Usage
+from comprehensive.toolchain.usage import MOST_REGISTERS, Usage
 
 CALLS = 16
 """So often the pass may ask ptxas, twice its default: Fourier transforms at 80 registers need that."""
