@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from comprehensive import __version__
-from comprehensive.codegen.acceptance import accepted
+from comprehensive.codegen.acceptance import accepted, accepts_image
 from comprehensive.codegen.c_expr import c_comment
 from comprehensive.codegen.cuda import kernel_unit, print_kernel, program_unit
 from comprehensive.codegen.emit import depfile as depfile_text
@@ -183,6 +183,8 @@ def write(
         else ()
     )
     image = _image(plan, options)
+    if verify and image is not None and _image_is_accepted(image, sources, compilation, options):
+        verified = (*verified, image.name)
     taken = _taken(compilation.plan, options, image)
     compiled: Mapping[str, str] = {}
     if ptx_arch is not None:
@@ -210,6 +212,20 @@ def _image(plan: ProgramPlan, options: Options) -> Embedded | None:
     compiler = KernelCompiler.find(options.passes, options.cuda_path)
     return embedded(
         plan, options.targets, compiler, __version__, options.cuda_path, automatic=options.automatic
+    )
+
+
+def _image_is_accepted(
+    image: Embedded, sources: Mapping[str, str], compilation: Compilation, options: Options
+) -> bool:
+    """Whether a C compiler has accepted the C source; GeneratedCodeError as of `accepts_image`."""
+    header = f"{compilation.plan.stem}.h"
+    return accepts_image(
+        image.name,
+        {header: sources[header], image.name: image.text},
+        Path(compilation.source.path).absolute().parent,
+        KernelCompiler.find("", options.cuda_path).nvcc,
+        compilation.program.include_flags,
     )
 
 

@@ -4,10 +4,11 @@ In: the texts of the header and of the CUDA source, and the file that they come 
 compiler has accepted; CompileError (CF0631) where host code of the user is not C++, GeneratedCodeError (CF0630) where
 anything else does not compile, which is a bug.
 
-The C compiler reads the header as C99, the C++ compiler reads the source with the stand-in for CUDA that `check` runs
-kernels with.  Nothing is built, and a compiler that is missing, or that lacks a header of the user's, accepts nothing.
-The text that the C++ compiler sees has no ``#line``: so it is known whether a line that is wrong is the user's own,
-which all stand at the end, or one that the tool has made of them.
+The C compiler reads the header as C99, and the C source with compiled kernels where there is one; the C++ compiler
+reads the source with the stand-in for CUDA that `check` runs kernels with. Nothing is built, and a compiler that is
+missing, or that lacks a header of the user's, accepts nothing. The text that the C++ compiler sees has no ``#line``: so
+it is known whether a line that is wrong is the user's own, which all stand at the end, or one that the tool has made of
+them.
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ from comprehensive.diagnostics import (
 )
 from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.find import Missing, find_tool
+from comprehensive.toolchain.headers import include_directories
 from comprehensive.toolchain.host import cuda_on_cpu, find_c_compiler, find_cxx_compiler
-from comprehensive.toolchain.nvcc import compile_ptx, load_tool
+from comprehensive.toolchain.nvcc import Tool, compile_ptx, load_tool
 from comprehensive.toolchain.process import ToolError
 from comprehensive.toolchain.syntax import Complaint, complaint_in, first_complaint
 
@@ -62,6 +64,30 @@ def accepted(
         if _source_compiles(cuda, places, texts, source, arch, cuda_path, beside):
             found.append(cuda.name)
         return tuple(found)
+
+
+def accepts_image(
+    name: str, texts: Mapping[str, str], beside: Path, nvcc: Tool, include_flags: Sequence[str] = ()
+) -> bool:
+    """Whether the C compiler accepts the C source with compiled kernels, beside the header that it includes.
+
+    What it says of the user's lines, and of what they include, is no answer. GeneratedCodeError (CF0630) for others.
+    """
+    compiler = find_c_compiler()
+    if compiler is None:
+        return False
+    with tempfile.TemporaryDirectory(prefix="comprehensive-") as scratch:
+        for each, text in texts.items():
+            (Path(scratch) / each).write_text(text, encoding="utf-8")
+        image = Path(scratch) / name
+        headers = [word for directory in include_directories(nvcc) for word in ("-isystem", str(directory))]
+        flags = ("-std=gnu99", *headers, "-I", str(beside), *include_flags, "-x", "c")
+        complaint = first_complaint(compiler, flags, image)
+        if complaint is None:
+            return True
+        if complaint.is_fatal or complaint.file not in (str(image), name):
+            return False
+        raise _bug(complaint, image, None, texts)
 
 
 @contextmanager

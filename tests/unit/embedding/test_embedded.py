@@ -12,8 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from comprehensive.cli import cli
+from comprehensive.codegen.acceptance import accepts_image
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.data import spec_directory
+from comprehensive.diagnostics import GeneratedCodeError
 from comprehensive.driver import compile_file
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.embedded import Embedded, embedded
@@ -162,3 +164,18 @@ def test_counters_and_manifest_are_those_behind_the_passes(nvcc: Tool, tmp_path:
     assert applied
     assert "shfl" in _source(compiled_specs.compiled("jacobi1d").plan, passes)[0].kernels[0].ptx
     assert "jacobi1d_embedded.c" in document["outputs"]
+
+
+@pytest.mark.toolchain
+def test_a_c_compiler_reads_what_is_embedded(nvcc: Tool, tmp_path: Path) -> None:
+    image, texts = _jacobi()
+    header = {name: text for name, text in texts.items() if name.endswith(".h")}
+    assert accepts_image(image.name, {**header, image.name: image.text}, tmp_path, nvcc)
+    spoilt = image.text.replace("static int jacobi1d_leaf0_run(", "static int jacobi1d_leaf0_run(int, ", 1)
+    assert spoilt != image.text
+    with pytest.raises(GeneratedCodeError) as raised:
+        accepts_image(image.name, {**header, image.name: spoilt}, tmp_path, nvcc)
+    assert [d.code for d in raised.value.diagnostics] == ["CF0630"]
+    # What the user's own lines do is nothing that can be said here.
+    users = f'{image.text}\n#line 1 "jacobi1d.mf"\nint *own = (int *)1.5;\n'
+    assert not accepts_image(image.name, {**header, image.name: users}, tmp_path, nvcc)
