@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from comprehensive.codegen.cuda import kernel_unit
 from comprehensive.codegen.kernel import Kernel
@@ -43,7 +44,7 @@ def with_slots(compiler: KernelCompiler, archs: Sequence[str], kernel: Kernel) -
 
 def slots_of(compiler: KernelCompiler, archs: Sequence[str], kernel: Kernel) -> int:
     """The words of a thread that lie in shared memory in place of registers, the most of all architectures."""
-    compiled = (compiler.compile(kernel_unit(kernel), arch, own_passes_of((kernel,))) for arch in archs)
+    compiled = (_compiled(compiler, arch, kernel) for arch in archs)
     return max(each.bytes_of_a_warp(kernel.name) for each in compiled) // (WARP_THREADS * WORD_BYTES)
 
 
@@ -53,7 +54,7 @@ def _limited(compiler: KernelCompiler, archs: Sequence[str], kernel: Kernel, *, 
         return target
     limited = replace(kernel, register_cap=target, demoted=demoted)
     for arch in archs:
-        compiled = compiler.compile(kernel_unit(limited), arch, own_passes_of((limited,)))
+        compiled = _compiled(compiler, arch, limited)
         spilled = _usage(compiled, kernel).spill_bytes
         if spilled:
             told = [r.text for r in compiled.remarks if r.function == kernel.name and r.kind is Kind.MISSED]
@@ -82,13 +83,19 @@ def _target(compiler: KernelCompiler, arch: str, kernel: Kernel) -> int | str:
     device = device_of(arch)
     if device is None:
         return f"the occupancy of {arch} is not known"
-    free = _usage(compiler.compile(kernel_unit(kernel), arch), kernel)
+    free = _usage(_compiled(compiler, arch, kernel), kernel)
     if free.spill_bytes:
         return free.registers_per_thread
     cliffs = cliffs_below(free, ALONE.threads, device)
     if not cliffs:
         return f"with fewer than {free.registers_per_thread} registers no more blocks fit a multiprocessor"
     return cliffs[0]
+
+
+@lru_cache(maxsize=64)
+def _compiled(compiler: KernelCompiler, arch: str, kernel: Kernel) -> CompiledKernels:
+    """The kernel behind its own passes; strategies, counters and the plan ask about the same one."""
+    return compiler.compile(kernel_unit(kernel), arch, own_passes_of((kernel,)))
 
 
 def _usage(compiled: CompiledKernels, kernel: Kernel) -> Usage:

@@ -1,4 +1,4 @@
-"""What the table is to show, and whether it does: one line each."""
+"""This module says, in a line for each aim, whether the table shows what it is to show."""
 
 from __future__ import annotations
 

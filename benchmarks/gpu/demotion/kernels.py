@@ -94,13 +94,13 @@ def kernels(nvcc: Tool) -> Iterator[Kernel]:
 
 
 def own_kernels(nvcc: Tool) -> Iterator[Kernel]:
-    """Those of `kernels.cu`."""
+    """Return the kernels of `kernels.cu`."""
     own = HERE / "kernels.cu"
     yield from _kernels(_ptx(nvcc, own), own.read_text(encoding="utf-8"))
 
 
 def kernels_of_tests(nvcc: Tool) -> Iterator[Kernel]:
-    """Those of the tests of demotion that run in many blocks."""
+    """Return the kernels of the tests of demotion that run in many blocks."""
     for name, lines in CORPUS.items():
         yield from _kernels(_ptx(nvcc, OF_TESTS / f"{name}.cu"), "\n".join(lines))
 

@@ -33,7 +33,7 @@ from comprehensive.toolchain.assembler import Assembler, Ptxas
 from comprehensive.toolchain.usage import MOST_REGISTERS, Usage
 
 CALLS = 16
-"""So often the pass may ask ptxas, twice its default: Fourier transforms at 80 registers need that."""
+"""The pass may ask ptxas so often, twice its default: Fourier transforms at 80 registers need that."""
 SPILLING_CAPS = 4
 TARGETS = 3
 LANES = 32
@@ -87,7 +87,7 @@ class Maker:
         )
 
     def made(self, kind: Kind, target: int, strategy: str, pipeline: str) -> Made | str:
-        """What a pipeline makes of the kernel, or why its last pass leaves it."""
+        """Return what a pipeline makes of the kernel, or why its last pass leaves it."""
         large = self.kernel.timed.large
         module = parse(SourceFile(f"{self.kernel.name}.ptx", self.kernel.ptx))
         stages = run(module, passes_of(pipeline), (), Build(self.assembler)) if pipeline else ()
@@ -116,7 +116,7 @@ class Maker:
 
 
 Variants: TypeAlias = tuple[Mapping[str, Made], Mapping[str, str], Sequence[int]]
-"""What was made, by name; what was not, with the reason; the targets."""
+"""Return what was made, by name, what was not, with the reason, and the targets."""
 
 
 def variants_of(maker: Maker, strategies: Sequence[str] = STRATEGIES) -> Variants:
