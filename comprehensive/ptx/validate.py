@@ -12,7 +12,7 @@ remark says that the kernel was not run::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from comprehensive.diagnostics import CompileError
 from comprehensive.ptx.interpreter import run as interpret
 from comprehensive.ptx.module import Function, Module, Parameter
-from comprehensive.ptx.passes.remark import Kind, Remark, dynamic_bytes_per_warp
+from comprehensive.ptx.passes.remark import Kind, Remark, dynamic_bytes_per_warp, grid_parameters
 from comprehensive.ptx.pipeline import Check, Stage, pass_error
 
 CHANGED = "CF1025"
@@ -79,7 +79,12 @@ def _fault(stage: Stage, kernel: Function, pointers: Sequence[bool], draw: np.ra
     fault = _run(stage.before, kernel.symbol, grid, block, arguments)
     if fault is not None:
         return fault
-    problem = _run(stage.after, kernel.symbol, grid, block, again, _added_shared_bytes(stage, kernel, block))
+    problem = None
+    added = _added_shared_bytes(stage, kernel, block)
+    for part, more in _launches(stage, kernel, grid, draw):
+        problem = _run(stage.after, kernel.symbol, part, block, [*again, *more], added)
+        if problem is not None:
+            break
     if problem is not None:
         problem = f"it ends with '{problem}'"
     for position, (one, other) in enumerate(zip(arguments, again, strict=True)):
@@ -92,6 +97,20 @@ def _fault(stage: Stage, kernel: Function, pointers: Sequence[bool], draw: np.ra
     if problem is not None:
         raise pass_error(CHANGED, stage, f"changed what '{kernel.symbol}' computes: {problem}")
     return None
+
+
+def _launches(
+    stage: Stage, kernel: Function, grid: Sequence[int], draw: np.random.Generator
+) -> Iterator[tuple[Sequence[int], tuple[bytes, ...]]]:
+    """Yield grids and what is passed beside the arguments: one launch, or two for parts of blocks that are numbers."""
+    if not grid_parameters(stage.remarks, kernel.symbol):
+        yield grid, ()
+        return
+    extents = (*grid, 1, 1)[:3]
+    cut = int(draw.integers(0, prod(grid) + 1))
+    for first, end in ((0, cut), (cut, prod(grid))):
+        numbers = (first, end, *extents)
+        yield (int(draw.integers(1, 4)),), tuple(number.to_bytes(4, "little") for number in numbers)
 
 
 def _added_shared_bytes(stage: Stage, kernel: Function, block: Sequence[int]) -> int:

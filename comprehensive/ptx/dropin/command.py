@@ -19,7 +19,7 @@ from comprehensive.ptx.dropin.install import install, real_ptxas, real_toolkit
 from comprehensive.ptx.dropin.run import IN_PLACE, REMARKS, run
 from comprehensive.ptx.dropin.time_limit import DEFAULT, SECONDS
 from comprehensive.ptx.dropin.wrapper import PASSES
-from comprehensive.ptx.passes.pipeline_text import passes_of
+from comprehensive.ptx.passes.pipeline_text import demand_same_launches, passes_of
 from comprehensive.toolchain.find import find_tool
 
 _ENVIRONMENT = f"""\
@@ -35,13 +35,13 @@ def main(arguments: Sequence[str], tell: Callable[[str], None]) -> None:
     """Returns after an installation; else ends this process as ptxas ends.
 
     Raises ToolError where nvcc or ptxas is missing, CommandLineError where the directory is not ours to write or
-    cannot be written, or the passes are none.
+    cannot be written, or the passes are none for launchers of others.
     """
     if arguments[:1] != ("--install",):
         run(str(real_ptxas(find_tool("ptxas"))), arguments, os.environ.get(PASSES, ""))
     options = _parser().parse_args(arguments[1:])
     # Of a build a wrong pipeline would only be told in remarks.
-    passes_of(options.passes)
+    demand_same_launches(passes_of(options.passes))
     directory: Path = options.directory
     toolkit = real_toolkit(find_tool("nvcc", options.cuda_path))
     try:

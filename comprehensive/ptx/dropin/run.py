@@ -101,7 +101,7 @@ def _assemble_rewritten(ptxas: str, call: Assembly, pipeline: str, rewrite: Rewr
     seconds = seconds_of(os.environ)
     try:
         with time_limit(seconds):
-            texts = _rewritten_texts(call.paths, pipeline, rewrite or _pipeline(ptxas, call))
+            texts = _rewritten_texts(call.paths, pipeline, rewrite or _pipeline(ptxas, call, pipeline))
     except TimeLimitError:
         why = f"passes '{pipeline}' took longer than {seconds:g} seconds ({SECONDS})"
         _refuse(", ".join(call.paths), why)
@@ -145,10 +145,12 @@ def _rewritten_texts(paths: Sequence[str], pipeline: str, rewrite: Rewrite) -> d
     return texts
 
 
-def _pipeline(ptxas: str, call: Assembly) -> Rewrite:
+def _pipeline(ptxas: str, call: Assembly, pipeline: str) -> Rewrite:
     from comprehensive.ptx.dropin.build import build_of
+    from comprehensive.ptx.passes.pipeline_text import demand_same_launches, passes_of
     from comprehensive.ptx.pipeline import rewrite
 
+    demand_same_launches(passes_of(pipeline))
     return partial(rewrite, build=build_of(ptxas, call))
 
 

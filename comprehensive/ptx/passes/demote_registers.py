@@ -58,6 +58,10 @@ class DemoteRegisters(FunctionPass):
     def is_gated(self) -> bool:
         return False
 
+    @property
+    def changes_launch(self) -> bool:
+        return self.dynamic == "allow"
+
     def __post_init__(self) -> None:
         if self.target != NEXT_CLIFF and not is_register_count(self.target):
             raise ValueError(f"target is {NEXT_CLIFF} or {LEAST_REGISTERS} to {MOST_REGISTERS} registers")

@@ -8,6 +8,7 @@ Options stand in braces behind the name, several with a space or a comma between
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity, SourceFile, Span
 from comprehensive.ptx.passes.ptx_pass import PtxPass
@@ -25,6 +26,15 @@ def passes_of(text: str) -> tuple[PtxPass, ...]:
     that is not known.
     """
     return _Reader(SourceFile("-p", text)).passes()
+
+
+def demand_same_launches(passes: Iterable[PtxPass]) -> None:
+    """Raise CommandLineError (CF1028) for a pass with which a kernel is launched in another way than before."""
+    for each in passes:
+        if each.changes_launch:
+            message = f"'{each.spelled}' changes how a kernel is launched, and its launcher is not ours"
+            help = "leave it out here; `gen --passes` and `opt` have it, for launchers that know of it"
+            raise CommandLineError((Diagnostic(Severity.ERROR, "CF1028", message, None, help=help),))
 
 
 class _Reader:

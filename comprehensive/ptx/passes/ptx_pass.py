@@ -91,6 +91,11 @@ class PtxPass(ABC):
         """
         return True
 
+    @property
+    def changes_launch(self) -> bool:
+        """Whether kernels get parameters, or shared memory that their launches add: for launchers of our own."""
+        return False
+
     @abstractmethod
     def run(self, module: Module, build: Build = ALONE) -> tuple[Module, tuple[Remark, ...]]:
         """Return another module, or the same one where nothing was to be done, and remarks.

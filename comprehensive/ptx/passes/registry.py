@@ -19,6 +19,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
     {
         "dce": "dce:DeadCodeElimination",
         "demote-registers": "demote_registers:DemoteRegisters",
+        "grid-stride": "grid_stride:GridStride",
         "register-cap": "register_cap:RegisterCap",
         "shared-spills": "shared_spills:SharedSpills",
         "memory-space": "memory_space:MemorySpace",

@@ -15,6 +15,8 @@ from comprehensive.diagnostics import Span
 
 DYNAMIC_BYTES_PER_WARP = "dynamic_shared_bytes_per_warp"
 """The fact of a kernel whose launch has to add so much dynamic shared memory for each warp of a block."""
+GRID_PARAMETERS = "grid_parameters"
+"""The fact of a kernel whose launch has to say which blocks run, in so many more arguments (pass ``grid-stride``)."""
 
 
 class Kind(Enum):
@@ -46,8 +48,17 @@ class Remark:
 
 def dynamic_bytes_per_warp(remarks: Iterable[Remark], kernel: str) -> int:
     """Return the dynamic shared memory that a launch of a kernel has to add for each warp of a block."""
-    facts = (fact for remark in remarks if remark.function == kernel for fact in remark.facts)
-    return sum(number for name, number in facts if name == DYNAMIC_BYTES_PER_WARP)
+    return _sum_of(DYNAMIC_BYTES_PER_WARP, remarks, kernel)
+
+
+def grid_parameters(remarks: Iterable[Remark], kernel: str) -> int:
+    """Return how many arguments a launch of a kernel has to add that say which blocks run: 0 or 5."""
+    return _sum_of(GRID_PARAMETERS, remarks, kernel)
+
+
+def _sum_of(fact: str, remarks: Iterable[Remark], kernel: str) -> int:
+    facts = (each for remark in remarks if remark.function == kernel for each in remark.facts)
+    return sum(number for name, number in facts if name == fact)
 
 
 def to_json(remark: Remark) -> dict[str, Any]:
