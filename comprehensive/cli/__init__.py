@@ -15,6 +15,7 @@ from comprehensive.cli.devices import devices_command
 from comprehensive.cli.doctor import doctor_command
 from comprehensive.cli.explain import explain_command
 from comprehensive.cli.gen import gen_command
+from comprehensive.cli.occupancy import occupancy_command
 from comprehensive.cli.opt import opt_command
 from comprehensive.cli.ptxas import ptxas_command
 from comprehensive.cli.sass import sass_command
@@ -50,6 +51,7 @@ for _command in (
     opt_command,
     ptxas_command,
     sass_command,
+    occupancy_command,
     demo_command,
 ):
     cli.add_command(_command)

@@ -27,13 +27,11 @@ from comprehensive.machine.device import Device, device_of
 from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.ptx.build import ALONE
 from comprehensive.ptx.passes.remark import Kind
-from comprehensive.sass.demand import demand_of
 from comprehensive.sass.errors import SassError
-from comprehensive.sass.frequencies import frequencies
 from comprehensive.sass.function import SassFunction
-from comprehensive.sass.launch import Launch, blocks_of
+from comprehensive.sass.launch import Launch
 from comprehensive.sass.pipes import LOAD_STORE
-from comprehensive.sass.predict import Prediction, demand_device, predict
+from comprehensive.sass.predict import Prediction, predict_uncached
 from comprehensive.sass.read import read_all
 from comprehensive.toolchain.process import ToolError
 from comprehensive.toolchain.usage import Usage, usage_of
@@ -144,16 +142,10 @@ def _each(
 ) -> Iterator[tuple[str, Prediction | str]]:
     for symbol, launch in launches.items():
         warps = -(-launch.threads_per_block // device.warp_threads)
-        function, added = functions[symbol], compiled.bytes_of_a_warp(symbol) * warps
+        added = compiled.bytes_of_a_warp(symbol) * warps
         try:
-            demand_device(function, device)
-            asked = demand_of(function, frequencies(function, launch.trips), device).global_bytes
-            full = replace(
-                launch,
-                shared_bytes=launch.shared_bytes + added,
-                global_bytes=int(asked * warps * blocks_of(launch, device)),
-            )
-            yield symbol, predict(function, device, full)
+            full = replace(launch, shared_bytes=launch.shared_bytes + added)
+            yield symbol, predict_uncached(functions[symbol], device, full)
         except SassError as problem:
             yield symbol, str(problem)
 

@@ -100,7 +100,7 @@ class Build:
         if self.assembler is None or not function.is_kernel:
             return None
         changed = module.with_functions({function.symbol: function})
-        alone = _only(changed, function.symbol)
+        alone = only_kernel(changed, function.symbol)
         # Other kernels are nothing to this one, unless it launches or names them.
         for candidate in (alone,) if len(alone.items) == len(changed.items) else (alone, changed):
             found = self.usages(candidate)
@@ -123,7 +123,8 @@ ALONE = Build()
 """No assembler, and nothing stated."""
 
 
-def _only(module: Module, symbol: str) -> Module:
+def only_kernel(module: Module, symbol: str) -> Module:
+    """Return the module without the other kernels; functions and variables stay."""
     return replace(
         module,
         items=tuple(

@@ -28,7 +28,7 @@ of the third bound, too.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from comprehensive.machine.device import Device
@@ -158,6 +158,18 @@ def predict(function: SassFunction, device: Device, launch: Launch) -> Predictio
         occupancy=held,
         global_bytes_in_flight=in_flight,
     )
+
+
+def predict_uncached(function: SassFunction, device: Device, launch: Launch) -> Prediction:
+    """Return the bounds of a launch of which all that it asks of global memory comes from DRAM; errors as `predict`.
+
+    For versions of one kernel of whose caches nothing is known: what the memory may bind stays the same for all.
+    """
+    demand_launch(launch)
+    demand_device(function, device)
+    warps = -(-launch.threads_per_block // device.warp_threads) * blocks_of(launch, device)
+    asked = demand_of(function, frequencies(function, launch.trips), device).global_bytes
+    return predict(function, device, replace(launch, global_bytes=int(asked * warps)))
 
 
 def demand_device(function: SassFunction, device: Device) -> None:

@@ -1,0 +1,145 @@
+"""A kernel whose occupancy is looked at, and its levels: a pipeline in, what ptxas and the predictor say out.
+
+    subject = Subject(module, "matmul_leaf0", assembler, device, {128: Launch(128), 256: Launch(256)})
+    subject.levels("register-cap{registers=64}")      # a Level for each size of block that fits
+
+A pipeline that does not change the kernel, or whose result is not assembled, has no levels: remarks say why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from comprehensive.machine.device import Device
+from comprehensive.machine.occupancy import occupancy
+from comprehensive.ptx.analysis.analyses import Analyses
+from comprehensive.ptx.build import Build, only_kernel
+from comprehensive.ptx.module import Function, Module
+from comprehensive.ptx.passes.pipeline_text import passes_of
+from comprehensive.ptx.passes.remark import Remark, dynamic_bytes_per_warp
+from comprehensive.ptx.pipeline import run
+from comprehensive.ptx.printer import print_module
+from comprehensive.sass.errors import SassError
+from comprehensive.sass.function import SassFunction
+from comprehensive.sass.launch import Launch
+from comprehensive.sass.predict import Prediction, predict_uncached
+from comprehensive.sass.read import read_all
+from comprehensive.toolchain.assembler import Assembler
+from comprehensive.toolchain.compiled import SourceRejectedError
+from comprehensive.toolchain.process import ToolError
+from comprehensive.toolchain.usage import Usage
+from comprehensive.versions.version import Level, Version
+
+
+@dataclass(frozen=True)
+class Made:
+    """A version as ptxas made it."""
+
+    usage: Usage
+    cubin: bytes
+    bytes_of_a_warp: int
+    """Dynamic shared memory that the passes add for each warp of a block."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A kernel of a module, the assembler and the device, and how it is launched with blocks of each size."""
+
+    module: Module
+    symbol: str
+    assembler: Assembler
+    device: Device
+    launches: Mapping[int, Launch]
+    """By threads of a block; the first is how it is launched unless there is a reason for another one."""
+
+    @property
+    def threads(self) -> int:
+        return next(iter(self.launches))
+
+    @property
+    def kernel(self) -> Function:
+        return self.module.functions[self.symbol]
+
+    @cached_property
+    def max_live(self) -> int:
+        """How many 32-bit registers hold all values of a thread that are live at once (Orion, section 3.3).
+
+        Those that are the same in a whole warp, or cheap to compute again, need none.
+        """
+        return Analyses(self.kernel, self.module).pressure.ml2
+
+    def levels(self, pipeline: str, resident: int | None = None) -> tuple[Level, ...]:
+        """Return the level of the version that a pipeline makes, for each size of block that fits the device."""
+        made = self.made(pipeline)
+        return () if made is None else tuple(self._levels(made, pipeline, resident))
+
+    def made(self, pipeline: str) -> Made | None:
+        """Return what the assembler makes of the kernel behind passes.
+
+        None where they leave it as it is or it is rejected. CommandLineError for a pipeline that is not understood.
+        """
+        known = self._known
+        if pipeline not in known:
+            known[pipeline] = self._made(pipeline)
+        return known[pipeline]
+
+    @cached_property
+    def _known(self) -> dict[str, Made | None]:
+        return {}
+
+    def _made(self, pipeline: str) -> Made | None:
+        only = only_kernel(self.module, self.symbol)
+        build = Build(
+            self.assembler, self.device.arch, threads=self.threads, functions=frozenset({self.symbol})
+        )
+        stages = run(only, passes_of(pipeline), (), build)
+        after = stages[-1].after if stages else only
+        if stages and after is only:
+            return None
+        remarks: tuple[Remark, ...] = tuple(remark for stage in stages for remark in stage.remarks)
+        try:
+            assembled = self.assembler.assemble(print_module(after), self.device.arch)
+        except (SourceRejectedError, ToolError):
+            return None
+        return Made(
+            assembled.usage[self.symbol], assembled.output, dynamic_bytes_per_warp(remarks, self.symbol)
+        )
+
+    def _levels(self, made: Made, pipeline: str, resident: int | None) -> Iterator[Level]:
+        # Of persistent blocks the time is that of the kernel as compiled, of which fewer run at once: how often the
+        # loop over blocks runs is in the launch, not in the code.
+        code = made if resident is None else self.made("") or made
+        try:
+            function: SassFunction | str = read_all(code.cubin)[self.symbol]
+        except (SassError, ToolError) as problem:
+            function = str(problem)
+        for threads, launch in self.launches.items():
+            added = made.bytes_of_a_warp * -(-threads // self.device.warp_threads)
+            dynamic = launch.shared_bytes + added
+            shared = made.usage.shared_bytes + dynamic
+            held = occupancy(
+                self.device,
+                threads_per_block=threads,
+                registers_per_thread=made.usage.registers_per_thread,
+                shared_bytes_per_block=shared,
+            )
+            if not held.blocks_per_sm:
+                continue
+            version = Version(pipeline, threads, resident)
+            usage = made.usage
+            found = Level(version, usage.registers_per_thread, usage.spill_bytes, shared, held, "")
+            yield replace(
+                found, prediction=self._prediction(function, replace(launch, shared_bytes=dynamic), found)
+            )
+
+    def _prediction(self, function: SassFunction | str, launch: Launch, level: Level) -> Prediction | str:
+        if isinstance(function, str):
+            return function
+        # Fewer blocks on a multiprocessor than fit, as of a device that holds no more.
+        device = replace(self.device, max_blocks_per_sm=min(self.device.max_blocks_per_sm, level.resident))
+        try:
+            return predict_uncached(function, device, launch)
+        except SassError as problem:
+            return str(problem)

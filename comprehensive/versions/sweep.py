@@ -1,0 +1,27 @@
+"""Every occupancy level of a kernel: all limits of registers, and persistent blocks, with blocks of each size.
+
+In: a subject.  Out: its levels, the original first: what figures 1, 2 and 10 of the paper *Orion* are drawn from, and
+what an exhaustive search would have to time::
+
+    [(level.warps, level.cycles) for level in sweep(subject)]
+"""
+
+from __future__ import annotations
+
+from comprehensive.ptx.build import LEAST_REGISTERS
+from comprehensive.versions.candidates import STEP
+from comprehensive.versions.subject import Subject
+from comprehensive.versions.version import PERSISTENT, Level
+
+
+def sweep(subject: Subject) -> tuple[Level, ...]:
+    """Return all levels; registers of a thread are given out eight at a time, so that other limits are the same."""
+    most = subject.device.max_registers_per_thread
+    caps = (most, *range(most // STEP * STEP, LEAST_REGISTERS - 1, -STEP))
+    found = [*subject.levels("")]
+    for cap in caps:
+        found += subject.levels(f"register-cap{{registers={cap}}}")
+    for original in found[:1]:
+        for resident in range(original.resident - 1, 0, -1):
+            found += subject.levels(PERSISTENT, resident)[:1]
+    return tuple(found)

@@ -1,0 +1,77 @@
+"""A version of a kernel and the occupancy level that it has: values that everything else here is about.
+
+    Version("register-cap{registers=64}", 128)     # at most 64 registers, blocks of 128 threads
+    Version("grid-stride", 256, resident=4)        # four blocks of a multiprocessor at a time
+
+Source: Hayes et al., *Orion: A Framework for GPU Occupancy Tuning*, Middleware 2016, section 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from comprehensive.machine.occupancy import Occupancy
+from comprehensive.sass.predict import Prediction
+
+PERSISTENT = "grid-stride"
+"""The pass with which a launch may have fewer blocks than there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version: the pipeline that makes it, and how it is launched."""
+
+    pipeline: str
+    """Passes over the kernel as it is compiled; empty for none."""
+    threads: int
+    """Threads of a block."""
+    resident: int | None = None
+    """Blocks on a multiprocessor at a time, where the grid says so (persistent blocks); None for as many as fit."""
+
+    def __str__(self) -> str:
+        how = self.pipeline or "as compiled"
+        held = "" if self.resident is None else f", {self.resident} on a multiprocessor"
+        return f"{how}, blocks of {self.threads}{held}"
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What a version takes of a multiprocessor, and how long it is predicted to run."""
+
+    version: Version
+    registers: int
+    """Of a thread, as ptxas counts them."""
+    spill_bytes: int
+    """Bytes of a thread stored to local memory and loaded again."""
+    shared_bytes: int
+    """Of a block, static and dynamic."""
+    occupancy: Occupancy
+    prediction: Prediction | str
+    """What is predicted, or why nothing is."""
+
+    @property
+    def resident(self) -> int:
+        """Blocks that a multiprocessor holds at a time."""
+        most = self.occupancy.blocks_per_sm
+        return most if self.version.resident is None else min(most, self.version.resident)
+
+    @property
+    def warps(self) -> int:
+        """Warps that a multiprocessor holds at a time: the occupancy level."""
+        return self.resident * self.occupancy.warps_per_block
+
+    @property
+    def fraction(self) -> Fraction:
+        """The occupancy: resident warps over those that can be resident, in [0, 1]."""
+        return Fraction(self.warps, self.occupancy.max_warps_per_sm)
+
+    @property
+    def registers_held(self) -> int:
+        """Registers of a multiprocessor that are taken, without rounding: what other kernels cannot have."""
+        return self.resident * self.version.threads * self.registers
+
+    @property
+    def cycles(self) -> float | None:
+        """The predicted cycles; None where nothing is predicted."""
+        return None if isinstance(self.prediction, str) else self.prediction.cycles
