@@ -113,5 +113,7 @@ def _function(document: Mapping[str, Any]) -> DescribedFunction:
     extents = {a["name"]: Extents(tuple(a["dims"]), types) for a in arguments if a["pointer"]}
     needs = {a["name"]: Needs.read(a["needs"]) for a in arguments if a["pointer"]}
     return DescribedFunction(
-        Interface(document["name"], everything, program, document["tile"]), extents, needs
+        Interface(document["name"], everything, program, document["tile"], document.get("version")),
+        extents,
+        needs,
     )

@@ -99,8 +99,7 @@ class GeneratedFunction:
         self._memory = memory
         self._arguments = interface.arguments
         self._params_type = params_type(interface)
-        tile = () if interface.tile is None else (Argument(interface.tile, ScalarType.INT),)
-        self._parameters = {a.name: a for a in (*interface.program, *tile)}
+        self._parameters = {a.name: a for a in interface.members}
         taken = frozenset(a.name for a in interface.everything)
         self._stream, self._machine = fresh("stream", taken), fresh("machine", taken)
         self.__name__ = interface.name

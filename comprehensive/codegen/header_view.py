@@ -123,6 +123,10 @@ class FunctionView:
     program: tuple[Argument, ...]
     tile: str | None
     """The member that chooses register tiles."""
+    version: str | None
+    """The member that chooses a version of the kernels."""
+    versions: tuple[str, ...]
+    """Their names, as C literals."""
     in_any_order: bool
     """Whether floating-point sums are made of atomic updates."""
     tiles_compute: str
@@ -244,6 +248,8 @@ def function_view(plan: FunctionPlan) -> FunctionView:
         params_type=f"{host.name}_params",
         program=host.program,
         tile=host.tile,
+        version=host.version,
+        versions=tuple(c_string(version.name) for version in plan.versions),
         in_any_order=any(region.adds_in_any_order for region in plan.regions),
         tiles_compute=_tiles_compute(plan),
         sizes=sizes,

@@ -2,13 +2,15 @@
 
 In: the bytes of a fatbin and the symbols in it.  Out: an :class:`Image`, by which launchers name kernels::
 
-    image.kernel("matmul_tile", (128, 8))  -->  { .symbol = "_Z11matmul_tileILi128ELi8EEvPfi" }
+    image.kernel("matmul_tile", (128, 8))  -->  ('{ .symbol = "_Z11matmul_tileILi128ELi8EEvPfi" }',)
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from comprehensive.codegen.versions import KernelKey
 
 _A_LINE = 5
 """Numbers of the array in one line."""
@@ -26,19 +28,17 @@ class EmbeddedKernel:
 class Image:
     """The ``data`` of a fatbin for the C source ``file``; ``targets`` says in words what devices it is for.
 
-    ``kernels`` are by the names of kernels and the constants of their instances.
+    ``kernels`` are the versions of every kernel, the original one first; None where it has none of a number.
     """
 
     file: str
     targets: str
     data: bytes
-    kernels: Mapping[tuple[str, tuple[int, ...]], EmbeddedKernel]
+    kernels: Mapping[KernelKey, tuple[EmbeddedKernel | None, ...]]
 
-    def kernel(self, name: str, constants: Sequence[int]) -> str:
-        """The initialiser of the ``cf_kernel`` of a kernel, or of an instance of one over tiles."""
-        found = self.kernels[name, tuple(constants)]
-        added = f", .bytes_of_a_warp = {found.bytes_of_a_warp}" if found.bytes_of_a_warp else ""
-        return f'{{ .symbol = "{found.symbol}"{added} }}'
+    def kernel(self, name: str, constants: Sequence[int]) -> tuple[str, ...]:
+        """The initialisers of the ``cf_kernel`` of a kernel, or of an instance of one over tiles: one a version."""
+        return tuple(map(_initialiser, self.kernels[name, tuple(constants)]))
 
     def table(self, symbol: str) -> str:
         """The expression by which the place of a constant array is asked for."""
@@ -57,3 +57,10 @@ class Image:
         padded = self.data + b"\0" * (-len(self.data) % 8)
         numbers = [f"0x{int.from_bytes(padded[k : k + 8], 'little'):x}ULL," for k in range(0, len(padded), 8)]
         return tuple(" ".join(numbers[k : k + _A_LINE]) for k in range(0, len(numbers), _A_LINE))
+
+
+def _initialiser(kernel: EmbeddedKernel | None) -> str:
+    if kernel is None:
+        return "{ .symbol = 0 }"
+    added = f", .bytes_of_a_warp = {kernel.bytes_of_a_warp}" if kernel.bytes_of_a_warp else ""
+    return f'{{ .symbol = "{kernel.symbol}"{added} }}'

@@ -60,6 +60,8 @@ class Interface:
     program_names: frozenset[str]
     tile: str | None = None
     """The member of the parameters that chooses register tiles, where a region has some."""
+    version: str | None = None
+    """The member of the parameters that chooses a version of the kernels, where there are several."""
 
     @property
     def program(self) -> tuple[Argument, ...]:
@@ -68,6 +70,16 @@ class Interface:
     @property
     def arguments(self) -> tuple[Argument, ...]:
         return tuple(a for a in self.everything if a.name not in self.program_names)
+
+    @property
+    def options(self) -> tuple[Argument, ...]:
+        """The members of ``<function>_params`` behind the program parameters, of which 0 is the plain choice."""
+        return tuple(Argument(name, ScalarType.INT) for name in (self.tile, self.version) if name is not None)
+
+    @property
+    def members(self) -> tuple[Argument, ...]:
+        """The members of ``<function>_params``, in order."""
+        return (*self.program, *self.options)
 
 
 def interface(plan: FunctionPlan) -> Interface:
@@ -112,7 +124,13 @@ def interface(plan: FunctionPlan) -> Interface:
         if parameter not in function.memory
     )
     has_tiles = any(region.tilings for region in plan.regions)
-    return Interface(function.name, everything, program, fresh("tile", frozenset(own)) if has_tiles else None)
+    return Interface(
+        function.name,
+        everything,
+        program,
+        fresh("tile", frozenset(own)) if has_tiles else None,
+        fresh("version", frozenset(own)) if len(plan.versions) > 1 else None,
+    )
 
 
 def fresh(name: str, taken: frozenset[str]) -> str:

@@ -30,8 +30,8 @@ from comprehensive.metafork.printer import print_expr
 class KernelNames(Protocol):
     """How the source that launchers stand in refers to what runs on the device."""
 
-    def kernel(self, name: str, constants: Sequence[int]) -> str:
-        """The initialiser of the ``cf_kernel`` of a kernel, or of an instance of one over tiles."""
+    def kernel(self, name: str, constants: Sequence[int]) -> tuple[str, ...]:
+        """The initialisers of the ``cf_kernel`` of a kernel, or of an instance of one over tiles: one a version."""
         ...
 
     def table(self, symbol: str) -> str:
@@ -43,9 +43,9 @@ class KernelNames(Protocol):
 class AsFunctions:
     """Kernels of the same translation unit, by their addresses."""
 
-    def kernel(self, name: str, constants: Sequence[int]) -> str:
+    def kernel(self, name: str, constants: Sequence[int]) -> tuple[str, ...]:
         arguments = f"<{', '.join(map(str, constants))}>" if constants else ""
-        return f"{{ CF_KERNEL({name}{arguments}), {{}} }}"
+        return (f"{{ CF_KERNEL({name}{arguments}), {{}} }}",)
 
     def table(self, symbol: str) -> str:
         return symbol
@@ -78,8 +78,8 @@ class KernelLaunch:
     """The launcher of one kernel; grid and block have three extents, x first."""
 
     name: str
-    kernels: tuple[str, ...]
-    """The initialisers of all that it launches: a leaf, or the instances of a tile for all vectors."""
+    kernels: tuple[tuple[str, ...], ...]
+    """The initialisers of all that it launches, of each the versions: a leaf, or instances of a tile and vectors."""
     parameters: str
     sizes: tuple[str, ...]
     """The sizes of a tile that it reads, which it is passed."""
@@ -179,7 +179,7 @@ def region_source(region: RegionPlan, host: Interface, seen: RegionView, names: 
     selection: Dispatch = dispatch(region, host)
     extents = tuple(_extent(loop.extent, types) for loop in nest.grid)
     params = tuple(a.name if a.name in types else "1" for a in host.program)
-    params += () if host.tile is None else ("0",)
+    params += ("0",) * len(host.options)
     leaves: dict[str, list[int]] = {}
     launches: dict[str, KernelLaunch] = {}
     for leaf in region.leaves:
@@ -312,7 +312,7 @@ def _launch(
     nest: Nest,
     available: Sequence[Argument],
     types: Mapping[str, ScalarType],
-    kernels: tuple[str, ...],
+    kernels: tuple[tuple[str, ...], ...],
 ) -> KernelLaunch:
     computed: list[Local] = []
     addresses: list[str] = []

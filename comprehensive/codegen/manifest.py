@@ -63,6 +63,7 @@ def manifest(
                 "arguments": _arguments(function),
                 "tile": interface(function).tile,
                 "parameters": _program_parameters(function.regions),
+                **_versions(function),
                 "tuned": [
                     {
                         "device": row.device,
@@ -75,6 +76,27 @@ def manifest(
                 "regions": [_region(region, *next(remaining), resources) for region in function.regions],
             }
             for function in plan.functions
+        ],
+    }
+
+
+def _versions(function: FunctionPlan) -> dict[str, Any]:
+    """The member that chooses a version of the kernels, and what versions have of their own; nothing without some."""
+    member = interface(function).version
+    if member is None:
+        return {}
+    return {
+        "version": member,
+        "versions": [
+            {
+                "number": number,
+                "name": version.name,
+                "kernels": [
+                    {"name": name, "constants": list(constants), "passes": pipeline}
+                    for (name, constants), pipeline in version.pipelines
+                ],
+            }
+            for number, version in enumerate(function.versions)
         ],
     }
 

@@ -13,6 +13,7 @@ from comprehensive.algebra import Quotient, System
 from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.kernel import Kernel
 from comprehensive.codegen.profile import NOTHING, Profile
+from comprehensive.codegen.versions import ORIGINAL, KernelKey, Version
 from comprehensive.loops.access import atomically_updated
 from comprehensive.loops.ir import Batch, Coordinate, Nest, Sweeps
 from comprehensive.machine.cost import TileWork
@@ -157,6 +158,19 @@ class RegionPlan:
                 return plan, plan.sizes(plan.instances[number - plan.first])
         return None
 
+    def kernels_of(self, tile: int) -> tuple[KernelKey, ...]:
+        """The kernels that stand for a tile; those of leaves for 0, and where there are no tiles."""
+        if tile == 0 or not self.tilings:
+            names = dict.fromkeys(leaf.kernel.name for leaf in self.leaves if not leaf.kernel.demoted)
+            return tuple((name, ()) for name in names)
+        return tuple(
+            (plan.kernel.name, (*instance.sizes, *together))
+            for plan in self.tilings
+            for number, instance in enumerate(plan.instances, plan.first)
+            if self.tile_of(number) == tile
+            for together in ([(count,) for count in plan.kernel.together] or [()])
+        )
+
     @property
     def kernels(self) -> tuple[Kernel, ...]:
         """The kernels of the leaves in order, some of them more than once, then those over tiles."""
@@ -183,11 +197,20 @@ class FunctionPlan:
     regions: tuple[RegionPlan, ...]
     tuned: tuple[TunedRow, ...] = ()
     """Measured parameters for callers without any; every row is for the same arguments."""
+    versions: tuple[Version, ...] = (ORIGINAL,)
+    """What an image of compiled kernels has of these regions, by number; the first one is what other sources have."""
 
     @property
     def reassociated(self) -> bool:
         """Whether a tile or an atomic update adds up sums in another order than that of the source."""
         return any(region.reassociated for region in self.regions)
+
+    def kernels_of(self, tile: int) -> tuple[KernelKey, ...]:
+        """The kernels that a call which asks for a tile is meant for: in each region its instance, or the leaves (0).
+
+        A leaf that is compiled through passes of its own is not among them.
+        """
+        return tuple(key for region in self.regions for key in region.kernels_of(tile))
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ class FunctionSource:
     tuned_arguments: str
     """What tuned parameters are for; empty where there are none."""
     tile: str | None
+    version: str | None
     smallest: tuple[Guard, ...]
     regions: tuple[RegionSource, ...]
     memories: int
@@ -101,6 +102,11 @@ class SourceView:
     @property
     def has_tuned(self) -> bool:
         return any(function.tuned_arguments for function in self.functions)
+
+    @property
+    def has_versions(self) -> bool:
+        """Whether a launcher chooses among versions of its kernels."""
+        return self.image is not None and any(function.version for function in self.functions)
 
 
 def source_view(
@@ -163,6 +169,10 @@ def _function(plan: FunctionPlan, kernels: KernelNames) -> FunctionSource:
         most = max(sum(len(tiling.instances) for tiling in region.tilings) for region in plan.regions)
         given, text = f"cf_chosen->{host.tile}", c_string(f"{host.tile} <= {most}")
         smallest.append(Guard(text, f"!{names.params} || {given} <= {most}", given, str(most)))
+    if host.version is not None:
+        most = len(plan.versions) - 1
+        given, text = f"cf_chosen->{host.version}", c_string(f"0 <= {host.version} <= {most}")
+        smallest.append(Guard(text, f"{given} >= 0 && {given} <= {most}", given, str(most)))
     return FunctionSource(
         name=host.name,
         params_type=view.params_type,
@@ -179,9 +189,10 @@ def _function(plan: FunctionPlan, kernels: KernelNames) -> FunctionSource:
         defaults_arguments="".join(f"{a.name}, " for a in view.sizes),
         sizes=view.sizes,
         observed_sizes=tuple(a.name for a in host.arguments if not a.pointer and a.type.is_integer),
-        observed_parameters=(*(a.name for a in host.program), *(() if host.tile is None else (host.tile,))),
+        observed_parameters=tuple(a.name for a in host.members if a.name != host.version),
         tuned_arguments="".join(f"{a.name}, " for a in view.tuned_sizes),
         tile=host.tile,
+        version=host.version,
         smallest=tuple(smallest),
         regions=regions,
         memories=len(plan.function.memory),

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from comprehensive.codegen.versions import Version, symbols_of
 from comprehensive.toolchain.assembler import Assembler, find_assembler
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.nvcc import Tool, compile_ptx, load_tool
@@ -39,6 +40,8 @@ class CompiledKernels:
     cubin: bytes
     usages: Mapping[str, Usage]
     remarks: tuple[Remark, ...]
+    copied: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    """The kernels that versions have of their own: by symbol, the symbol of the original, and the pipeline."""
 
     def bytes_of_a_warp(self, symbol: str) -> int:
         """The dynamic shared memory that a launch of a kernel has to add for each warp of a block."""
@@ -68,16 +71,23 @@ class KernelCompiler:
         return KernelCompiler(load_tool(found), find_assembler(cuda_path), passes)
 
     def compile(
-        self, unit: str, arch: str, own: Mapping[str, str] = NOTHING, checks: Sequence[Check] = ()
+        self,
+        unit: str,
+        arch: str,
+        own: Mapping[str, str] = NOTHING,
+        checks: Sequence[Check] = (),
+        versions: Sequence[Version] = (),
     ) -> CompiledKernels:
         """Compile a translation unit for an architecture, with further ``checks`` behind each pass.
 
-        ``own`` are further pipelines of single kernels, by symbol, which run behind that of all.
+        ``own`` are further pipelines of single kernels, by symbol, which run behind that of all.  What ``versions``
+        have of their own are further kernels (`version_symbol`): what nvcc has made, through their passes alone.
 
         CommandLineError for a pipeline that is not understood, CompileError where a pass is at fault,
         SourceRejectedError where a tool rejects what it is given.
         """
         # Imported here: most programs are generated without passes.
+        from comprehensive.embedding.copies import copies, kernels_of
         from comprehensive.ptx.build import Build
         from comprehensive.ptx.pipeline import rewrite
 
@@ -85,14 +95,22 @@ class KernelCompiler:
             source = Path(scratch) / "kernels.cu"
             source.write_text(unit, encoding="utf-8")
             text = compile_ptx(self.nvcc, source, arch, self.flags).output.decode()
-        build = Build(self.assembler, arch)
+        build, source = Build(self.assembler, arch), text
         remarks: list[Remark] = []
         for pipeline, symbols in ((self.passes, None), *_by_pipeline(own)):
             only = replace(build, functions=symbols)
             text, told = rewrite(text, pipeline, name="kernels.ptx", build=only, checks=checks)
             remarks += told
+        copied: Mapping[str, tuple[str, str]] = {}
+        if any(version.pipelines for version in versions):
+            copied = symbols_of(versions, kernels_of(source))
+            text += copies(source, {symbol: original for symbol, (original, _) in copied.items()})
+            for pipeline, symbols in _by_pipeline({name: pipeline for name, (_, pipeline) in copied.items()}):
+                only = replace(build, functions=symbols)
+                text, told = rewrite(text, pipeline, name="kernels.ptx", build=only, checks=checks)
+                remarks += told
         assembled = self.assembler.assemble(text, arch)
-        return CompiledKernels(arch, text, assembled.output, assembled.usage, tuple(remarks))
+        return CompiledKernels(arch, text, assembled.output, assembled.usage, tuple(remarks), copied)
 
 
 def _by_pipeline(own: Mapping[str, str]) -> Iterator[tuple[str, frozenset[str]]]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import repeat
+from itertools import repeat, zip_longest
 from typing import Any
 
 from comprehensive.codegen.cuda import program_unit
 from comprehensive.codegen.host import image_text
 from comprehensive.codegen.image import EmbeddedKernel, Image
 from comprehensive.codegen.plan import ProgramPlan
+from comprehensive.codegen.versions import ORIGINAL, KernelKey, Version, version_symbol
 from comprehensive.embedding.automatic import Choice, choices, launches_of
 from comprehensive.embedding.compiled import CompiledKernels, KernelCompiler
 from comprehensive.embedding.demoted import own_passes
@@ -56,6 +57,7 @@ class Embedded:
                     "static_shared_bytes": usage.shared_bytes,
                     "dynamic_shared_bytes_per_warp": each.bytes_of_a_warp(usage.symbol),
                     **({"chosen": asdict(chosen[usage.symbol])} if usage.symbol in chosen else {}),
+                    **_version(each.copied.get(usage.symbol)),
                     "remarks": [
                         {"kind": r.kind.value, "pass": r.pass_name, "text": r.text}
                         for r in each.remarks
@@ -66,6 +68,10 @@ class Embedded:
                 for usage in sorted(each.usages.values(), key=lambda u: u.symbol)
             ],
         }
+
+
+def _version(copied: tuple[str, str] | None) -> dict[str, str]:
+    return {} if copied is None else {"version_of": copied[0], "passes": copied[1]}
 
 
 def embedded(
@@ -104,29 +110,42 @@ def compiled_with(
     checks: Sequence[Check] = (),
 ) -> tuple[CompiledKernels, Mapping[str, Choice]]:
     """The kernels of a program for an architecture, and what was chosen for them; ``checks`` run behind each pass."""
-    unit, own = program_unit(plan), own_passes(plan)
+    unit, own, versions = program_unit(plan), own_passes(plan), versions_of(plan)
     if not automatic:
-        return compiler.compile(unit, arch, own, checks), {}
+        return compiler.compile(unit, arch, own, checks, versions), {}
     plain = compiler.compile(unit, arch, own)
     launches = {s: launch for s, launch in launches_of(plan, plain.usages).items() if s not in own}
     chosen = choices(compiler, unit, plain, launches)
     taken = {symbol: choice.pipeline for symbol, choice in chosen.items() if choice.pipeline}
-    if not (taken or checks):
+    if not (taken or checks or len(versions) > 1):
         return plain, chosen
-    return compiler.compile(unit, arch, {**own, **taken}, checks), chosen
+    return compiler.compile(unit, arch, {**own, **taken}, checks, versions), chosen
+
+
+def versions_of(plan: ProgramPlan) -> tuple[Version, ...]:
+    """What all functions have in versions of the same number; the names of their kernels tell these apart."""
+    columns = zip_longest(*(function.versions for function in plan.functions), fillvalue=ORIGINAL)
+    return tuple(
+        Version("", tuple(pair for version in column for pair in version.pipelines)) for column in columns
+    )
 
 
 def _kernels(
     plan: ProgramPlan, compiled: Sequence[CompiledKernels]
-) -> Mapping[tuple[str, tuple[int, ...]], EmbeddedKernel]:
-    """The symbols of kernels; an instance of one over tiles is known by the constants in its symbol."""
-    names = {kernel.name for f in plan.functions for region in f.regions for kernel in region.kernels}
-    return {
-        (name, usage.template_arguments): EmbeddedKernel(
-            usage.symbol,
-            # One number for all architectures: what the most demanding one asks for.
-            max(each.bytes_of_a_warp(usage.symbol) for each in compiled),
-        )
-        for name in sorted(names)
-        for usage in usage_of(name, compiled[0].usages)
-    }
+) -> Mapping[KernelKey, tuple[EmbeddedKernel | None, ...]]:
+    """The versions of kernels; an instance of one over tiles is known by the constants in its symbol."""
+    usages = compiled[0].usages
+    found: dict[KernelKey, tuple[EmbeddedKernel | None, ...]] = {}
+    for function in plan.functions:
+        names = {kernel.name for region in function.regions for kernel in region.kernels}
+        for usage in (usage for name in sorted(names) for usage in usage_of(name, usages)):
+            numbered = range(1, len(function.versions))
+            symbols = (usage.symbol, *(version_symbol(number, usage.symbol) for number in numbered))
+            found[usage.name, usage.template_arguments] = tuple(
+                # One number for all architectures: what the most demanding one asks for.
+                EmbeddedKernel(symbol, max(each.bytes_of_a_warp(symbol) for each in compiled))
+                if symbol in usages
+                else None
+                for symbol in symbols
+            )
+    return found

@@ -86,7 +86,7 @@ class CpuLibrary:
     ) -> Outcome:
         """Runs a function; arrays are changed in place.
 
-        ``parameters`` may say which register tile (`Interface.tile`), none otherwise.
+        ``parameters`` may say which register tile and version (`Interface.options`), none otherwise.
 
         ``machine`` gives values of machine parameters by symbol (``Z_B``: words), None is the fake device.
         ``backwards`` runs the last block and thread first.  ``attributes`` sets limits of the fake device by the
@@ -205,7 +205,7 @@ def _call_process(
     _write_integers(request, int(machine is not None), *machine_values(machine or {}))
     values = {a.name: 0 for a in interface.program} if parameters is None else parameters
     chosen = [as_scalar(a, values[a.name]).value for a in interface.program]
-    chosen += [] if interface.tile is None else [values.get(interface.tile, 0)]
+    chosen += [values.get(option.name, 0) for option in interface.options]
     _write_integers(request, int(parameters is not None), *chosen)
     for argument in interface.arguments:
         value = arguments[argument.name]

@@ -23,19 +23,16 @@ MACHINE_NUMBERS = (*MACHINE_PARAMETERS, *SPEEDS)
 
 def params_type(interface: Interface) -> Any:
     """The type ``<function>_params``."""
-    fields = [(a.name, c_type(a.type)) for a in interface.program]
-    if interface.tile is not None:
-        fields.append((interface.tile, ctypes.c_int))
+    fields = [(a.name, c_type(a.type)) for a in interface.members]
     return type("Params", (ctypes.Structure,), {"_fields_": fields or [("unused", ctypes.c_int)]})
 
 
 def params(interface: Interface, values: Mapping[str, int]) -> ctypes.Structure:
     """A ``<function>_params``; without a value for the tile, that of the leaf. OverflowError as of `as_scalar`."""
     made = params_type(interface)()
-    if interface.tile is not None:
-        setattr(made, interface.tile, values.get(interface.tile, 0))
-    for argument in interface.program:
-        setattr(made, argument.name, as_scalar(argument, values[argument.name]).value)
+    given = dict.fromkeys((option.name for option in interface.options), 0) | dict(values)
+    for argument in interface.members:
+        setattr(made, argument.name, as_scalar(argument, given[argument.name]).value)
     return made
 
 

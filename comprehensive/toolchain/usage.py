@@ -52,17 +52,8 @@ class Usage:
 
     @property
     def template_arguments(self) -> tuple[int, ...]:
-        """The integers and truth values that a template was given; empty where it is none.
-
-        ``_Z4tileILi16ELb1EEvPf --> (16, 1)``; Itanium C++ ABI, section 5.1.5.
-        """
-        found = re.search(r"\d" + re.escape(self.name) + r"I((?:L[a-z]n?\d+E)+)E", self.symbol)
-        if found is None:
-            return ()
-        return tuple(
-            -int(digits) if sign else int(digits)
-            for sign, digits in re.findall(r"L[a-z](n?)(\d+)E", found[1])
-        )
+        """The integers and truth values that a template was given; empty where it is none."""
+        return template_arguments(self.symbol)
 
 
 _ENTRY = re.compile(r"Compiling entry function '([^']+)' for '([^']+)'")
@@ -148,3 +139,16 @@ def simple_name(symbol: str) -> str:
         if not nested:
             break
     return name or symbol
+
+
+def template_arguments(symbol: str) -> tuple[int, ...]:
+    """The integers and truth values that a template was given; empty where the symbol is none of one.
+
+    ``_Z4tileILi16ELb1EEvPf --> (16, 1)``; Itanium C++ ABI, section 5.1.5.
+    """
+    found = re.search(r"\d" + re.escape(simple_name(symbol)) + r"I((?:L[a-z]n?\d+E)+)E", symbol)
+    if found is None:
+        return ()
+    return tuple(
+        -int(digits) if sign else int(digits) for sign, digits in re.findall(r"L[a-z](n?)(\d+)E", found[1])
+    )

@@ -46,7 +46,7 @@ def _function(plan: FunctionPlan, winners: Sequence[Winner]) -> FunctionPlan:
 def _row(plan: FunctionPlan, winner: Winner) -> TunedRow:
     host = interface(plan)
     names = size_names(plan)
-    members = [a.name for a in host.program] + ([] if host.tile is None else [host.tile])
+    members = [a.name for a in host.members]
     sizes, parameters = dict(winner.sizes), dict(winner.parameters)
     if set(sizes) != set(names):
         raise _unfit(winner, f"the sizes of {winner.function} are {', '.join(names)}")

@@ -40,7 +40,7 @@ def read_log(log: SourceFile, plan: ProgramPlan) -> Read:
     members = {
         f.function.name: (
             size_names(f),
-            tuple(a.name for a in interface(f).program) + _tile(interface(f).tile),
+            tuple(a.name for a in interface(f).members),
         )
         for f in plan.functions
     }
@@ -60,10 +60,6 @@ def read_log(log: SourceFile, plan: ProgramPlan) -> Read:
                 )
         offset += len(line) + 1
     return Read(tuple(found), tuple(problems))
-
-
-def _tile(name: str | None) -> tuple[str, ...]:
-    return () if name is None else (name,)
 
 
 def _observation(

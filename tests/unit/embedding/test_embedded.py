@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -21,27 +19,13 @@ from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.embedded import Embedded, embedded
 from comprehensive.embedding.targets import targets_of
 from comprehensive.generate import source_texts
-from comprehensive.toolchain.headers import include_directories
-from comprehensive.toolchain.host import find_c_compiler
 from comprehensive.toolchain.nvcc import Tool
 from tests import compiled_specs
 from tests.compiled_specs import OPTIONS
 from tests.unit.embedding.programs import HELPERS, TABLE
+from tests.unit.embedding.recorded import launches
 
-STRICT = ("-O1", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror")
 JACOBI = spec_directory() / "jacobi1d.mf"
-RECORDER = Path(__file__).with_name("recorder.c")
-MAIN = """
-#include "{stem}.h"
-#include <stdio.h>
-int main(void)
-{{
-  cf_choice why = {{ 0, 0, 0, 0, 0, 0, 0 }};
-  int status = why.status;
-  {calls}
-  return 0;
-}}
-"""
 
 
 def _source(plan: ProgramPlan, passes: str = "") -> tuple[Embedded, dict[str, str]]:
@@ -54,30 +38,10 @@ def _jacobi() -> tuple[Embedded, dict[str, str]]:
     return _source(compiled_specs.compiled("jacobi1d").plan)
 
 
-def _launches(
-    made: tuple[Embedded, dict[str, str]], nvcc: Tool, directory: Path, calls: Sequence[str]
-) -> list[str]:
-    """What the runtime is asked for by these calls, each of which leaves a status."""
-    compiler = find_c_compiler()
-    assert compiler is not None
-    image, texts = made
-    stem = image.name.removesuffix("_embedded.c")
-    for name, text in {**texts, image.name: image.text}.items():
-        (directory / name).write_text(text, encoding="utf-8")
-    written = "\n  ".join(f'status = {call}; printf("status %d\\n", status);' for call in calls)
-    (directory / "main.c").write_text(MAIN.format(stem=stem, calls=written), encoding="utf-8")
-    headers = [word for directory in include_directories(nvcc) for word in ("-isystem", str(directory))]
-    flags = (*STRICT, *headers, "-I.")
-    command = (*compiler.command, "-std=c99", *flags, image.name, "main.c", str(RECORDER), "-lm", "-o", "run")
-    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return subprocess.run([directory / "run"], capture_output=True, text=True, check=True).stdout.splitlines()
-
-
 @pytest.mark.toolchain
 def test_each_leaf_and_tile_is_launched_from_the_image(nvcc: Tool, tmp_path: Path) -> None:
     call = "jacobi1d_launch_explained(0, 2, 1026, 0, &(jacobi1d_params){{ 2, 64, {} }}, 0, &why)"
-    lines = _launches(_jacobi(), nvcc, tmp_path, [call.format(tile) for tile in (0, 1, 2)])
+    lines = launches(_jacobi(), nvcc, tmp_path, [call.format(tile) for tile in (0, 1, 2)])
     # The container is loaded once, whatever is launched.
     assert [line for line in lines if line.startswith("load")] == ["load ba55ed50"]
     assert [line for line in lines if line.startswith("status")] == ["status 0"] * 3
@@ -92,7 +56,7 @@ def test_each_leaf_and_tile_is_launched_from_the_image(nvcc: Tool, tmp_path: Pat
 
 @pytest.mark.toolchain
 def test_refusals_are_those_of_the_header(nvcc: Tool, tmp_path: Path) -> None:
-    lines = _launches(
+    lines = launches(
         _jacobi(),
         nvcc,
         tmp_path,
@@ -114,7 +78,7 @@ def test_host_code_is_c_with_helpers_that_no_other_file_sees(nvcc: Tool, tmp_pat
     folder = tmp_path / "run"
     folder.mkdir()
     made = _source(compile_file(source, OPTIONS).plan)
-    lines = _launches(made, nvcc, folder, ["helpers_launch(10, 0, &(helpers_params){ 4, 0 }, 0)"])
+    lines = launches(made, nvcc, folder, ["helpers_launch(10, 0, &(helpers_params){ 4, 0 }, 0)"])
     assert lines[-1] == "status 0"
     assert any("launch helpers_leaf" in line for line in lines)
     # Its host code leaves the loop early: 10 / 4 rounded up is 3 turns, of which it does two.
@@ -134,7 +98,7 @@ def test_constant_arrays_are_found_in_the_image(nvcc: Tool, tmp_path: Path) -> N
     folder = tmp_path / "run"
     folder.mkdir()
     made = _source(compile_file(source, OPTIONS).plan)
-    lines = _launches(made, nvcc, folder, ["table_launch(10, 0, 0, &(table_params){ 32, 0 }, 0)"])
+    lines = launches(made, nvcc, folder, ["table_launch(10, 0, 0, &(table_params){ 32, 0 }, 0)"])
     assert "table cf_table_weight" in lines
     assert lines[-1] == "status 0"
     assert b"cf_table_weight" in made[0].kernels[0].cubin

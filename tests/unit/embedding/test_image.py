@@ -14,10 +14,17 @@ def test_data_is_numbers_of_64_bits_filled_up_with_zeros() -> None:
 
 
 def test_a_kernel_is_its_symbol_and_the_memory_that_a_pass_adds() -> None:
-    kernels = {("f", ()): EmbeddedKernel("f"), ("g", (8, 4)): EmbeddedKernel("_Z1gILi8ELi4EEvPf", 256)}
+    copy = EmbeddedKernel("cf_version1__Z1gILi8ELi4EEvPf")
+    kernels = {
+        ("f", ()): (EmbeddedKernel("f"), None),
+        ("g", (8, 4)): (EmbeddedKernel("_Z1gILi8ELi4EEvPf", 256), copy),
+    }
     image = Image("f_embedded.c", "sm_90", b"", kernels)
-    assert image.kernel("f", ()) == '{ .symbol = "f" }'
-    assert image.kernel("g", (8, 4)) == '{ .symbol = "_Z1gILi8ELi4EEvPf", .bytes_of_a_warp = 256 }'
+    assert image.kernel("f", ()) == ('{ .symbol = "f" }', "{ .symbol = 0 }")
+    assert image.kernel("g", (8, 4)) == (
+        '{ .symbol = "_Z1gILi8ELi4EEvPf", .bytes_of_a_warp = 256 }',
+        '{ .symbol = "cf_version1__Z1gILi8ELi4EEvPf" }',
+    )
 
 
 def test_what_a_launch_adds_is_told_by_the_remarks_of_that_kernel() -> None:

@@ -1,0 +1,61 @@
+"""Versions of the kernels of a function: the same computation, compiled through other passes over its PTX.
+
+In: a function, and which of its kernels shall be there through which pipelines.  Out: :class:`Version` values, which
+stand in :attr:`FunctionPlan.versions` by number; number 0 is :data:`ORIGINAL`::
+
+    Version("register-cap{registers=64}", ((("gemm_leaf0", ()), "register-cap{registers=64}"),))
+
+A launcher is asked for a version by its number (the member ``version`` of ``<function>_params``).  A kernel that a
+version does not name is the original one there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+KernelKey: TypeAlias = tuple[str, tuple[int, ...]]
+"""The name of a kernel, and the constants of an instance of one over tiles; no constants for a leaf."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of kernels; ``name`` is how people and logs tell it from others.
+
+    ``pipelines`` are the passes (as for ``opt``) that the PTX of nvcc goes through, by kernel; an empty pipeline is
+    that PTX as it is, whatever the original goes through.
+    """
+
+    name: str
+    pipelines: tuple[tuple[KernelKey, str], ...] = ()
+
+    @staticmethod
+    def of(pipeline: str, kernels: Iterable[KernelKey]) -> Version:
+        """The version in which all these kernels go through one pipeline, by which it is called."""
+        return Version(pipeline or PLAIN, tuple((kernel, pipeline) for kernel in sorted(set(kernels))))
+
+
+PLAIN = "none"
+"""The name of a version without passes, as ``--passes none`` has it."""
+ORIGINAL = Version("")
+"""The kernels as all of them are compiled where no version is asked for."""
+
+
+def version_symbol(number: int, original: str) -> str:
+    """The symbol of a kernel in the version of that number, from that of the original.
+
+    What stands before a mangled name makes it none: it is found under this symbol alone.
+    """
+    return f"cf_version{number}_{original}"
+
+
+def symbols_of(
+    versions: Iterable[Version], originals: Mapping[KernelKey, str]
+) -> Mapping[str, tuple[str, str]]:
+    """The kernels that versions have of their own: by symbol, the symbol of the original, and the pipeline."""
+    return {
+        version_symbol(number, originals[kernel]): (originals[kernel], pipeline)
+        for number, version in enumerate(versions)
+        for kernel, pipeline in version.pipelines
+    }

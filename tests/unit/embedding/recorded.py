@@ -1,0 +1,61 @@
+"""The C source with compiled kernels, compiled as strictly as C can be and linked with a runtime that writes down.
+
+launches((image, texts), nvcc, folder, ["f_launch(10, 0, 0, 0)"])    # ["load ba55ed50", "launch f_leaf0 ..."]
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from comprehensive.embedding.embedded import Embedded
+from comprehensive.toolchain.headers import include_directories
+from comprehensive.toolchain.host import find_c_compiler
+from comprehensive.toolchain.nvcc import Tool
+
+STRICT = ("-O1", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror")
+RECORDER = Path(__file__).with_name("recorder.c")
+MAIN = """
+#include "{stem}.h"
+#include <stdio.h>
+int main(void)
+{{
+  cf_choice why = {{ 0, 0, 0, 0, 0, 0, 0 }};
+  int status = why.status;
+  {calls}
+  return 0;
+}}
+"""
+
+
+def launches(
+    made: tuple[Embedded, dict[str, str]], nvcc: Tool, directory: Path, calls: Sequence[str], *flags: str
+) -> list[str]:
+    """What the runtime is asked for by these calls, each of which leaves a status."""
+    compiler = find_c_compiler()
+    assert compiler is not None
+    image, texts = made
+    stem = image.name.removesuffix("_embedded.c")
+    for name, text in {**texts, image.name: image.text}.items():
+        (directory / name).write_text(text, encoding="utf-8")
+    written = "\n  ".join(f'status = {call}; printf("status %d\\n", status);' for call in calls)
+    (directory / "main.c").write_text(MAIN.format(stem=stem, calls=written), encoding="utf-8")
+    headers = [word for directory in include_directories(nvcc) for word in ("-isystem", str(directory))]
+    words = (
+        "-std=c99",
+        *STRICT,
+        *headers,
+        "-I.",
+        *flags,
+        image.name,
+        "main.c",
+        str(RECORDER),
+        "-lm",
+        "-o",
+        "run",
+    )
+    command = (*compiler.command, *words)
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return subprocess.run([directory / "run"], capture_output=True, text=True, check=True).stdout.splitlines()
