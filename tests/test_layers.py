@@ -31,7 +31,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("machine", "toolchain"),
     ("optimize", "ptx"),
     ("sass",),
-    ("versions",),
+    ("occupancy_tuning",),
     ("codegen",),
     ("counters",),
     ("strategies",),
@@ -45,7 +45,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("asserts", "values", "descriptions"),
     # What stands behind single commands.
     ("nearest",),
-    ("crash", "explanation", "generate", "kernel_versions", "leaf_parameters", "parameter_space"),
+    ("crash", "explanation", "generate", "kernel_levels", "leaf_parameters", "parameter_space"),
     ("soundness",),
     ("verification", "tuning"),
     ("calibration",),
@@ -64,7 +64,15 @@ ONLY = {
     "machine": {"data", "diagnostics"},
 }
 # Who may import these at all.
-COMMANDS = {"cli", "demonstration", "explanation", "generate", "kernel_versions", "parameter_space", "verification"}
+COMMANDS = {
+    "cli",
+    "demonstration",
+    "explanation",
+    "generate",
+    "kernel_levels",
+    "parameter_space",
+    "verification",
+}
 ONLY_BY = {"cli": {"__main__"}, "report": COMMANDS}
 
 OWNERS = {

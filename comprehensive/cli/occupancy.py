@@ -61,23 +61,23 @@ def occupancy_command(
     comprehensive occupancy heat3d.mf --kernel heat3d_1_leaf0
     comprehensive occupancy kernels.ptx --threads 128 --all --svg curve.svg
     """
-    from comprehensive import kernel_versions
+    from comprehensive import kernel_levels
     from comprehensive.machine.device import load_device
     from comprehensive.ptx.files import write_text
-    from comprehensive.report.versions_svg import to_svg
-    from comprehensive.report.versions_text import to_json, to_text
+    from comprehensive.report.levels_svg import to_svg
+    from comprehensive.report.levels_text import to_json, to_text
 
     machine = load_device(device)
     if source.suffix == ".ptx":
         cuda_path: str | None = compile_options["cuda_path"]
-        shown = kernel_versions.of_ptx(source, machine, threads, names, cuda_path, every=every)
+        shown = kernel_levels.of_ptx(source, machine, threads, names, cuda_path, every=every)
     else:
         definitions, compile_options = configured(source, definitions, compile_options)
         if definitions:
             raise click.UsageError(f"-D {definitions[0]}: the program has no such macro")
         options = options_of(**compile_options, device_arch=machine.arch)
         compilation = compile_source(source, options)
-        shown = kernel_versions.of_program(compilation, machine, names, options.cuda_path, every=every)
+        shown = kernel_levels.of_program(compilation, machine, names, options.cuda_path, every=every)
     if svg is not None:
         write_text(str(svg), to_svg(shown))
     if as_json:

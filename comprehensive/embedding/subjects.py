@@ -24,10 +24,10 @@ from comprehensive.loops.interpreter import c_value
 from comprehensive.machine.device import Device
 from comprehensive.machine.parameters import WORD_BYTES
 from comprehensive.metafork.walk import names
+from comprehensive.occupancy_tuning.subject import Subject
 from comprehensive.ptx.module import parse
 from comprehensive.sass.launch import MANY_BLOCKS, Launch, multiprocessors_of
 from comprehensive.toolchain.assembler import Assembler
-from comprehensive.versions.subject import Subject
 
 BLOCKS = (256, 128, 64)
 """Threads of the blocks of leaves; more occupancy never paid with smaller or larger ones on the H200."""

@@ -29,8 +29,8 @@ from comprehensive.ptx.opcodes import opcode
 from comprehensive.ptx.operands import Address, Immediate, Name, Operand, renamed
 from comprehensive.ptx.passes.edits import Edits
 from comprehensive.ptx.passes.fresh import Fresh
-from comprehensive.ptx.passes.ptx_pass import FunctionPass, shown
-from comprehensive.ptx.passes.remark import GRID_PARAMETERS, Kind, Remark
+from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
+from comprehensive.ptx.passes.remark import GRID_PARAMETERS, RESIDENT_BLOCKS, Kind, Remark
 from comprehensive.ptx.special_registers import special_register
 from comprehensive.ptx.statements import Declaration, Directive, Instruction, Label, Statement
 
@@ -61,6 +61,10 @@ class GridStride(FunctionPass):
         "blocks as numbers in a loop, of which a launch names a range: --> for (b = first; b < end; ...)"
     )
 
+    resident: int = option(
+        0, "blocks on a multiprocessor at a time, as the launcher is told; 0: as many as fit"
+    )
+
     @property
     def changes_launch(self) -> bool:
         return True
@@ -81,7 +85,7 @@ class GridStride(FunctionPass):
             return None, (self.missed(function, None, "its blocks stay as they are: names are taken"),)
         made = _with_parameters(function.with_body(_body(analyses, module, names)), names)
         text = f"blocks are numbers in a loop, from {PARAMETERS[0]} to {PARAMETERS[1]}"
-        facts = ((GRID_PARAMETERS, len(PARAMETERS)),)
+        facts = ((GRID_PARAMETERS, len(PARAMETERS)), (RESIDENT_BLOCKS, self.resident))
         return made, (Remark(Kind.APPLIED, self.name, function.symbol, None, text, facts),)
 
 

@@ -1,7 +1,7 @@
 """The few versions of a kernel among which the best is looked for while it runs (Orion, figure 8).
 
     found = candidates_of(subject)
-    found.direction, [str(each.version) for each in found.levels]     # "up", ["as compiled, ...", ...]
+    found.direction, [str(each.setting) for each in found.levels]     # "up", ["as compiled, ...", ...]
 
 The first is the original: the kernel as nvcc compiles it.  The direction goes by max-live: where all values of a thread
 fit into what is left to it at full occupancy, fewer registers bring nothing, and only a lower occupancy can be better.
@@ -23,9 +23,9 @@ from typing import Literal, TypeAlias
 
 from comprehensive.machine.device import Device
 from comprehensive.machine.occupancy import register_cliffs
+from comprehensive.occupancy_tuning.level import Level
+from comprehensive.occupancy_tuning.subject import Subject
 from comprehensive.ptx.build import LEAST_REGISTERS
-from comprehensive.versions.subject import Subject
-from comprehensive.versions.version import PERSISTENT, Level
 
 Direction: TypeAlias = Literal["up", "down"]
 
@@ -121,7 +121,7 @@ def _limited(subject: Subject, original: Level, direction: Direction) -> Iterato
 def _persistent(subject: Subject, original: Level) -> Iterator[Level]:
     for factor in _FEWER:
         if original.resident >= factor:
-            for level in subject.levels(PERSISTENT, original.resident // factor)[:1]:
+            for level in subject.levels(f"grid-stride{{resident={original.resident // factor}}}")[:1]:
                 most = PERSISTENT_HOPEFUL * (original.cycles or 0.0)
                 if level.cycles is None or level.cycles <= most:
                     yield level
@@ -148,6 +148,6 @@ def _different(levels: Sequence[Level], most: int) -> list[Level]:
     for level in levels:
         if level.warps not in first:
             first[level.warps] = level
-        elif level.version.threads != first[level.warps].version.threads:
-            rest.setdefault((level.warps, level.version.threads), level)
+        elif level.setting.threads != first[level.warps].setting.threads:
+            rest.setdefault((level.warps, level.setting.threads), level)
     return [*first.values(), *rest.values()][: max(0, most)]

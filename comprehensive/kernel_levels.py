@@ -18,14 +18,14 @@ from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.demoted import own_passes
 from comprehensive.embedding.subjects import subjects_of
 from comprehensive.machine.device import Device
+from comprehensive.occupancy_tuning.candidates import candidates_of
+from comprehensive.occupancy_tuning.subject import Subject
+from comprehensive.occupancy_tuning.sweep import sweep
 from comprehensive.ptx.files import read_text
 from comprehensive.ptx.module import parse
-from comprehensive.report.versions_text import Shown
+from comprehensive.report.levels_text import Shown
 from comprehensive.sass.launch import MANY_BLOCKS, Launch, multiprocessors_of
 from comprehensive.toolchain.assembler import Assembler, find_assembler
-from comprehensive.versions.candidates import candidates_of
-from comprehensive.versions.subject import Subject
-from comprehensive.versions.sweep import sweep
 
 
 def of_program(

@@ -14,11 +14,12 @@ from functools import cached_property
 
 from comprehensive.machine.device import Device
 from comprehensive.machine.occupancy import occupancy
+from comprehensive.occupancy_tuning.level import Level, Setting
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.build import Build, only_kernel
 from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.passes.pipeline_text import passes_of
-from comprehensive.ptx.passes.remark import Remark, dynamic_bytes_per_warp
+from comprehensive.ptx.passes.remark import Remark, dynamic_bytes_per_warp, resident_blocks
 from comprehensive.ptx.pipeline import run
 from comprehensive.ptx.printer import print_module
 from comprehensive.sass.errors import SassError
@@ -30,7 +31,6 @@ from comprehensive.toolchain.assembler import Assembler
 from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.process import ToolError
 from comprehensive.toolchain.usage import Usage
-from comprehensive.versions.version import Level, Version
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class Made:
     cubin: bytes
     bytes_of_a_warp: int
     """Dynamic shared memory that the passes add for each warp of a block."""
+    resident: int | None
+    """Blocks that a launch shall have on a multiprocessor at a time; None for as many as fit."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +72,10 @@ class Subject:
         """
         return Analyses(self.kernel, self.module).pressure.ml2
 
-    def levels(self, pipeline: str, resident: int | None = None) -> tuple[Level, ...]:
+    def levels(self, pipeline: str) -> tuple[Level, ...]:
         """Return the level of the version that a pipeline makes, for each size of block that fits the device."""
         made = self.made(pipeline)
-        return () if made is None else tuple(self._levels(made, pipeline, resident))
+        return () if made is None else tuple(self._levels(made, pipeline))
 
     def made(self, pipeline: str) -> Made | None:
         """Return what the assembler makes of the kernel behind passes.
@@ -104,13 +106,16 @@ class Subject:
         except (SourceRejectedError, ToolError):
             return None
         return Made(
-            assembled.usage[self.symbol], assembled.output, dynamic_bytes_per_warp(remarks, self.symbol)
+            assembled.usage[self.symbol],
+            assembled.output,
+            dynamic_bytes_per_warp(remarks, self.symbol),
+            resident_blocks(remarks, self.symbol) or None,
         )
 
-    def _levels(self, made: Made, pipeline: str, resident: int | None) -> Iterator[Level]:
+    def _levels(self, made: Made, pipeline: str) -> Iterator[Level]:
         # Of persistent blocks the time is that of the kernel as compiled, of which fewer run at once: how often the
         # loop over blocks runs is in the launch, not in the code.
-        code = made if resident is None else self.made("") or made
+        code = made if made.resident is None else self.made("") or made
         try:
             function: SassFunction | str = read_all(code.cubin)[self.symbol]
         except (SassError, ToolError) as problem:
@@ -127,9 +132,9 @@ class Subject:
             )
             if not held.blocks_per_sm:
                 continue
-            version = Version(pipeline, threads, resident)
+            setting = Setting(pipeline, threads, made.resident)
             usage = made.usage
-            found = Level(version, usage.registers_per_thread, usage.spill_bytes, shared, held, "")
+            found = Level(setting, usage.registers_per_thread, usage.spill_bytes, shared, held, "")
             yield replace(
                 found, prediction=self._prediction(function, replace(launch, shared_bytes=dynamic), found)
             )

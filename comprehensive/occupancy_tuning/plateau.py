@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from comprehensive.versions.version import Level
+from comprehensive.occupancy_tuning.level import Level
 
 NEAR = 0.02
 """Levels whose times differ by this part are as fast as each other."""

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from comprehensive.versions.candidates import Direction
-from comprehensive.versions.plateau import Plateau, plateau
-from comprehensive.versions.version import Level
+from comprehensive.occupancy_tuning.candidates import Direction
+from comprehensive.occupancy_tuning.level import Level
+from comprehensive.occupancy_tuning.plateau import Plateau, plateau
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def _rows(shown: Shown, has_times: bool) -> Iterator[tuple[str, ...]]:
             "grid" if level.resident < level.occupancy.blocks_per_sm else ", ".join(level.occupancy.limits)
         )
         row = (
-            str(level.version),
+            str(level.setting),
             str(level.registers),
             str(level.spill_bytes),
             str(level.shared_bytes),
@@ -130,8 +130,8 @@ def to_json(shown: Sequence[Shown]) -> list[dict[str, Any]]:
 def _row(shown: Shown, number: int) -> dict[str, Any]:
     level, found = shown.levels[number], shown.plateau
     return {
-        "passes": level.version.pipeline,
-        "threads_per_block": level.version.threads,
+        "passes": level.setting.pipeline,
+        "threads_per_block": level.setting.threads,
         "blocks_per_multiprocessor": level.resident,
         "registers_per_thread": level.registers,
         "spill_bytes": level.spill_bytes,

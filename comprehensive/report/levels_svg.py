@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from xml.sax.saxutils import escape
 
-from comprehensive.report.versions_text import Shown
-from comprehensive.versions.plateau import NEAR
+from comprehensive.occupancy_tuning.plateau import NEAR
+from comprehensive.report.levels_text import Shown
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BELOW = 520, 220, 64, 40, 48
 _INK, _LINE, _POINT, _BAND = "#1a1a1a", "#31688e", "#35b779", "#e8f5e9"
@@ -66,7 +66,7 @@ def _points(shown: Shown, x: Callable[[float], float], y: Callable[[float], floa
             continue
         fraction = float(level.fraction)
         fastest[fraction] = min(time, fastest.get(fraction, time))
-        label = escape(f"{level.version}: {level.registers} registers, {time:.3f}")
+        label = escape(f"{level.setting}: {level.registers} registers, {time:.3f}")
         points.append(
             f'<circle cx="{x(fraction)}" cy="{y(time)}" r="4" fill="{_POINT}"><title>{label}</title></circle>'
         )

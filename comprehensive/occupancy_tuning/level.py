@@ -1,7 +1,7 @@
-"""A version of a kernel and the occupancy level that it has: values that everything else here is about.
+"""How a version of a kernel is made, and the occupancy level that it has: values that everything here is about.
 
-    Version("register-cap{registers=64}", 128)     # at most 64 registers, blocks of 128 threads
-    Version("grid-stride", 256, resident=4)        # four blocks of a multiprocessor at a time
+    Setting("register-cap{registers=64}", 128)                  # at most 64 registers, blocks of 128 threads
+    Setting("grid-stride{resident=4}", 256, resident=4)         # four blocks on a multiprocessor at a time
 
 Source: Hayes et al., *Orion: A Framework for GPU Occupancy Tuning*, Middleware 2016, section 3.
 """
@@ -14,13 +14,10 @@ from fractions import Fraction
 from comprehensive.machine.occupancy import Occupancy
 from comprehensive.sass.predict import Prediction
 
-PERSISTENT = "grid-stride"
-"""The pass with which a launch may have fewer blocks than there are."""
-
 
 @dataclass(frozen=True, slots=True)
-class Version:
-    """A version: the pipeline that makes it, and how it is launched."""
+class Setting:
+    """How a version is made, and how it is launched."""
 
     pipeline: str
     """Passes over the kernel as it is compiled; empty for none."""
@@ -30,16 +27,14 @@ class Version:
     """Blocks on a multiprocessor at a time, where the grid says so (persistent blocks); None for as many as fit."""
 
     def __str__(self) -> str:
-        how = self.pipeline or "as compiled"
-        held = "" if self.resident is None else f", {self.resident} on a multiprocessor"
-        return f"{how}, blocks of {self.threads}{held}"
+        return f"{self.pipeline or 'as compiled'}, blocks of {self.threads}"
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
     """What a version takes of a multiprocessor, and how long it is predicted to run."""
 
-    version: Version
+    setting: Setting
     registers: int
     """Of a thread, as ptxas counts them."""
     spill_bytes: int
@@ -54,7 +49,7 @@ class Level:
     def resident(self) -> int:
         """Blocks that a multiprocessor holds at a time."""
         most = self.occupancy.blocks_per_sm
-        return most if self.version.resident is None else min(most, self.version.resident)
+        return most if self.setting.resident is None else min(most, self.setting.resident)
 
     @property
     def warps(self) -> int:
@@ -69,7 +64,7 @@ class Level:
     @property
     def registers_held(self) -> int:
         """Registers of a multiprocessor that are taken, without rounding: what other kernels cannot have."""
-        return self.resident * self.version.threads * self.registers
+        return self.resident * self.setting.threads * self.registers
 
     @property
     def cycles(self) -> float | None:

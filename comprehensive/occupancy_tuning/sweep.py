@@ -8,10 +8,10 @@ what an exhaustive search would have to time::
 
 from __future__ import annotations
 
+from comprehensive.occupancy_tuning.candidates import STEP
+from comprehensive.occupancy_tuning.level import Level
+from comprehensive.occupancy_tuning.subject import Subject
 from comprehensive.ptx.build import LEAST_REGISTERS
-from comprehensive.versions.candidates import STEP
-from comprehensive.versions.subject import Subject
-from comprehensive.versions.version import PERSISTENT, Level
 
 
 def sweep(subject: Subject) -> tuple[Level, ...]:
@@ -23,5 +23,5 @@ def sweep(subject: Subject) -> tuple[Level, ...]:
         found += subject.levels(f"register-cap{{registers={cap}}}")
     for original in found[:1]:
         for resident in range(original.resident - 1, 0, -1):
-            found += subject.levels(PERSISTENT, resident)[:1]
+            found += subject.levels(f"grid-stride{{resident={resident}}}")[:1]
     return tuple(found)
