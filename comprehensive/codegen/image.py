@@ -18,10 +18,15 @@ _A_LINE = 5
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedKernel:
-    """A kernel in an image: its symbol, and the dynamic shared memory that passes have added for every warp."""
+    """A kernel in an image: its symbol, and what passes have changed of its launch."""
 
     symbol: str
     bytes_of_a_warp: int = 0
+    """Dynamic shared memory that is added for every warp of a block."""
+    has_numbers: bool = False
+    """Whether a launch says, in further arguments, which blocks run (pass ``grid-stride``)."""
+    resident: int = 0
+    """Of those so many stay on a multiprocessor at a time; 0: all that there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,13 @@ class Image:
     def kernel(self, name: str, constants: Sequence[int]) -> tuple[str, ...]:
         """The initialisers of the ``cf_kernel`` of a kernel, or of an instance of one over tiles: one a version."""
         return tuple(map(_initialiser, self.kernels[name, tuple(constants)]))
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether a launch says of a kernel which blocks run."""
+        return any(
+            each is not None and each.has_numbers for several in self.kernels.values() for each in several
+        )
 
     def table(self, symbol: str) -> str:
         """The expression by which the place of a constant array is asked for."""
@@ -62,5 +74,9 @@ class Image:
 def _initialiser(kernel: EmbeddedKernel | None) -> str:
     if kernel is None:
         return "{ .symbol = 0 }"
-    added = f", .bytes_of_a_warp = {kernel.bytes_of_a_warp}" if kernel.bytes_of_a_warp else ""
-    return f'{{ .symbol = "{kernel.symbol}"{added} }}'
+    members = [f'.symbol = "{kernel.symbol}"']
+    if kernel.bytes_of_a_warp:
+        members.append(f".bytes_of_a_warp = {kernel.bytes_of_a_warp}")
+    if kernel.has_numbers:
+        members += [".has_numbers = true", f".resident = {kernel.resident}"]
+    return f"{{ {', '.join(members)} }}"

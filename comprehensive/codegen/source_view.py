@@ -104,6 +104,11 @@ class SourceView:
         return any(function.tuned_arguments for function in self.functions)
 
     @property
+    def has_numbers(self) -> bool:
+        """Whether a launch says of a kernel which blocks run."""
+        return self.image is not None and self.image.has_numbers
+
+    @property
     def has_versions(self) -> bool:
         """Whether a launcher chooses among versions of its kernels."""
         return self.image is not None and any(function.version for function in self.functions)

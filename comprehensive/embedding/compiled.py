@@ -49,6 +49,18 @@ class CompiledKernels:
 
         return dynamic_bytes_per_warp(self.remarks, symbol)
 
+    def has_numbers(self, symbol: str) -> bool:
+        """Whether a launch of a kernel says which blocks run."""
+        from comprehensive.ptx.passes.remark import grid_parameters
+
+        return grid_parameters(self.remarks, symbol) > 0
+
+    def resident(self, symbol: str) -> int:
+        """How many blocks of a kernel shall be on a multiprocessor at a time; 0 for as many as there are."""
+        from comprehensive.ptx.passes.remark import resident_blocks
+
+        return resident_blocks(self.remarks, symbol)
+
 
 @dataclass(frozen=True, slots=True)
 class KernelCompiler:

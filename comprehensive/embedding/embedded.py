@@ -17,6 +17,7 @@ from comprehensive.codegen.host import image_text
 from comprehensive.codegen.image import EmbeddedKernel, Image
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.versions import ORIGINAL, KernelKey, Version, version_symbol
+from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
 from comprehensive.embedding.automatic import Choice, choices, launches_of
 from comprehensive.embedding.compiled import CompiledKernels, KernelCompiler
 from comprehensive.embedding.demoted import own_passes
@@ -142,10 +143,24 @@ def _kernels(
             numbered = range(1, len(function.versions))
             symbols = (usage.symbol, *(version_symbol(number, usage.symbol) for number in numbered))
             found[usage.name, usage.template_arguments] = tuple(
-                # One number for all architectures: what the most demanding one asks for.
-                EmbeddedKernel(symbol, max(each.bytes_of_a_warp(symbol) for each in compiled))
-                if symbol in usages
-                else None
-                for symbol in symbols
+                _kernel(symbol, compiled) if symbol in usages else None for symbol in symbols
             )
     return found
+
+
+def _kernel(symbol: str, compiled: Sequence[CompiledKernels]) -> EmbeddedKernel:
+    """How a kernel is launched on all architectures: with the memory that the most demanding one asks for.
+
+    CommandLineError (CF1102) where a launch says on some architectures alone which blocks run.
+    """
+    numbered = [each.arch for each in compiled if each.has_numbers(symbol)]
+    if numbered and len(numbered) < len(compiled):
+        message = f"the blocks of '{symbol}' are numbers in a loop for {', '.join(numbered)} only"
+        help = "embed kernels for fewer architectures, or leave 'grid-stride' out"
+        raise CommandLineError((Diagnostic(Severity.ERROR, "CF1102", message, None, help=help),))
+    return EmbeddedKernel(
+        symbol,
+        max(each.bytes_of_a_warp(symbol) for each in compiled),
+        bool(numbered),
+        max(each.resident(symbol) for each in compiled),
+    )

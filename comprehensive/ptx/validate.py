@@ -12,8 +12,9 @@ remark says that the kernel was not run::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from comprehensive.ptx.interpreter import run as interpret
 from comprehensive.ptx.module import Function, Module, Parameter
 from comprehensive.ptx.passes.remark import Kind, Remark, dynamic_bytes_per_warp, grid_parameters
 from comprehensive.ptx.pipeline import Check, Stage, pass_error
+from comprehensive.ptx.statements import Instruction
 
 CHANGED = "CF1025"
 """The code of an error for a pass that changed what a kernel computes."""
@@ -75,42 +77,89 @@ def _fault(stage: Stage, kernel: Function, pointers: Sequence[bool], draw: np.ra
     block = kernel.tuning("reqntid") or kernel.tuning("maxntid") or _BLOCKS[int(draw.integers(len(_BLOCKS)))]
     grid = (int(draw.integers(1, 4)), *(int(draw.integers(1, 3)) for _ in block[1:]))
     arguments = _arguments(kernel, pointers, draw)
-    again = [each.copy() if isinstance(each, np.ndarray) else each for each in arguments]
+    again, original = _copies(arguments), _copies(arguments)
     fault = _run(stage.before, kernel.symbol, grid, block, arguments)
     if fault is not None:
         return fault
-    problem = None
-    added = _added_shared_bytes(stage, kernel, block)
-    for part, more in _launches(stage, kernel, grid, draw):
-        problem = _run(stage.after, kernel.symbol, part, block, [*again, *more], added)
-        if problem is not None:
-            break
+    problem = _run_after(stage, kernel, grid, block, again, _launches(stage, kernel, grid, draw))
+    if problem is None and grid_parameters(stage.remarks, kernel.symbol):
+        turned = _copies(original)
+        _run_after(stage, kernel, grid, block, turned, _one_by_one(grid, reversed(range(prod(grid)))))
+        _run(stage.before, kernel.symbol, grid, block, original, drawn=int(draw.integers(1 << 30)))
+        if _difference(turned, again) is not None or _difference(original, arguments) is not None:
+            return "blocks read or write what others write, so that their order shows"
     if problem is not None:
         problem = f"it ends with '{problem}'"
-    for position, (one, other) in enumerate(zip(arguments, again, strict=True)):
-        if problem is not None:
-            break
-        if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and not np.array_equal(one, other):
-            byte = int(np.flatnonzero(one != other)[0])
-            parameter = kernel.parameters[position].name
-            problem = f"byte {byte} of what '{parameter}' points to, with a grid of {grid} blocks of {block} threads"
+    elif (found := _difference(arguments, again)) is not None:
+        position, byte = found
+        parameter = kernel.parameters[position].name
+        problem = (
+            f"byte {byte} of what '{parameter}' points to, with a grid of {grid} blocks of {block} threads"
+        )
     if problem is not None:
         raise pass_error(CHANGED, stage, f"changed what '{kernel.symbol}' computes: {problem}")
     return None
 
 
-def _launches(
-    stage: Stage, kernel: Function, grid: Sequence[int], draw: np.random.Generator
-) -> Iterator[tuple[Sequence[int], tuple[bytes, ...]]]:
-    """Yield grids and what is passed beside the arguments: one launch, or two for parts of blocks that are numbers."""
+def _copies(arguments: Sequence[Argument]) -> list[Argument]:
+    return [each.copy() if isinstance(each, np.ndarray) else each for each in arguments]
+
+
+def _difference(one: Sequence[Argument], other: Sequence[Argument]) -> tuple[int, int] | None:
+    """Return the first argument that two launches leave different, and its first such byte; None where none does."""
+    for position, (mine, theirs) in enumerate(zip(one, other, strict=True)):
+        if (
+            isinstance(mine, np.ndarray)
+            and isinstance(theirs, np.ndarray)
+            and not np.array_equal(mine, theirs)
+        ):
+            return position, int(np.flatnonzero(mine != theirs)[0])
+    return None
+
+
+_Launches: TypeAlias = Iterable[tuple[Sequence[int], tuple[bytes, ...]]]
+"""Grids, and what is passed beside the arguments."""
+
+
+def _run_after(
+    stage: Stage,
+    kernel: Function,
+    grid: Sequence[int],
+    block: Sequence[int],
+    arguments: Sequence[Argument],
+    launches: _Launches,
+) -> str | None:
+    """Return what is wrong with the launches behind the pass, which change the arguments; None where all end well."""
+    added = _added_shared_bytes(stage, kernel, block)
+    for part, more in launches:
+        # Threads of blocks that are numbers run as many as there are, and the loop.
+        turns = 2 * prod(grid) * _MOST_TURNS if more else _MOST_TURNS
+        problem = _run(stage.after, kernel.symbol, part, block, [*arguments, *more], added, turns)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _launches(stage: Stage, kernel: Function, grid: Sequence[int], draw: np.random.Generator) -> _Launches:
+    """Return one launch, or where blocks are numbers two for parts of them."""
     if not grid_parameters(stage.remarks, kernel.symbol):
-        yield grid, ()
-        return
-    extents = (*grid, 1, 1)[:3]
-    cut = int(draw.integers(0, prod(grid) + 1))
-    for first, end in ((0, cut), (cut, prod(grid))):
-        numbers = (first, end, *extents)
-        yield (int(draw.integers(1, 4)),), tuple(number.to_bytes(4, "little") for number in numbers)
+        return ((grid, ()),)
+    count = prod(grid)
+    # With such arguments a block may read shared memory that it has not written: no other one shall have, either.
+    if any(isinstance(each, Instruction) and "shared" in each.opcode.modifiers for each in kernel.body):
+        return _one_by_one(grid, range(count))
+    cut = int(draw.integers(0, count + 1))
+    return tuple(_numbered(grid, first, end) for first, end in ((0, cut), (cut, count)))
+
+
+def _one_by_one(grid: Sequence[int], blocks: Iterable[int]) -> _Launches:
+    return (_numbered(grid, block, block + 1) for block in blocks)
+
+
+def _numbered(grid: Sequence[int], first: int, end: int) -> tuple[Sequence[int], tuple[bytes, ...]]:
+    """Return a launch of some blocks, one after the other."""
+    numbers = (first, end, *(*grid, 1, 1)[:3])
+    return (1,), tuple(number.to_bytes(4, "little") for number in numbers)
 
 
 def _added_shared_bytes(stage: Stage, kernel: Function, block: Sequence[int]) -> int:
@@ -125,11 +174,13 @@ def _run(
     block: Sequence[int],
     arguments: Sequence[Argument],
     added_shared_bytes: int = 0,
+    turns: int = _MOST_TURNS,
+    drawn: int | None = None,
 ) -> str | None:
     """Return what is wrong with a run of the kernel; None where it ends well."""
     shared = _SHARED_BYTES + added_shared_bytes
     try:
-        interpret(module, kernel, grid, block, arguments, shared_bytes=shared, max_turns=_MOST_TURNS)
+        interpret(module, kernel, grid, block, arguments, shared_bytes=shared, max_turns=turns, drawn=drawn)
     except CompileError as error:
         return error.diagnostics[0].message
     return None

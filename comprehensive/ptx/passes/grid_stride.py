@@ -66,6 +66,11 @@ class GridStride(FunctionPass):
     )
 
     @property
+    def is_gated(self) -> bool:
+        """Fewer blocks at a time are what it is for."""
+        return False
+
+    @property
     def changes_launch(self) -> bool:
         return True
 
