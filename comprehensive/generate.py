@@ -27,6 +27,7 @@ from comprehensive.codegen.resources import Resources, resources
 from comprehensive.data import spec_directory, template_directory
 from comprehensive.descriptions import describe, shuffled_arrays
 from comprehensive.driver import Compilation, Options
+from comprehensive.embedding.adaptive import adaptive, device_of_targets
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.demoted import own_passes
 from comprehensive.embedding.embedded import AUTO, Embedded, embedded
@@ -262,6 +263,12 @@ def _data_files() -> list[Path]:
     templates = sorted(p for p in template_directory().rglob("*") if p.is_file())
     headers = sorted((spec_directory() / "headers").glob("*.h"))
     return [*templates, spec_directory() / "metafork.lark", *headers]
+
+
+def with_candidates(plan: ProgramPlan, options: Options) -> ProgramPlan:
+    """Return the plan with what launchers try while they run; errors as of `adaptive`, ToolError without nvcc."""
+    device = device_of_targets(options.targets)
+    return adaptive(plan, KernelCompiler.find(options.passes, options.cuda_path), device)
 
 
 def ptx_texts(compilation: Compilation, arch: str, cuda_path: str | None) -> Mapping[str, str]:

@@ -112,8 +112,9 @@ def _function(document: Mapping[str, Any]) -> DescribedFunction:
     types = {a.name: a.type for a in everything if not a.pointer}
     extents = {a["name"]: Extents(tuple(a["dims"]), types) for a in arguments if a["pointer"]}
     needs = {a["name"]: Needs.read(a["needs"]) for a in arguments if a["pointer"]}
+    version, adapt = document.get("version"), document.get("adapt")
     return DescribedFunction(
-        Interface(document["name"], everything, program, document["tile"], document.get("version")),
+        Interface(document["name"], everything, program, document["tile"], version, adapt),
         extents,
         needs,
     )

@@ -62,6 +62,12 @@ from comprehensive.diagnostics import to_json
     multiple=True,
     help="Machine file that `calibrate` has written: on devices of its name launchers choose by its speeds; repeat.",
 )
+@click.option(
+    "--adapt",
+    is_flag=True,
+    help="With --embed: launchers that are asked to (params.adapt, CF_ADAPT=1) try other versions of kernels and "
+    "blocks while they run, and keep the fastest.",
+)
 @click.option("--no-verify", is_flag=True, help="Write files that no compiler of this machine has read.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was written, and diagnostics, as JSON.")
 @counters_option
@@ -80,6 +86,7 @@ def gen_command(
     definitions: tuple[str, ...],
     tuned: Path | None,
     machines: tuple[str, ...],
+    adapt: bool,
     no_verify: bool,
     as_json: bool,
     **compile_options: Any,
@@ -108,6 +115,8 @@ def gen_command(
         found = baked(plan, read_winners(tuned, plan.source_digest))
         plan, diagnostics = found.plan, (*diagnostics, *found.diagnostics)
         print_diagnostics(found.diagnostics)
+    if adapt:
+        plan = generate.with_candidates(plan, options)
     written = generate.write(
         compilation,
         output,

@@ -34,7 +34,7 @@ from comprehensive.machine.device import devices
 from comprehensive.machine.parameters import MACHINE_PARAMETERS
 from comprehensive.machine.speeds import SPEEDS
 
-INTERFACE_VERSION = 3
+INTERFACE_VERSION = 4
 """The version of the part that generated headers share; raised with every incompatible change of it."""
 
 CANDIDATES = 4096
@@ -127,6 +127,8 @@ class FunctionView:
     """The member that chooses a version of the kernels."""
     versions: tuple[str, ...]
     """Their names, as C literals."""
+    adapt: str | None
+    """The member that asks for the best of them to be found while the function runs."""
     in_any_order: bool
     """Whether floating-point sums are made of atomic updates."""
     tiles_compute: str
@@ -250,6 +252,7 @@ def function_view(plan: FunctionPlan) -> FunctionView:
         tile=host.tile,
         version=host.version,
         versions=tuple(c_string(version.name) for version in plan.versions),
+        adapt=host.adapt,
         in_any_order=any(region.adds_in_any_order for region in plan.regions),
         tiles_compute=_tiles_compute(plan),
         sizes=sizes,

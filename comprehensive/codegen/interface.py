@@ -62,6 +62,8 @@ class Interface:
     """The member of the parameters that chooses register tiles, where a region has some."""
     version: str | None = None
     """The member of the parameters that chooses a version of the kernels, where there are several."""
+    adapt: str | None = None
+    """The member of the parameters that asks for the fastest version to be found while the function runs."""
 
     @property
     def program(self) -> tuple[Argument, ...]:
@@ -74,12 +76,18 @@ class Interface:
     @property
     def options(self) -> tuple[Argument, ...]:
         """The members of ``<function>_params`` behind the program parameters, of which 0 is the plain choice."""
-        return tuple(Argument(name, ScalarType.INT) for name in (self.tile, self.version) if name is not None)
+        names = (self.tile, self.version)
+        return tuple(Argument(name, ScalarType.INT) for name in names if name is not None)
 
     @property
     def members(self) -> tuple[Argument, ...]:
-        """The members of ``<function>_params``, in order."""
+        """The members of ``<function>_params`` that say what runs, in order."""
         return (*self.program, *self.options)
+
+    @property
+    def layout(self) -> tuple[Argument, ...]:
+        """All members of ``<function>_params``, in order: those, and whether something else may run in their place."""
+        return self.members if self.adapt is None else (*self.members, Argument(self.adapt, ScalarType.INT))
 
 
 def interface(plan: FunctionPlan) -> Interface:
@@ -130,6 +138,7 @@ def interface(plan: FunctionPlan) -> Interface:
         program,
         fresh("tile", frozenset(own)) if has_tiles else None,
         fresh("version", frozenset(own)) if len(plan.versions) > 1 else None,
+        fresh("adapt", frozenset(own)) if plan.adaptation is not None else None,
     )
 
 

@@ -179,7 +179,7 @@ def region_source(region: RegionPlan, host: Interface, seen: RegionView, names: 
     selection: Dispatch = dispatch(region, host)
     extents = tuple(_extent(loop.extent, types) for loop in nest.grid)
     params = tuple(a.name if a.name in types else "1" for a in host.program)
-    params += ("0",) * len(host.options)
+    params += ("0",) * (len(host.layout) - len(host.program))
     leaves: dict[str, list[int]] = {}
     launches: dict[str, KernelLaunch] = {}
     for leaf in region.leaves:

@@ -64,6 +64,7 @@ def manifest(
                 "tile": interface(function).tile,
                 "parameters": _program_parameters(function.regions),
                 **_versions(function),
+                **_adaptation(function),
                 "tuned": [
                     {
                         "device": row.device,
@@ -78,6 +79,15 @@ def manifest(
             for function in plan.functions
         ],
     }
+
+
+def _adaptation(function: FunctionPlan) -> dict[str, Any]:
+    """What is tried while the function runs, where it is asked to; nothing where there is nothing to try."""
+    found = function.adaptation
+    if found is None:
+        return {}
+    tried = [{"version": each.version, "threads": each.threads} for each in found.candidates]
+    return {"adapt": interface(function).adapt, "candidates": tried, "along": found.along}
 
 
 def _versions(function: FunctionPlan) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from comprehensive.algebra import Quotient, System
 from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.kernel import Kernel
 from comprehensive.codegen.profile import NOTHING, Profile
-from comprehensive.codegen.versions import ORIGINAL, KernelKey, Version
+from comprehensive.codegen.versions import ORIGINAL, Adaptation, KernelKey, Version
 from comprehensive.loops.access import atomically_updated
 from comprehensive.loops.ir import Batch, Coordinate, Nest, Sweeps
 from comprehensive.machine.cost import TileWork
@@ -199,6 +199,8 @@ class FunctionPlan:
     """Measured parameters for callers without any; every row is for the same arguments."""
     versions: tuple[Version, ...] = (ORIGINAL,)
     """What an image of compiled kernels has of these regions, by number; the first one is what other sources have."""
+    adaptation: Adaptation | None = None
+    """What a launcher that is asked to tries among them; None where there is nothing to try."""
 
     @property
     def reassociated(self) -> bool:

@@ -48,8 +48,15 @@ class FunctionSource:
     """What a line about an observed launch has: integer arguments, and members of the parameters."""
     tuned_arguments: str
     """What tuned parameters are for; empty where there are none."""
+    program: tuple[str, ...]
+    """The members that are program parameters."""
     tile: str | None
     version: str | None
+    adapt: str | None
+    candidates: tuple[str, ...]
+    """What is tried where that is asked for, as initialisers of version and threads; empty where nothing is."""
+    along: int
+    """So many behind the first are in the direction of the search."""
     smallest: tuple[Guard, ...]
     regions: tuple[RegionSource, ...]
     memories: int
@@ -102,6 +109,11 @@ class SourceView:
     @property
     def has_tuned(self) -> bool:
         return any(function.tuned_arguments for function in self.functions)
+
+    @property
+    def adapted_sizes(self) -> int:
+        """The most numbers that the sizes of a function are which looks for its best version; 0 where none does."""
+        return max((max(1, len(f.sizes)) for f in self.functions if f.candidates), default=0)
 
     @property
     def has_numbers(self) -> bool:
@@ -178,6 +190,7 @@ def _function(plan: FunctionPlan, kernels: KernelNames) -> FunctionSource:
         most = len(plan.versions) - 1
         given, text = f"cf_chosen->{host.version}", c_string(f"0 <= {host.version} <= {most}")
         smallest.append(Guard(text, f"{given} >= 0 && {given} <= {most}", given, str(most)))
+    adaptation = plan.adaptation
     return FunctionSource(
         name=host.name,
         params_type=view.params_type,
@@ -196,8 +209,14 @@ def _function(plan: FunctionPlan, kernels: KernelNames) -> FunctionSource:
         observed_sizes=tuple(a.name for a in host.arguments if not a.pointer and a.type.is_integer),
         observed_parameters=tuple(a.name for a in host.members if a.name != host.version),
         tuned_arguments="".join(f"{a.name}, " for a in view.tuned_sizes),
+        program=tuple(a.name for a in host.program),
         tile=host.tile,
         version=host.version,
+        adapt=host.adapt,
+        candidates=()
+        if adaptation is None
+        else tuple(f"{{ {c.version}, {c.threads} }}" for c in adaptation.candidates),
+        along=0 if adaptation is None else adaptation.along,
         smallest=tuple(smallest),
         regions=regions,
         memories=len(plan.function.memory),

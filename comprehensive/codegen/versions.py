@@ -42,6 +42,25 @@ ORIGINAL = Version("")
 """The kernels as all of them are compiled where no version is asked for."""
 
 
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What a launcher tries: a version of the kernels, with blocks of at most so many threads; 0 for no such limit."""
+
+    version: int
+    threads: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Adaptation:
+    """What a launcher tries while a function runs, to keep the fastest (Orion, section 3.4): the original first.
+
+    The ``along`` next ones are tried until one is slower, those behind them where none of these is faster.
+    """
+
+    candidates: tuple[Candidate, ...]
+    along: int
+
+
 def version_symbol(number: int, original: str) -> str:
     """The symbol of a kernel in the version of that number, from that of the original.
 

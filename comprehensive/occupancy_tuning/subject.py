@@ -116,10 +116,7 @@ class Subject:
         # Of persistent blocks the time is that of the kernel as compiled, of which fewer run at once: how often the
         # loop over blocks runs is in the launch, not in the code.
         code = made if made.resident is None else self.made("") or made
-        try:
-            function: SassFunction | str = read_all(code.cubin)[self.symbol]
-        except (SassError, ToolError) as problem:
-            function = str(problem)
+        function = self._function(code.cubin)
         for threads, launch in self.launches.items():
             added = made.bytes_of_a_warp * -(-threads // self.device.warp_threads)
             dynamic = launch.shared_bytes + added
@@ -138,6 +135,19 @@ class Subject:
             yield replace(
                 found, prediction=self._prediction(function, replace(launch, shared_bytes=dynamic), found)
             )
+
+    def _function(self, cubin: bytes) -> SassFunction | str:
+        """Return the machine code of the kernel, or why it cannot be read."""
+        if cubin not in self._functions:
+            try:
+                self._functions[cubin] = read_all(cubin)[self.symbol]
+            except (SassError, ToolError) as problem:
+                self._functions[cubin] = str(problem)
+        return self._functions[cubin]
+
+    @cached_property
+    def _functions(self) -> dict[bytes, SassFunction | str]:
+        return {}
 
     def _prediction(self, function: SassFunction | str, launch: Launch, level: Level) -> Prediction | str:
         if isinstance(function, str):

@@ -125,14 +125,13 @@ ALONE = Build()
 
 def only_kernel(module: Module, symbol: str) -> Module:
     """Return the module without the other kernels; functions and variables stay."""
-    return replace(
-        module,
-        items=tuple(
-            item
-            for item in module.items
-            if not (isinstance(item, Function) and item.is_kernel and item.symbol != symbol)
-        ),
+    kept = tuple(
+        item
+        for item in module.items
+        if not (isinstance(item, Function) and item.is_kernel and item.symbol != symbol)
     )
+    # What stands behind the last item is that of the text, not what was left out.
+    return replace(module, items=kept, end=module.end if kept[-1] is module.items[-1] else kept[-1].end)
 
 
 def with_cap(function: Function, registers: int) -> Function:

@@ -22,4 +22,5 @@ class Choice(ctypes.Structure):
         ("available", ctypes.c_longlong),
         ("cycles", ctypes.c_longlong),
         ("left_out", ctypes.c_longlong),
+        ("adaptation", ctypes.c_char_p),
     ]

@@ -23,7 +23,7 @@ MACHINE_NUMBERS = (*MACHINE_PARAMETERS, *SPEEDS)
 
 def params_type(interface: Interface) -> Any:
     """The type ``<function>_params``."""
-    fields = [(a.name, c_type(a.type)) for a in interface.members]
+    fields = [(a.name, c_type(a.type)) for a in interface.layout]
     return type("Params", (ctypes.Structure,), {"_fields_": fields or [("unused", ctypes.c_int)]})
 
 

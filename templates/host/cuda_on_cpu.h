@@ -121,6 +121,7 @@ enum cudaError_t {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
+  cudaErrorNotReady = 600,
   cudaErrorInvalidConfiguration = 9,
   cudaErrorInvalidDevice = 101,
   cudaErrorLaunchFailure = 719
@@ -736,6 +737,22 @@ inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr)
 }
 
 inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+
+/* Nothing is captured, and one block runs at a time. */
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone = 0, cudaStreamCaptureStatusActive = 1 };
+
+inline cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *status)
+{
+  *status = cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *, int, size_t)
+{
+  *blocks = 1;
+  return cudaSuccess;
+}
 
 inline cudaError_t cudaEventDestroy(cudaEvent_t event)
 {

@@ -21,7 +21,7 @@ MAIN = """
 #include <stdio.h>
 int main(void)
 {{
-  cf_choice why = {{ 0, 0, 0, 0, 0, 0, 0 }};
+  cf_choice why = {{ 0, 0, 0, 0, 0, 0, 0, 0 }};
   int status = why.status;
   {calls}
   return 0;
@@ -33,14 +33,20 @@ def launches(
     made: tuple[Embedded, dict[str, str]], nvcc: Tool, directory: Path, calls: Sequence[str], *flags: str
 ) -> list[str]:
     """What the runtime is asked for by these calls, each of which leaves a status."""
+    stem = made[0].name.removesuffix("_embedded.c")
+    written = "\n  ".join(f'status = {call}; printf("status %d\\n", status);' for call in calls)
+    program = built(made, nvcc, directory, MAIN.format(stem=stem, calls=written), *flags)
+    return subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def built(made: tuple[Embedded, dict[str, str]], nvcc: Tool, directory: Path, main: str, *flags: str) -> Path:
+    """The program of this ``main``, with the compiled kernels and the runtime that writes down."""
     compiler = find_c_compiler()
     assert compiler is not None
     image, texts = made
-    stem = image.name.removesuffix("_embedded.c")
     for name, text in {**texts, image.name: image.text}.items():
         (directory / name).write_text(text, encoding="utf-8")
-    written = "\n  ".join(f'status = {call}; printf("status %d\\n", status);' for call in calls)
-    (directory / "main.c").write_text(MAIN.format(stem=stem, calls=written), encoding="utf-8")
+    (directory / "main.c").write_text(main, encoding="utf-8")
     headers = [word for directory in include_directories(nvcc) for word in ("-isystem", str(directory))]
     words = (
         "-std=c99",
@@ -58,4 +64,4 @@ def launches(
     command = (*compiler.command, *words)
     done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return subprocess.run([directory / "run"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return directory / "run"

@@ -1,5 +1,8 @@
 /* Stands in for the CUDA runtime: the functions that launchers with embedded kernels call. A launch prints what was
-   launched; the device has the limits of an H200. */
+   launched; the device has the limits of an H200. The environment says what else there is:
+   RECORDER_TIMES="0.9,0.5" how many milliseconds launches of the original take, of version 1, ... (else all calls take one),
+   RECORDER_MISSING=NAME a kernel that is not there, RECORDER_CAPTURES a stream of which a graph is captured,
+   RECORDER_BUSY=N how many times the device is asked and is not done. */
 #include <cuda_runtime_api.h>
 
 #include <stdio.h>
@@ -45,22 +48,63 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
   return cudaSuccess;
 }
 
-/* Whatever lies between two events takes a millisecond. */
+/* The time at which the device is, in milliseconds; an event is such a time. */
+static double now;
+
+static int version_of(const char *kernel)
+{
+  int version = 0;
+  return sscanf(kernel, "cf_version%d_", &version) == 1 ? version : 0;
+}
+
+static void pass_time(const char *kernel)
+{
+  const char *times = getenv("RECORDER_TIMES");
+  for (int left = version_of(kernel); times && left > 0; left--) {
+    times = strchr(times, ',');
+    if (times) times++;
+  }
+  if (times) now += atof(times);
+}
+
 cudaError_t cudaEventCreate(cudaEvent_t *event)
 {
-  *event = 0;
+  *event = (cudaEvent_t)calloc(1, sizeof(double));
   return cudaSuccess;
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
-  (void)event;
+  free(event);
   return cudaSuccess;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
-  (void)event, (void)stream;
+  (void)stream;
+  *(double *)event = now;
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+  static int asked;
+  (void)event;
+  const char *busy = getenv("RECORDER_BUSY");
+  return busy && asked++ < atoi(busy) ? cudaErrorNotReady : cudaSuccess;
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
+{
+  (void)stream;
+  *status = getenv("RECORDER_CAPTURES") ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads, size_t bytes)
+{
+  (void)function, (void)bytes;
+  *blocks = 2048 / threads;
   return cudaSuccess;
 }
 
@@ -72,8 +116,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)
 {
-  (void)begin, (void)end;
-  *milliseconds = 1;
+  *milliseconds = getenv("RECORDER_TIMES") ? (float)(*(double *)end - *(double *)begin) : 1;
   return cudaSuccess;
 }
 
@@ -98,6 +141,8 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t library)
 cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, const char *name)
 {
   (void)library;
+  const char *missing = getenv("RECORDER_MISSING");
+  if (missing && strcmp(missing, name) == 0) return cudaErrorInvalidKernelImage;
   *kernel = (cudaKernel_t)name;
   return cudaSuccess;
 }
@@ -129,6 +174,7 @@ cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute at
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t bytes, cudaStream_t stream)
 {
   (void)arguments, (void)stream;
+  pass_time((const char *)function);
   printf("launch %s %u,%u,%u %u,%u,%u %zu\n", (const char *)function, grid.x, grid.y, grid.z, block.x, block.y, block.z, bytes);
   return cudaSuccess;
 }

@@ -1,5 +1,5 @@
 #ifndef CF_INTERFACE
-#define CF_INTERFACE 3
+#define CF_INTERFACE 4
 
 /* What the program is to run on; cf_machine of a real device comes from <function>_machine(). */
 typedef struct cf_machine {
@@ -55,6 +55,7 @@ typedef struct cf_choice {
   long long available;
   long long cycles;   /* that launches were expected to take, all together */
   long long left_out; /* points of the regions that the parameters leave out, all launches together */
+  const char *adaptation; /* how far the search for the best version is, or why there is none; empty where none is asked for */
 } cf_choice;
 
 static inline const char *cf_strerror(int status)
@@ -82,6 +83,7 @@ static inline int cf_report(cf_choice *choice, int status, int leaf, const char 
     choice->available = available;
     choice->cycles = 0;
     choice->left_out = 0;
+    choice->adaptation = "";
   }
   return status;
 }
@@ -887,6 +889,6 @@ static inline void cf_set_speeds(cf_machine *machine, int compute_capability)
   machine->launch_cycles = speeds[row][13];
 }
 
-#elif CF_INTERFACE != 3
+#elif CF_INTERFACE != 4
 #error "headers of two incompatible versions of comprehensive are included together; generate both with one version"
 #endif

@@ -1,0 +1,110 @@
+"""What launchers try while a function runs: a plan in, the plan with versions of its kernels and candidates out.
+
+    adaptive(plan, compiler, load_device("h200"))
+
+A call runs one candidate with all its kernels, so that the candidates of a function are those of its leaf with the
+most live values; another leaf has a version where that spills nothing there, either, and an instance of a tile has
+candidates of its own: the n-th of each are tried together.  Blocks are those of the launcher's choice, with fewer
+threads where a candidate says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from comprehensive.codegen.cuda import program_unit
+from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
+from comprehensive.codegen.versions import Adaptation, Candidate, KernelKey, Version
+from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.embedding.compiled import KernelCompiler
+from comprehensive.embedding.demoted import own_passes
+from comprehensive.embedding.subjects import subjects_of
+from comprehensive.embedding.targets import Targets
+from comprehensive.machine.device import Device, device_of
+from comprehensive.occupancy_tuning.candidates import Candidates, candidates_of
+from comprehensive.occupancy_tuning.level import Level
+from comprehensive.occupancy_tuning.subject import Subject
+from comprehensive.toolchain.usage import simple_name, template_arguments
+
+
+def adaptive(plan: ProgramPlan, compiler: KernelCompiler, device: Device) -> ProgramPlan:
+    """Return the plan with candidates for each function that has some; errors as of `KernelCompiler.compile`."""
+    compiled = compiler.compile(program_unit(plan), device.arch, own_passes(plan))
+    subjects = subjects_of(plan, compiled, compiler.assembler, device)
+    return replace(plan, functions=tuple(_function(function, subjects) for function in plan.functions))
+
+
+def device_of_targets(targets: Targets | None) -> Device:
+    """Return what is known of the devices of the first architecture that kernels are embedded for.
+
+    CommandLineError (CF1103) where none are embedded, or nothing is known of the speeds of its devices.
+    """
+    arch = None if targets is None else targets.archs[0]
+    device = None if arch is None else device_of(arch)
+    if device is None or not device.speeds:
+        message = "--adapt goes with --embed ARCH" if arch is None else f"--adapt: no speeds of {arch} are known"
+        help = "embed kernels for an architecture that `comprehensive devices` lists with speeds, as in --embed sm_90"
+        raise CommandLineError((Diagnostic(Severity.ERROR, "CF1103", message, None, help=help),))
+    return device
+
+
+def _function(plan: FunctionPlan, subjects: Mapping[str, Subject]) -> FunctionPlan:
+    names = {kernel.name for region in plan.regions for kernel in region.kernels}
+    own = {symbol: subject for symbol, subject in subjects.items() if simple_name(symbol) in names}
+    found = {
+        symbol: candidates for symbol, each in own.items() if (candidates := candidates_of(each)) is not None
+    }
+    leaves = {symbol: each for symbol, each in found.items() if not template_arguments(symbol)}
+    lead = max(leaves.values(), key=lambda each: each.max_live, default=None)
+    count = max((len(each.levels) for each in found.values()), default=1)
+    if count == 1:
+        return plan
+    first = len(plan.versions)
+    versions: list[Version] = []
+    candidates = [Candidate(0)]
+    for number in range(1, count):
+        level = None if lead is None else _numbered(lead, number)
+        pipelines = dict(_pipelines(number, level, own, found))
+        threads = 0 if lead is None or level is None else level.setting.threads
+        if lead is not None and threads == lead.levels[0].setting.threads:
+            threads = 0
+        if pipelines:
+            versions.append(Version(f"candidate {number}", tuple(sorted(pipelines.items()))))
+        if pipelines or threads:
+            candidates.append(Candidate(first + len(versions) - 1 if pipelines else 0, threads))
+    along = max(_along(each) for each in found.values())
+    adaptation = Adaptation(tuple(candidates), min(along, len(candidates) - 1))
+    return replace(plan, versions=(*plan.versions, *versions), adaptation=adaptation)
+
+
+def _numbered(candidates: Candidates, number: int) -> Level | None:
+    return candidates.levels[number] if number < len(candidates.levels) else None
+
+
+def _along(candidates: Candidates) -> int:
+    """Return how many candidates behind the original are in its direction."""
+    original = candidates.levels[0].warps
+    is_up = candidates.direction == "up"
+    along = 0
+    for level in candidates.levels[1:]:
+        if (level.warps > original) != is_up:
+            break
+        along += 1
+    return along
+
+
+def _pipelines(
+    number: int, level: Level | None, subjects: Mapping[str, Subject], found: Mapping[str, Candidates]
+) -> Sequence[tuple[KernelKey, str]]:
+    """Return the passes of the kernels that are others in that candidate; ``level`` is that of the leaves."""
+    pairs: list[tuple[KernelKey, str]] = []
+    for symbol, candidates in found.items():
+        constants = template_arguments(symbol)
+        own = _numbered(candidates, number) if constants else level
+        if own is None or not own.setting.pipeline:
+            continue
+        made = subjects[symbol].made(own.setting.pipeline)
+        if made is not None and made.usage.spill_bytes <= candidates.levels[0].spill_bytes:
+            pairs.append(((simple_name(symbol), constants), own.setting.pipeline))
+    return pairs

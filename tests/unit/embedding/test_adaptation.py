@@ -1,0 +1,158 @@
+"""Launchers that look for the best version while a function runs: what is tried, what is kept, and where nothing is."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from comprehensive.codegen.plan import ProgramPlan
+from comprehensive.codegen.versions import ORIGINAL, Adaptation, Candidate, Version
+from comprehensive.embedding.compiled import KernelCompiler
+from comprehensive.embedding.embedded import embedded
+from comprehensive.embedding.targets import targets_of
+from comprehensive.generate import source_texts
+from comprehensive.toolchain.nvcc import Tool
+from tests import compiled_specs
+from tests.unit.embedding.recorded import built
+
+pytestmark = pytest.mark.toolchain
+PERSISTENT = "grid-stride{resident=1}"
+SYMBOLS = {
+    0: "matadd_leaf0",
+    1: "cf_version1_matadd_leaf0",
+    2: "cf_version2_matadd_leaf0",
+    3: "cf_version3_matadd_leaf0",
+}
+# An argument is a size, with how it is called behind it: adapt (a), not (n), without parameters (d).
+MAIN = """
+#include "matadd.h"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char **arguments)
+{
+  for (int k = 1; k < count; k++) {
+    char *how = 0;
+    const int n = (int)strtol(arguments[k], &how, 10);
+    const matadd_params params = { 16, 16, 0, 0, *how == 'a' }; // the leaf, with blocks of 256 threads
+    cf_choice why;
+    const int status = matadd_launch_explained(0, n, 0, 0, 0, *how == 'd' ? 0 : &params, 0, &why);
+    printf("said %s\\nstatus %d\\n", why.adaptation, status);
+  }
+  return 0;
+}
+"""
+
+
+def planned() -> ProgramPlan:
+    """matadd: two limits of registers along the direction, persistent blocks against it."""
+    plan = compiled_specs.compiled("matadd").plan
+    (function,) = plan.functions
+    leaves = function.kernels_of(0)
+    pipelines = ("register-cap{registers=32}", "register-cap{registers=24}", PERSISTENT)
+    versions = (ORIGINAL, *(Version.of(pipeline, leaves) for pipeline in pipelines))
+    adaptation = Adaptation((Candidate(0), Candidate(1), Candidate(2, 64), Candidate(3)), 2)
+    return replace(plan, functions=(replace(function, versions=versions, adaptation=adaptation),))
+
+
+@pytest.fixture(scope="module")
+def program(nvcc: Tool, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    plan = planned()
+    image = embedded(plan, targets_of("sm_90"), KernelCompiler.find("", None), "0")
+    return built((image, source_texts(plan)), nvcc, tmp_path_factory.mktemp("adaptation"), MAIN)
+
+
+def runs(program: Path, calls: Sequence[str], **environment: str) -> tuple[list[int], list[str]]:
+    """The versions that calls run, and what they say of the search."""
+    variables = {
+        f"RECORDER_{name.upper()}" if name != "CF_ADAPT" else name: text for name, text in environment.items()
+    }
+    done = subprocess.run([program, *calls], env=variables, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    numbers = {symbol: number for number, symbol in SYMBOLS.items()}
+    found = [numbers[line.split()[1]] for line in lines if line.startswith("launch")]
+    assert [line for line in lines if line.startswith("status")] == ["status 0"] * len(calls)
+    return found, [line.removeprefix("said ") for line in lines if line.startswith("said")]
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        # The first one along is slower: so is the one against the direction, or it is kept.
+        ("1,2,3,4", [0, 1, 3, 0, 0, 0]),
+        ("3,4,9,2.5", [0, 1, 3, 3, 3, 3]),
+        # One along is better, the next one is not; the original is not short, and not tried again.
+        ("3,2.5,2.8,1", [0, 1, 2, 1, 1, 1]),
+        ("3,2.5,2.2,1", [0, 1, 2, 2, 2, 2]),
+        # What is short is compared with the original when that is warm.
+        ("1,0.8,0.9,0.1", [0, 1, 2, 0, 1, 1]),
+    ],
+)
+def test_candidates_are_tried_until_one_is_slower(times: str, expected: list[int], program: Path) -> None:
+    found, said = runs(program, ["1000a"] * 6, times=times)
+    assert found == expected
+    assert said[0] == "looking for the best version"
+    assert said[-1] == "settled"
+
+
+def test_of_versions_that_are_as_fast_the_lowest_occupancy_is_kept(program: Path) -> None:
+    assert runs(program, ["1000a"] * 5, times="3,3.5,9,2.99")[0][-1] == 3
+    # With as many warps there is nothing to choose.
+    assert runs(program, ["1000a"] * 5, times="3,2.99,9,9")[0][-1] == 1
+
+
+def test_nothing_is_tried_while_a_graph_is_captured(program: Path) -> None:
+    found, said = runs(program, ["1000a"] * 4, captures="1")
+    assert found == [0] * 4
+    assert said == ["not looked for while a graph is captured"] * 4
+
+
+def test_launches_do_not_wait_for_times(program: Path) -> None:
+    assert runs(program, ["1000a"] * 8, times="3,2,4,5", busy="3")[0] == [0, 0, 0, 0, 1, 2, 1, 1]
+
+
+def test_a_version_that_does_not_run_here_is_left_out(program: Path) -> None:
+    found, said = runs(program, ["1000a"] * 5, times="3,1,2,1", missing=SYMBOLS[1])
+    assert found == [0, 0, 2, 2, 2]
+    assert said[1] == "looking for the best version; one does not run here"
+
+
+def test_sizes_that_change_in_every_call_run_the_original(program: Path) -> None:
+    found, said = runs(program, ["1000a", "999a", "998a", "997a", "996a", "995a"], times="3,1,1,1")
+    assert found == [0] * 6
+    assert said[-1] == "looked for at other sizes of this class"
+
+
+def test_what_is_found_at_one_size_goes_for_its_class(program: Path) -> None:
+    calls = ["1000a"] * 4 + ["999a", "500a", "500a", "1001a"]
+    assert runs(program, calls, times="3,4,4,1")[0] == [0, 1, 3, 3, 3, 0, 1, 3]
+
+
+def test_what_is_too_short_to_be_timed_runs_the_original(program: Path) -> None:
+    found, said = runs(program, ["1000a"] * 4, times="0.004,0.001,0.001,0.001")
+    assert found == [0] * 4
+    assert said[-1] == "too short to be timed"
+
+
+def test_nothing_is_tried_unless_that_is_asked_for(program: Path) -> None:
+    found, said = runs(program, ["1000n"] * 3, times="3,1,1,1")
+    assert found == [0] * 3
+    assert said == [""] * 3
+    chosen = ["1000d"] * 3
+    assert set(_said(program, chosen)) == {""}
+    assert _said(program, chosen, CF_ADAPT="1")[0] == "looking for the best version"
+
+
+def _said(program: Path, calls: Sequence[str], **environment: str) -> list[str]:
+    done = subprocess.run([program, *calls], env=environment, capture_output=True, text=True, check=True)
+    return [line.removeprefix("said ") for line in done.stdout.splitlines() if line.startswith("said")]
+
+
+def test_every_class_of_sizes_has_a_search_of_its_own(program: Path) -> None:
+    calls = [f"{1 << bits}a" for bits in range(5, 15)]
+    found, said = runs(program, calls * 5, times="3,1,2,1")
+    assert found == [0] * 10 + [1] * 10 + [2] * 10 + [1] * 20
+    assert said == ["looking for the best version"] * 30 + ["settled"] * 20
