@@ -17,6 +17,7 @@ from comprehensive.cli.explain import explain_command
 from comprehensive.cli.gen import gen_command
 from comprehensive.cli.occupancy import occupancy_command
 from comprehensive.cli.opt import opt_command
+from comprehensive.cli.patch_spills import patch_spills_command
 from comprehensive.cli.ptxas import ptxas_command
 from comprehensive.cli.sass import sass_command
 from comprehensive.cli.tree import tree_command
@@ -52,6 +53,7 @@ for _command in (
     ptxas_command,
     sass_command,
     occupancy_command,
+    patch_spills_command,
     demo_command,
 ):
     cli.add_command(_command)

@@ -8,6 +8,7 @@ Positions of the bits hold from sm_75 on; they were checked against what nvdisas
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 SCOREBOARDS = 6
@@ -60,11 +61,32 @@ def control_of(word: int) -> Control:
     )
 
 
+def control_word(control: Control) -> int:
+    """Return the word that has these control bits and no others: the inverse of :func:`control_of`."""
+    return (
+        control.stall << _STALL
+        | (not control.yields) << _YIELD
+        | _number(control.write) << _WRITE
+        | _number(control.read) << _READ
+        | control.wait_mask << _WAIT
+        | control.reuse_mask << _REUSE
+    )
+
+
 def words_of(code: bytes) -> tuple[int, ...]:
     """Return the instruction words of a section of code."""
     starts = range(0, len(code) - WORD_BYTES + 1, WORD_BYTES)
     return tuple(int.from_bytes(code[start : start + WORD_BYTES], "little") for start in starts)
 
 
+def code_of_words(words: Iterable[int]) -> bytes:
+    """Return a section of code of instruction words: the inverse of :func:`words_of`."""
+    return b"".join(word.to_bytes(WORD_BYTES, "little") for word in words)
+
+
 def _scoreboard(number: int) -> int | None:
     return None if number == _NO_SCOREBOARD else number
+
+
+def _number(scoreboard: int | None) -> int:
+    return _NO_SCOREBOARD if scoreboard is None else scoreboard

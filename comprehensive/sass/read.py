@@ -12,7 +12,9 @@ three are put together by address.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from comprehensive.sass.control import OLDEST_ARCHITECTURE, WORD_BYTES, control_of, words_of
@@ -37,6 +39,25 @@ def cubin_in(path: Path) -> bytes:
     except OSError as problem:
         raise SassError(
             "CF1201", f"cannot read '{path}': {problem.strerror}", "give the path of a cubin"
+        ) from None
+
+
+def write_cubin(path: Path, cubin: bytes) -> None:
+    """Write a cubin, whole or not at all. SassError (CF1201) where it cannot be written."""
+    target = Path(os.path.realpath(path))
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        if target.exists() and not target.is_file():
+            # A device stays one; a directory is an error.
+            target.write_bytes(cubin)
+            return
+        beside.write_bytes(cubin)
+        beside.replace(target)
+    except OSError as problem:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise SassError(
+            "CF1201", f"cannot write '{path}': {problem.strerror}", "name a file in a directory that exists"
         ) from None
 
 
@@ -95,6 +116,11 @@ def read_all(cubin: bytes, cuda_path: str | None = None) -> Mapping[str, SassFun
         ) from None
 
 
+def system_shared_bytes(architecture: int) -> int:
+    """Return what the system takes of shared memory in the section of a kernel, in front of the kernel's own."""
+    return _SYSTEM_BYTES if architecture >= _SYSTEM_IN_SECTION else 0
+
+
 def _function(
     name: str, architecture: int, code: Code, printed: Sequence[Printed], ranges: Ranges
 ) -> SassFunction:
@@ -115,13 +141,12 @@ def _function(
         )
         for address, one in _without_padding(printed)
     ]
-    system = _SYSTEM_BYTES if architecture >= _SYSTEM_IN_SECTION else 0
     return SassFunction(
         name,
         architecture,
         tuple(_procedures(name, instructions, ranges)),
         code.registers,
-        max(0, code.shared_bytes - system),
+        max(0, code.shared_bytes - system_shared_bytes(architecture)),
         code.frame_bytes,
     )
 

@@ -14,16 +14,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-_SECTION = struct.Struct("<IIQQQQIIQQ")
-_SYMBOL = struct.Struct("<IBBHQQ")
-_NO_BITS = 8
-_TEXT = ".text."
+HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+SECTION = struct.Struct("<IIQQQQIIQQ")
+SYMBOL = struct.Struct("<IBBHQQ")
+NO_BITS = 8
+TEXT = ".text."
 # A record of .nv.info: its form, what it is of, and the length of what follows (of form 4 only).
-_RECORD = struct.Struct("<BBH")
-_WITH_LENGTH = 4
-_REGISTER_COUNT = 0x2F
-_FRAME_SIZE = 0x11
+RECORD = struct.Struct("<BBH")
+WITH_LENGTH = 4
+REGISTER_COUNT = 0x2F
+FRAME_SIZE = 0x11
 
 # Of the header: the machine that the code is for, and from which ABI on flags have the architecture in their second
 # byte instead of the first one (CUDA 13).
@@ -61,12 +61,21 @@ class Code:
     """Local memory of a thread: arrays, and what registers are spilled to."""
 
 
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record of what the driver has to know of a file or a kernel; ``position`` is where its value begins."""
+
+    kind: int
+    position: int
+    value: bytes
+
+
 def architecture_of(cubin: bytes) -> int:
     """Return ten times the compute capability that the code is for. CubinError for what is no cubin."""
     if cubin[:5] != b"\x7fELF\x02":
         raise CubinError(f"this is no cubin, but {_kind_of(cubin)}")
     try:
-        header: tuple[Any, ...] = _HEADER.unpack_from(cubin)
+        header: tuple[Any, ...] = HEADER.unpack_from(cubin)
     except struct.error as error:
         raise CubinError(f"this is no whole cubin: {error}") from error
     machine, flags = int(header[2]), int(header[7])
@@ -87,11 +96,11 @@ def sections(cubin: bytes) -> Mapping[str, Section]:
 def code_of(cubin: bytes) -> Mapping[str, Code]:
     """Return the code of every kernel and function, by name. CubinError for what is no cubin."""
     found = sections(cubin)
-    registers, frames = _counts(found, _REGISTER_COUNT), _counts(found, _FRAME_SIZE)
-    names = sorted(name.removeprefix(_TEXT) for name in found if name.startswith(_TEXT))
+    registers, frames = _counts(found, REGISTER_COUNT), _counts(found, FRAME_SIZE)
+    names = sorted(name.removeprefix(TEXT) for name in found if name.startswith(TEXT))
     return {
         name: Code(
-            found[_TEXT + name].content,
+            found[TEXT + name].content,
             registers.get(name, 0),
             _section(found, f".nv.constant0.{name}").content,
             _section(found, f".nv.shared.{name}").size,
@@ -102,13 +111,13 @@ def code_of(cubin: bytes) -> Mapping[str, Code]:
 
 
 def _sections(cubin: bytes) -> Iterator[Section]:
-    header: tuple[Any, ...] = _HEADER.unpack_from(cubin)
+    header: tuple[Any, ...] = HEADER.unpack_from(cubin)
     at, size, count, names = (int(header[number]) for number in (6, 11, 12, 13))
-    rows: list[tuple[int, ...]] = [_SECTION.unpack_from(cubin, at + number * size) for number in range(count)]
+    rows: list[tuple[int, ...]] = [SECTION.unpack_from(cubin, at + number * size) for number in range(count)]
     texts = _part(cubin, rows[names][4], rows[names][5])
     for name, kind, _, _, offset, length, *_ in rows:
-        content = b"" if kind == _NO_BITS else _part(cubin, offset, length)
-        yield Section(_text(texts, name), length, content)
+        content = b"" if kind == NO_BITS else _part(cubin, offset, length)
+        yield Section(text_at(texts, name), length, content)
 
 
 def _part(cubin: bytes, offset: int, length: int) -> bytes:
@@ -117,24 +126,30 @@ def _part(cubin: bytes, offset: int, length: int) -> bytes:
     return cubin[offset : offset + length]
 
 
-def _text(texts: bytes, start: int) -> str:
+def text_at(texts: bytes, start: int) -> str:
     return texts[start : texts.index(b"\0", start)].decode()
+
+
+def records(content: bytes) -> Iterator[Record]:
+    """Yield the records of a section `.nv.info`, or `.nv.info.KERNEL`."""
+    position = 0
+    while position + RECORD.size <= len(content):
+        form, kind, length = RECORD.unpack_from(content, position)
+        position += RECORD.size
+        if form == WITH_LENGTH:
+            yield Record(kind, position, content[position : position + length])
+            position += length
 
 
 def _counts(found: Mapping[str, Section], counted: int) -> Mapping[str, int]:
     """Return what records of the kind ``counted`` say of functions, by name."""
     symbols = _section(found, ".symtab").content
     texts = _section(found, ".strtab").content
-    info, position = _section(found, ".nv.info").content, 0
     counts: dict[str, int] = {}
-    while position + _RECORD.size <= len(info):
-        form, kind, length = _RECORD.unpack_from(info, position)
-        position += _RECORD.size
-        if form == _WITH_LENGTH:
-            if kind == counted:
-                symbol, count = struct.unpack_from("<II", info, position)
-                counts[_text(texts, _SYMBOL.unpack_from(symbols, symbol * _SYMBOL.size)[0])] = count
-            position += length
+    for record in records(_section(found, ".nv.info").content):
+        if record.kind == counted:
+            symbol, count = struct.unpack_from("<II", record.value)
+            counts[text_at(texts, SYMBOL.unpack_from(symbols, symbol * SYMBOL.size)[0])] = count
     return counts
 
 

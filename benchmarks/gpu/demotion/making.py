@@ -1,4 +1,4 @@
-"""Makes the variants of a kernel: the compiler's own, register caps, ptxas' spills to shared memory, demotion.
+"""Makes the variants of a kernel: the compiler's own, register caps, spills to shared memory, demotion.
 
 In: a kernel and ptxas.  Out: a :class:`Made` each, or why there is none::
 
@@ -12,7 +12,7 @@ Targets, at which spills to shared memory are tried, are the three greatest of t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import TypeAlias
@@ -29,6 +29,8 @@ from comprehensive.ptx.passes import remark
 from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.ptx.pipeline import run
 from comprehensive.ptx.printer import print_module
+from comprehensive.sass.errors import SassError
+from comprehensive.sass.spills.patch import patch_spills
 from comprehensive.toolchain.assembler import Assembler, Ptxas
 from comprehensive.toolchain.usage import MOST_REGISTERS, Usage
 
@@ -77,6 +79,18 @@ class Maker:
     def pragma(self, target: int) -> Made | str:
         """Spills of ptxas to shared memory, or why there are none."""
         return self.made("pragma", target, "", f"register-cap{{registers={target}}},shared-spills")
+
+    def patched(self, cap: Made) -> Made | str:
+        """The machine code of a cap with its spills in shared memory, or why they stay where they are."""
+        large = self.kernel.timed.large
+        try:
+            cubin, patched = patch_spills(
+                cap.cubin, self.kernel.symbol, threads=prod(large.block), shared_bytes=large.smem_bytes
+            )
+        except SassError as error:
+            return error.diagnostics[0].message
+        usage = replace(cap.usage, stack_bytes=0, spill_store_bytes=0, spill_load_bytes=0)
+        return Made("patch", cap.target, "", cap.ptx, cubin, usage, patched.dynamic_bytes)
 
     def demoted(self, target: int, strategy: str, volatile: bool) -> Made | str:
         """Demotion to shared memory, or why there is none."""
@@ -127,7 +141,10 @@ def variants_of(maker: Maker, strategies: Sequence[str] = STRATEGIES) -> Variant
         :TARGETS
     ]
     for target in targets:
-        rivals = {f"pragma {target}": maker.pragma(target)}
+        rivals = {
+            f"pragma {target}": maker.pragma(target),
+            f"patch {target}": maker.patched(made[f"cap {target}"]),
+        }
         for strategy, volatile in product(strategies, (False, True)):
             name = f"{strategy}{' volatile' if volatile else ''} {target}"
             rivals[name] = maker.demoted(target, strategy, volatile)

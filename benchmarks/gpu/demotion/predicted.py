@@ -23,7 +23,14 @@ def predictions(plan: Plan) -> str:
         ),
         SPILLS,
         markdown_table(
-            ("kernel", "target", "local", "pragma", *(f"{each}, weak, volatile" for each in STRATEGIES)),
+            (
+                "kernel",
+                "target",
+                "local",
+                "pragma",
+                "patch",
+                *(f"{each}, weak, volatile" for each in STRATEGIES),
+            ),
             (row for kernel in plan.kernels for row in _spills(kernel)),
         ),
         *missing(plan),
@@ -97,5 +104,6 @@ def _spills(kernel: Planned) -> Iterator[list[str]]:
             str(target),
             cell(f"cap {target}"),
             cell(f"pragma {target}"),
+            cell(f"patch {target}"),
             *(cell(f"{each} {target}", f"{each} volatile {target}") for each in STRATEGIES),
         ]

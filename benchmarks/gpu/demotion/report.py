@@ -30,6 +30,7 @@ def report(head: str, plan: Plan, found: Sequence[Timed], runs: int) -> str:
                     "best cap without spills",
                     "best cap with spills",
                     "best pragma",
+                    "best patch",
                     "best demotion",
                     "over the default",
                     "over the best of the others",
@@ -43,6 +44,7 @@ def report(head: str, plan: Plan, found: Sequence[Timed], runs: int) -> str:
                     "target",
                     "local",
                     "pragma",
+                    "patch",
                     *(f"{s}, weak, volatile" for s in STRATEGIES),
                     "speed-up",
                 ),
@@ -98,8 +100,8 @@ register spilling (2019). Times are medians of {runs} runs in turns after 3 warm
 a row of launches between two events, so many that the default variant takes 2 ms; registers stand in parentheses.
 Everything starts from the same PTX, in which additions and multiplications have `.rn`, so that results are the same to
 the bit; each was compared with that of the default variant before it was timed. Caps are the cliffs of the occupancy;
-targets are the three greatest of them at which ptxas spills. Spills are bytes a thread, stored and loaded. There is no
-patch of STL and LDL in the machine code in this table: the tool has none yet."""
+targets are the three greatest of them at which ptxas spills. Spills are bytes a thread, stored and loaded. A
+patch is the machine code of the cap with STS and LDS in place of STL and LDL."""
 
 
 PREDICTED = """Predictions for {device} beside times. "Predicted" is the variant that is predicted to be the fastest;
@@ -116,16 +118,16 @@ def failures(found: Sequence[Timed]) -> Iterator[str]:
 
 
 def _best(row: Row) -> list[str]:
-    classes = (row.caps(spills=False), row.caps(spills=True), row.pragmas(), row.demotions())
+    classes = (row.caps(spills=False), row.caps(spills=True), row.pragmas(), row.patches())
     demotion = row.fastest(row.demotions())
-    others = row.fastest(each for variants in classes[:3] for each in variants)
+    others = row.fastest(each for variants in classes for each in variants)
     best = row.fastest(row.ran)
     assert best is not None
     default = row.ms(row.default)
     return [
         row.kernel.name,
         f"{default:.3f} ({row.default.registers})",
-        *(_named(row, row.fastest(variants)) for variants in classes),
+        *(_named(row, row.fastest(variants)) for variants in (*classes, row.demotions())),
         "" if demotion is None else f"{default / row.ms(demotion):.2f}",
         "" if demotion is None or others is None else f"{row.ms(others) / row.ms(demotion):.2f}",
     ]
@@ -147,6 +149,7 @@ def _targets(row: Row) -> Iterator[list[str]]:
             str(target),
             cell(f"cap {target}"),
             cell(f"pragma {target}"),
+            cell(f"patch {target}"),
             *(cell(f"{each} {target}", f"{each} volatile {target}") for each in STRATEGIES),
             "" if local is None or best is None else f"{row.ms(local) / row.ms(best):.2f}",
         ]

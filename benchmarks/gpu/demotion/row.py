@@ -74,6 +74,9 @@ class Row:
     def pragmas(self) -> list[Variant]:
         return [each for each in self.ran if each.kind == "pragma"]
 
+    def patches(self) -> list[Variant]:
+        return [each for each in self.ran if each.kind == "patch"]
+
     def named(self, name: str) -> Variant | None:
         return next((each for each in self.ran if each.name == name), None)
 

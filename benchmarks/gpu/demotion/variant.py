@@ -20,7 +20,7 @@ DEFAULT = "default"
 PLAN = "variants.json"
 PRESSURE = "pressure"
 STRATEGIES = (PRESSURE, "static", "liverange", "conflicts")
-Kind: TypeAlias = Literal["default", "cap", "pragma", "demotion"]
+Kind: TypeAlias = Literal["default", "cap", "pragma", "patch", "demotion"]
 
 
 @dataclass(frozen=True)
