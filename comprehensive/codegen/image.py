@@ -25,8 +25,8 @@ class EmbeddedKernel:
     """Dynamic shared memory that is added for every warp of a block."""
     has_numbers: bool = False
     """Whether a launch says, in further arguments, which blocks run (pass ``grid-stride``)."""
-    resident: int = 0
-    """Of those so many stay on a multiprocessor at a time; 0: all that there are."""
+    resident_warps: int = 0
+    """Of those so many warps stay on a multiprocessor at a time; 0: all that there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,5 +78,5 @@ def _initialiser(kernel: EmbeddedKernel | None) -> str:
     if kernel.bytes_of_a_warp:
         members.append(f".bytes_of_a_warp = {kernel.bytes_of_a_warp}")
     if kernel.has_numbers:
-        members += [".has_numbers = true", f".resident = {kernel.resident}"]
+        members += [".has_numbers = true", f".resident_warps = {kernel.resident_warps}"]
     return f"{{ {', '.join(members)} }}"

@@ -43,7 +43,9 @@ def device_of_targets(targets: Targets | None) -> Device:
     arch = None if targets is None else targets.archs[0]
     device = None if arch is None else device_of(arch)
     if device is None or not device.speeds:
-        message = "--adapt goes with --embed ARCH" if arch is None else f"--adapt: no speeds of {arch} are known"
+        message = (
+            "--adapt goes with --embed ARCH" if arch is None else f"--adapt: no speeds of {arch} are known"
+        )
         help = "embed kernels for an architecture that `comprehensive devices` lists with speeds, as in --embed sm_90"
         raise CommandLineError((Diagnostic(Severity.ERROR, "CF1103", message, None, help=help),))
     return device
@@ -70,28 +72,22 @@ def _function(plan: FunctionPlan, subjects: Mapping[str, Subject]) -> FunctionPl
         if lead is not None and threads == lead.levels[0].setting.threads:
             threads = 0
         if pipelines:
-            versions.append(Version(f"candidate {number}", tuple(sorted(pipelines.items()))))
+            # One pipeline for all kernels is what logs and tuned rows know it by.
+            name = (
+                "candidate " + str(number)
+                if len({*pipelines.values()}) > 1
+                else next(iter(pipelines.values()))
+            )
+            versions.append(Version(name, tuple(sorted(pipelines.items()))))
         if pipelines or threads:
             candidates.append(Candidate(first + len(versions) - 1 if pipelines else 0, threads))
-    along = max(_along(each) for each in found.values())
+    along = (lead or next(iter(found.values()))).along
     adaptation = Adaptation(tuple(candidates), min(along, len(candidates) - 1))
     return replace(plan, versions=(*plan.versions, *versions), adaptation=adaptation)
 
 
 def _numbered(candidates: Candidates, number: int) -> Level | None:
     return candidates.levels[number] if number < len(candidates.levels) else None
-
-
-def _along(candidates: Candidates) -> int:
-    """Return how many candidates behind the original are in its direction."""
-    original = candidates.levels[0].warps
-    is_up = candidates.direction == "up"
-    along = 0
-    for level in candidates.levels[1:]:
-        if (level.warps > original) != is_up:
-            break
-        along += 1
-    return along
 
 
 def _pipelines(

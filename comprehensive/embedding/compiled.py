@@ -55,11 +55,11 @@ class CompiledKernels:
 
         return grid_parameters(self.remarks, symbol) > 0
 
-    def resident(self, symbol: str) -> int:
-        """How many blocks of a kernel shall be on a multiprocessor at a time; 0 for as many as there are."""
-        from comprehensive.ptx.passes.remark import resident_blocks
+    def resident_warps(self, symbol: str) -> int:
+        """How many warps of a kernel shall be on a multiprocessor at a time; 0 for as many as there are."""
+        from comprehensive.ptx.passes.remark import resident_warps
 
-        return resident_blocks(self.remarks, symbol)
+        return resident_warps(self.remarks, symbol)
 
 
 @dataclass(frozen=True, slots=True)

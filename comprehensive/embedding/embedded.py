@@ -162,5 +162,5 @@ def _kernel(symbol: str, compiled: Sequence[CompiledKernels]) -> EmbeddedKernel:
         symbol,
         max(each.bytes_of_a_warp(symbol) for each in compiled),
         bool(numbered),
-        max(each.resident(symbol) for each in compiled),
+        max(each.resident_warps(symbol) for each in compiled),
     )

@@ -11,7 +11,7 @@ fit into what is left to it at full occupancy, fewer registers bring nothing, an
   cache away: measured on an H200, padding never won where this did by up to 2.2 times.)
 
 Versions without spills come first; where a cliff spills, values in shared memory make it one of them.  Of those that
-are left the ones with the best predictions stay, and the last one is of the other direction, should the first be
+are left the ones with the best predictions stay, and the last ones are of the other direction, should the first be
 wrong.
 """
 
@@ -37,8 +37,10 @@ HOPEFUL = 1.15
 """A version that is predicted to take longer than the original by more than this factor is not tried."""
 PERSISTENT_HOPEFUL = 1.5
 """The same for persistent blocks, which gain by what is near in caches, and of that predictions know nothing."""
-_FEWER = (2, 4)
-"""Of the blocks that fit, so many times fewer stay on a multiprocessor."""
+_PARTS = (0.75, 0.5, 0.25)
+"""Of the blocks that fit, so many stay on a multiprocessor."""
+_ALONG = 2
+"""Versions with more warps, where these are the direction; the others are of the other direction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class Candidates:
     """Registers that are left to a thread at full occupancy."""
     direction: Direction
     levels: tuple[Level, ...]
+    along: int
+    """So many behind the original are in the direction."""
 
 
 def full_occupancy_registers(device: Device) -> int:
@@ -70,12 +74,14 @@ def candidates_of(subject: Subject) -> Candidates | None:
     original = originals[0]
     limited = (*originals[1:], *_limited(subject, original, direction))
     more = _ordered(original, [level for level in limited if level.warps > original.warps])
-    fewer = [level for level in limited if level.warps <= original.warps]
-    fewer = [*_ordered(original, fewer), *_persistent(subject, original)]
-    along, against = (more, fewer) if direction == "up" else (fewer, more)
-    chosen = _different(along, MOST - 1 - min(1, len(against)))
-    safe = _different([each for each in against if each not in chosen], 1)
-    return Candidates(subject.max_live, threshold, direction, (original, *chosen, *safe))
+    fewer = _ordered(original, [level for level in limited if level.warps <= original.warps])
+    persistent = list(_persistent(subject, original))
+    if direction == "up":
+        along, against = _different(more, _ALONG), _different([*persistent, *fewer], MOST - 1 - _ALONG)
+    else:
+        along = _different([*persistent, *fewer], MOST - 2)
+        against = _different([each for each in more if each not in along], 1)
+    return Candidates(subject.max_live, threshold, direction, (original, *along, *against), len(along))
 
 
 def caps_of(subject: Subject, original: Level, direction: Direction) -> tuple[int, ...]:
@@ -119,12 +125,17 @@ def _limited(subject: Subject, original: Level, direction: Direction) -> Iterato
 
 
 def _persistent(subject: Subject, original: Level) -> Iterator[Level]:
-    for factor in _FEWER:
-        if original.resident >= factor:
-            for level in subject.levels(f"grid-stride{{resident={original.resident // factor}}}")[:1]:
-                most = PERSISTENT_HOPEFUL * (original.cycles or 0.0)
-                if level.cycles is None or level.cycles <= most:
-                    yield level
+    seen = {original.resident}
+    for part in _PARTS:
+        resident = max(1, int(original.resident * part))
+        if resident in seen:
+            continue
+        seen.add(resident)
+        warps = resident * original.occupancy.warps_per_block
+        for level in subject.levels(f"grid-stride{{warps={warps}}}")[:1]:
+            most = PERSISTENT_HOPEFUL * (original.cycles or 0.0)
+            if level.cycles is None or level.cycles <= most:
+                yield level
 
 
 def _ordered(original: Level, levels: Sequence[Level]) -> list[Level]:

@@ -1,7 +1,7 @@
 """How a version of a kernel is made, and the occupancy level that it has: values that everything here is about.
 
     Setting("register-cap{registers=64}", 128)                  # at most 64 registers, blocks of 128 threads
-    Setting("grid-stride{resident=4}", 256, resident=4)         # four blocks on a multiprocessor at a time
+    Setting("grid-stride{warps=32}", 256, resident=4)           # four blocks on a multiprocessor at a time
 
 Source: Hayes et al., *Orion: A Framework for GPU Occupancy Tuning*, Middleware 2016, section 3.
 """

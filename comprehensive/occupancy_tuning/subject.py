@@ -19,7 +19,7 @@ from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.build import Build, only_kernel
 from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.passes.pipeline_text import passes_of
-from comprehensive.ptx.passes.remark import Remark, dynamic_bytes_per_warp, resident_blocks
+from comprehensive.ptx.passes.remark import Remark, dynamic_bytes_per_warp, resident_warps
 from comprehensive.ptx.pipeline import run
 from comprehensive.ptx.printer import print_module
 from comprehensive.sass.errors import SassError
@@ -41,8 +41,8 @@ class Made:
     cubin: bytes
     bytes_of_a_warp: int
     """Dynamic shared memory that the passes add for each warp of a block."""
-    resident: int | None
-    """Blocks that a launch shall have on a multiprocessor at a time; None for as many as fit."""
+    resident_warps: int | None
+    """Warps that a launch shall have on a multiprocessor at a time; None for as many as fit."""
 
 
 @dataclass(frozen=True)
@@ -109,13 +109,13 @@ class Subject:
             assembled.usage[self.symbol],
             assembled.output,
             dynamic_bytes_per_warp(remarks, self.symbol),
-            resident_blocks(remarks, self.symbol) or None,
+            resident_warps(remarks, self.symbol) or None,
         )
 
     def _levels(self, made: Made, pipeline: str) -> Iterator[Level]:
         # Of persistent blocks the time is that of the kernel as compiled, of which fewer run at once: how often the
         # loop over blocks runs is in the launch, not in the code.
-        code = made if made.resident is None else self.made("") or made
+        code = made if made.resident_warps is None else self.made("") or made
         function = self._function(code.cubin)
         for threads, launch in self.launches.items():
             added = made.bytes_of_a_warp * -(-threads // self.device.warp_threads)
@@ -129,7 +129,9 @@ class Subject:
             )
             if not held.blocks_per_sm:
                 continue
-            setting = Setting(pipeline, threads, made.resident)
+            warps = made.resident_warps
+            resident = None if warps is None else max(1, warps // held.warps_per_block)
+            setting = Setting(pipeline, threads, resident)
             usage = made.usage
             found = Level(setting, usage.registers_per_thread, usage.spill_bytes, shared, held, "")
             yield replace(

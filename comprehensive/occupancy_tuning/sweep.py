@@ -23,5 +23,6 @@ def sweep(subject: Subject) -> tuple[Level, ...]:
         found += subject.levels(f"register-cap{{registers={cap}}}")
     for original in found[:1]:
         for resident in range(original.resident - 1, 0, -1):
-            found += subject.levels(f"grid-stride{{resident={resident}}}")[:1]
+            warps = resident * original.occupancy.warps_per_block
+            found += subject.levels(f"grid-stride{{warps={warps}}}")[:1]
     return tuple(found)

@@ -22,5 +22,6 @@ class Choice(ctypes.Structure):
         ("available", ctypes.c_longlong),
         ("cycles", ctypes.c_longlong),
         ("left_out", ctypes.c_longlong),
+        ("candidate", ctypes.c_int),
         ("adaptation", ctypes.c_char_p),
     ]

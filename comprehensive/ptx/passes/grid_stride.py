@@ -30,7 +30,7 @@ from comprehensive.ptx.operands import Address, Immediate, Name, Operand, rename
 from comprehensive.ptx.passes.edits import Edits
 from comprehensive.ptx.passes.fresh import Fresh
 from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
-from comprehensive.ptx.passes.remark import GRID_PARAMETERS, RESIDENT_BLOCKS, Kind, Remark
+from comprehensive.ptx.passes.remark import GRID_PARAMETERS, RESIDENT_WARPS, Kind, Remark
 from comprehensive.ptx.special_registers import special_register
 from comprehensive.ptx.statements import Declaration, Directive, Instruction, Label, Statement
 
@@ -61,9 +61,7 @@ class GridStride(FunctionPass):
         "blocks as numbers in a loop, of which a launch names a range: --> for (b = first; b < end; ...)"
     )
 
-    resident: int = option(
-        0, "blocks on a multiprocessor at a time, as the launcher is told; 0: as many as fit"
-    )
+    warps: int = option(0, "warps on a multiprocessor at a time, as launchers are told; 0: as many as fit")
 
     @property
     def is_gated(self) -> bool:
@@ -90,7 +88,7 @@ class GridStride(FunctionPass):
             return None, (self.missed(function, None, "its blocks stay as they are: names are taken"),)
         made = _with_parameters(function.with_body(_body(analyses, module, names)), names)
         text = f"blocks are numbers in a loop, from {PARAMETERS[0]} to {PARAMETERS[1]}"
-        facts = ((GRID_PARAMETERS, len(PARAMETERS)), (RESIDENT_BLOCKS, self.resident))
+        facts = ((GRID_PARAMETERS, len(PARAMETERS)), (RESIDENT_WARPS, self.warps))
         return made, (Remark(Kind.APPLIED, self.name, function.symbol, None, text, facts),)
 
 

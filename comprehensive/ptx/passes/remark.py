@@ -18,8 +18,8 @@ DYNAMIC_BYTES_PER_WARP = "dynamic_shared_bytes_per_warp"
 GRID_PARAMETERS = "grid_parameters"
 """The fact of a kernel whose launch has to say which blocks run, in so many more arguments (pass ``grid-stride``)."""
 
-RESIDENT_BLOCKS = "blocks_per_multiprocessor"
-"""The fact of a kernel of which a launch shall have so many blocks on a multiprocessor at a time; 0: what fits."""
+RESIDENT_WARPS = "warps_per_multiprocessor"
+"""The fact of a kernel of which a launch shall have so many warps on a multiprocessor at a time; 0: what fits."""
 
 
 class Kind(Enum):
@@ -59,9 +59,9 @@ def grid_parameters(remarks: Iterable[Remark], kernel: str) -> int:
     return _sum_of(GRID_PARAMETERS, remarks, kernel)
 
 
-def resident_blocks(remarks: Iterable[Remark], kernel: str) -> int:
-    """Return how many blocks of a kernel shall be on a multiprocessor at a time; 0 for as many as fit."""
-    return _sum_of(RESIDENT_BLOCKS, remarks, kernel)
+def resident_warps(remarks: Iterable[Remark], kernel: str) -> int:
+    """Return how many warps of a kernel shall be on a multiprocessor at a time; 0 for as many as fit."""
+    return _sum_of(RESIDENT_WARPS, remarks, kernel)
 
 
 def _sum_of(fact: str, remarks: Iterable[Remark], kernel: str) -> int:

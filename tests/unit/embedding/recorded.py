@@ -21,7 +21,7 @@ MAIN = """
 #include <stdio.h>
 int main(void)
 {{
-  cf_choice why = {{ 0, 0, 0, 0, 0, 0, 0, 0 }};
+  cf_choice why = {{ 0, 0, 0, 0, 0, 0, 0, 0, 0 }};
   int status = why.status;
   {calls}
   return 0;

@@ -20,7 +20,7 @@ from tests import compiled_specs
 from tests.unit.embedding.recorded import built
 
 pytestmark = pytest.mark.toolchain
-PERSISTENT = "grid-stride{resident=1}"
+PERSISTENT = "grid-stride{warps=8}"
 SYMBOLS = {
     0: "matadd_leaf0",
     1: "cf_version1_matadd_leaf0",
@@ -40,7 +40,7 @@ int main(int count, char **arguments)
     const matadd_params params = { 16, 16, 0, 0, *how == 'a' }; // the leaf, with blocks of 256 threads
     cf_choice why;
     const int status = matadd_launch_explained(0, n, 0, 0, 0, *how == 'd' ? 0 : &params, 0, &why);
-    printf("said %s\\nstatus %d\\n", why.adaptation, status);
+    printf("said %s\\ncandidate %d\\nstatus %d\\n", why.adaptation, why.candidate, status);
   }
   return 0;
 }
@@ -75,6 +75,7 @@ def runs(program: Path, calls: Sequence[str], **environment: str) -> tuple[list[
     numbers = {symbol: number for number, symbol in SYMBOLS.items()}
     found = [numbers[line.split()[1]] for line in lines if line.startswith("launch")]
     assert [line for line in lines if line.startswith("status")] == ["status 0"] * len(calls)
+    assert [int(line.split()[1]) for line in lines if line.startswith("candidate")] == found
     return found, [line.removeprefix("said ") for line in lines if line.startswith("said")]
 
 

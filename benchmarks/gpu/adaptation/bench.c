@@ -1,0 +1,196 @@
+/* Times one generated function: `bench adapt LAUNCHES` looks for the best version while it runs, `bench sweep` times all
+   versions with blocks of several sizes. One line of JSON for each launch or version. What the function is stands in case.h. */
+#define _POSIX_C_SOURCE 200112L
+#include <cuda_runtime_api.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "case.h"
+
+typedef struct {
+  const char *name;
+  size_t bytes;
+  int below; /* numbers are below this one; 0: floats between 0.5 and 1.5 */
+  char *first, *device;
+} array;
+
+static array arrays[] = { ARRAYS };
+enum { COUNT = sizeof arrays / sizeof arrays[0] };
+
+static void must(cudaError_t error, const char *what)
+{
+  if (error == cudaSuccess) return;
+  printf("{\"failed\": \"%s: %s\"}\n", what, cudaGetErrorString(error));
+  exit(1);
+}
+
+static void fill(void)
+{
+  unsigned state = 12345;
+  for (int a = 0; a < COUNT; a++) {
+    arrays[a].first = malloc(arrays[a].bytes);
+    for (size_t k = 0; k < arrays[a].bytes / 4; k++) {
+      state = state * 1664525u + 1013904223u;
+      if (arrays[a].below) ((int *)arrays[a].first)[k] = (int)((state >> 8) % (unsigned)arrays[a].below);
+      else ((float *)arrays[a].first)[k] = 0.5f + (float)(state >> 8) / 16777216.0f;
+    }
+    must(cudaMalloc((void **)&arrays[a].device, arrays[a].bytes), "memory");
+  }
+}
+
+static void reset(void)
+{
+  for (int a = 0; a < COUNT; a++)
+    must(cudaMemcpy(arrays[a].device, arrays[a].first, arrays[a].bytes, cudaMemcpyHostToDevice), "copy");
+}
+
+#define AT(k) ((void *)arrays[k].device)
+
+static cf_choice why;
+
+static int launch(const PARAMS *params) { return LAUNCH(params); }
+
+static float timed(const PARAMS *params, int launches)
+{
+  cudaEvent_t begin, end;
+  float milliseconds = 0;
+  must(cudaEventCreate(&begin), "event");
+  must(cudaEventCreate(&end), "event");
+  must(cudaEventRecord(begin, 0), "event");
+  for (int k = 0; k < launches; k++)
+    if (launch(params) != 0) {
+      printf("{\"failed\": \"status %d: %s\"}\n", why.status, why.constraint);
+      exit(1);
+    }
+  must(cudaEventRecord(end, 0), "event");
+  must(cudaEventSynchronize(end), "launch");
+  must(cudaEventElapsedTime(&milliseconds, begin, end), "event");
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  return milliseconds / (float)launches;
+}
+
+static int ascending(const void *a, const void *b)
+{
+  const float x = *(const float *)a, y = *(const float *)b;
+  return (x > y) - (x < y);
+}
+
+static float median(const PARAMS *params)
+{
+  float samples[7];
+  const float once = timed(params, 1);
+  const int launches = once > 2 ? 1 : (int)(2 / (once + 1e-3f)) + 1;
+  for (int k = 0; k < 7; k++) samples[k] = timed(params, launches);
+  qsort(samples, 7, sizeof samples[0], ascending);
+  return samples[3];
+}
+
+/* How far all arrays are from those of the first version: the largest relative difference. */
+static char *right[COUNT];
+
+static double difference(void)
+{
+  double most = 0;
+  for (int a = 0; a < COUNT; a++) {
+    char *now = malloc(arrays[a].bytes);
+    must(cudaMemcpy(now, arrays[a].device, arrays[a].bytes, cudaMemcpyDeviceToHost), "copy");
+    if (!right[a]) {
+      right[a] = now;
+      continue;
+    }
+    for (size_t k = 0; !arrays[a].below && k < arrays[a].bytes / 4; k++) {
+      const double x = ((float *)now)[k], y = ((float *)right[a])[k], far = fabs(x - y) / (1 + fabs(y));
+      if (!(far <= most) && !(x != x && y != y)) most = far;
+    }
+    free(now);
+  }
+  return most;
+}
+
+static void sweep(void)
+{
+  static const int limits[] = { 0, 512, 256, 128, 64 };
+  cf_machine device;
+  must(MACHINE(0, &device) == 0 ? cudaSuccess : cudaErrorUnknown, "device");
+  for (int version = 0; version <= MOST_VERSION; version++) {
+    PARAMS seen[5];
+    int different = 0;
+    for (int k = 0; k < 5; k++) {
+      cf_machine limited = device;
+      PARAMS params;
+      memset(&params, 0, sizeof params);
+      if (limits[k]) limited.threads_per_block = limits[k];
+      if (CHOOSE(&limited, &params) != 0) continue;
+      SET_VERSION(params, version);
+      int known = 0;
+      for (int s = 0; s < different; s++) known = known || memcmp(&seen[s], &params, sizeof params) == 0;
+      if (known) continue;
+      seen[different++] = params;
+      reset();
+      if (launch(&params) != 0) {
+        printf("{\"version\": %d, \"limit\": %d, \"refused\": \"%s\"}\n", version, limits[k], why.constraint);
+        continue;
+      }
+      must(cudaDeviceSynchronize(), "launch");
+      const double far = difference();
+      const float milliseconds = median(&params);
+      printf("{\"version\": %d, \"limit\": %d, \"leaf\": %d, \"ms\": %.6f, \"difference\": %.3g}\n", version, limits[k], why.leaf,
+             (double)milliseconds, far);
+      fflush(stdout);
+    }
+  }
+}
+
+static double now(void)
+{
+  struct timespec at;
+  clock_gettime(CLOCK_MONOTONIC, &at);
+  return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
+}
+
+static void adapt(int launches)
+{
+  PARAMS params, plain;
+  memset(&params, 0, sizeof params);
+  reset();
+  if (CHOOSE(0, &params) != 0) {
+    printf("{\"failed\": \"no choice: %s\"}\n", why.constraint);
+    exit(1);
+  }
+  plain = params;
+  params.ADAPT = 1;
+  const double begin = now();
+  for (int k = 0; k < launches; k++) {
+    const float milliseconds = timed(&params, 1);
+    printf("{\"launch\": %d, \"candidate\": %d, \"ms\": %.6f, \"state\": \"%s\"}\n", k, why.candidate, (double)milliseconds, why.adaptation);
+  }
+  const double adapted = now() - begin;
+  const float settled = median(&params), original = median(&plain);
+  /* The host's part of a call, many of which wait in the stream. */
+  double host[2] = { 1e9, 1e9 };
+  for (int round = 0; round < 20; round++)
+    for (int k = 0; k < 2; k++) {
+      must(cudaDeviceSynchronize(), "launch");
+      const double from = now();
+      for (int each = 0; each < 50; each++) launch(k ? &params : &plain);
+      const double taken = (now() - from) / 50;
+      if (taken < host[k]) host[k] = taken;
+    }
+  must(cudaDeviceSynchronize(), "launch");
+  printf("{\"seconds\": %.6f, \"settled_ms\": %.6f, \"original_ms\": %.6f, \"candidate\": %d, \"host_us\": [%.3f, %.3f]}\n", adapted,
+         (double)settled, (double)original, why.candidate, 1e6 * host[0], 1e6 * host[1]);
+}
+
+int main(int count, char **arguments)
+{
+  if (count < 2) return 2;
+  fill();
+  if (strcmp(arguments[1], "adapt") == 0) adapt(count > 2 ? atoi(arguments[2]) : 100);
+  else sweep();
+  return 0;
+}

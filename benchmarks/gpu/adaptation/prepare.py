@@ -1,0 +1,159 @@
+"""Generates what the benchmark of adaptation times: ``python -m benchmarks.gpu.adaptation.prepare``.
+
+In: the programs of `cases.py`, nvcc.  Out: for each a directory below ``build/gpu/adaptation`` with two images: in
+``adapt`` the candidates that `gen --adapt` embeds, in ``sweep`` every version that there is; and `plan.json`, which
+says what these are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from benchmarks.gpu.adaptation.cases import CASES, HERE, Case
+from comprehensive.codegen.cuda import program_unit
+from comprehensive.codegen.interface import Interface, interface
+from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
+from comprehensive.codegen.versions import ORIGINAL, Version
+from comprehensive.driver import Compilation, Options, compile_file
+from comprehensive.embedding.adaptive import adaptive
+from comprehensive.embedding.compiled import KernelCompiler
+from comprehensive.embedding.embedded import embedded
+from comprehensive.embedding.subjects import subjects_of
+from comprehensive.embedding.targets import targets_of
+from comprehensive.generate import source_texts
+from comprehensive.loops.interpreter import c_value
+from comprehensive.machine.device import load_device
+from comprehensive.metafork.ast import Parameter
+from comprehensive.occupancy_tuning.sweep import sweep
+
+ARCH, DEVICE = "sm_90", "h200"
+OUTPUT = Path("build/gpu/adaptation")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.gpu.adaptation.prepare", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("--only", default="", help="beginnings of the names of programs, as in hotspot,cfd")
+    parser.add_argument("--jobs", type=int, default=2, help="programs that are generated at a time")
+    parser.add_argument("-o", "--output", type=Path, default=OUTPUT)
+    chosen = parser.parse_args()
+    wanted = [case for case in CASES if any(case.name.startswith(word) for word in chosen.only.split(","))]
+    with ProcessPoolExecutor(chosen.jobs) as pool:
+        for case, row in zip(wanted, pool.map(prepared, wanted, [chosen.output] * len(wanted)), strict=True):
+            print(f"{case.name}: {len(row['candidates'])} candidates, {len(row['versions'])} versions")
+    return 0
+
+
+def prepared(case: Case, output: Path) -> Mapping[str, Any]:
+    """Write the directory of a program; what its `plan.json` says."""
+    compilation = compile_file(case.path, Options(registers="estimate", arch=ARCH))
+    compiler, device = KernelCompiler.find("", None), load_device(DEVICE)
+    tried = adaptive(compilation.plan, compiler, device)
+    every = _every(compilation.plan, compiler)
+    directory = output / case.name
+    shutil.rmtree(directory, ignore_errors=True)
+    for name, plan in (("adapt", tried), ("sweep", every)):
+        _write(directory / name, case, compilation, plan, compiler)
+    (function,) = tried.functions
+    adaptation = function.adaptation
+    row = {
+        "name": case.name,
+        "candidates": []
+        if adaptation is None
+        else [
+            {
+                "pipelines": sorted({p for _, p in function.versions[c.version].pipelines}),
+                "threads": c.threads,
+            }
+            for c in adaptation.candidates
+        ],
+        "along": 0 if adaptation is None else adaptation.along,
+        "versions": [version.name for version in every.functions[0].versions],
+    }
+    (directory / "plan.json").write_text(json.dumps(row, indent=1) + "\n", encoding="utf-8")
+    return row
+
+
+def _every(plan: ProgramPlan, compiler: KernelCompiler) -> ProgramPlan:
+    """Return the plan with all versions of all kernels, by the passes that make them."""
+    device = load_device(DEVICE)
+    compiled = compiler.compile(program_unit(plan), ARCH)
+    pipelines: dict[str, None] = {}
+    for subject in subjects_of(plan, compiled, compiler.assembler, device).values():
+        pipelines |= dict.fromkeys(level.setting.pipeline for level in sweep(subject))
+    pipelines.pop("", None)
+    (function,) = plan.functions
+    kernels = (*function.kernels_of(0), *(k for tile in range(1, 40) for k in function.kernels_of(tile)))
+    versions = (ORIGINAL, *(Version.of(pipeline, kernels) for pipeline in pipelines))
+    return replace(plan, functions=(replace(function, versions=versions),))
+
+
+def _write(
+    directory: Path, case: Case, compilation: Compilation, plan: ProgramPlan, compiler: KernelCompiler
+) -> None:
+    directory.mkdir(parents=True)
+    image = embedded(plan, targets_of(ARCH), compiler, "benchmark")
+    header = f"{plan.stem}.h"
+    texts = {header: source_texts(plan)[header], "kernels.c": image.text, "case.h": _case(case, plan)}
+    for name, text in texts.items():
+        (directory / name).write_text(text, encoding="utf-8")
+    shutil.copy(HERE / "bench.c", directory)
+
+
+def _case(case: Case, plan: ProgramPlan) -> str:
+    """Return what `bench.c` has to know of a function, as macros."""
+    (function,) = plan.functions
+    host = interface(function)
+    arrays, passed = _arguments(case, function, host)
+    call = ", ".join(passed)
+    version = f"(params).{host.version} = (number)" if host.version else "(void)(number)"
+    return "\n".join(
+        [
+            f'#include "{plan.stem}.h"',
+            f"#define PARAMS {host.name}_params",
+            f"#define ARRAYS {', '.join(arrays)}",
+            f"#define LAUNCH(params) {host.name}_launch_explained(0, {call}, (params), 0, &why)",
+            f"#define CHOOSE(machine, params) {host.name}_choose((machine), {call}, 0, (params), &why)",
+            f"#define MACHINE(number, machine) {host.name}_machine((number), (machine))",
+            f"#define SET_VERSION(params, number) {version}",
+            f"#define ADAPT {host.adapt or host.members[-1].name}",
+            f"#define MOST_VERSION {len(function.versions) - 1}",
+            "",
+        ]
+    )
+
+
+def _elements(parameter: Parameter, case: Case) -> int:
+    sizes = {name: int(value) for name, value in case.scalars.items() if value == int(value)}
+    return prod(int(c_value(extent, sizes)) for extent in parameter.dims if extent is not None)
+
+
+def _arguments(case: Case, function: FunctionPlan, host: Interface) -> tuple[list[str], list[str]]:
+    """Return the arrays with their bytes, and what a launch is passed."""
+    arrays: list[str] = []
+    passed: list[str] = []
+    extents = {p.name: p for p in function.function.parameters}
+    for argument in host.arguments:
+        if argument.pointer:
+            count = case.elements.get(argument.name) or _elements(extents[argument.name], case)
+            arrays.append(
+                f'{{ "{argument.name}", {count}ULL * 4, {case.indices.get(argument.name, 0)}, 0, 0 }}'
+            )
+            passed.append(f"AT({len(arrays) - 1})")
+        else:
+            value = case.scalars[argument.name]
+            passed.append(f"({argument.type.value})({value!r})")
+    return arrays, passed
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
