@@ -112,7 +112,12 @@ def gen_command(
         from comprehensive.tuning.baked import baked
         from comprehensive.tuning.winners import read_winners
 
-        found = baked(plan, read_winners(tuned, plan.source_digest))
+        found = baked(
+            plan,
+            read_winners(tuned, plan.source_digest),
+            embeds=options.targets is not None,
+            plain=not (options.passes or options.automatic),
+        )
         plan, diagnostics = found.plan, (*diagnostics, *found.diagnostics)
         print_diagnostics(found.diagnostics)
     if adapt:

@@ -198,7 +198,16 @@ def with_tune_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 "--caps",
                 type=click.IntRange(0, 100),
                 default=None,
-                help="How many of the best leaves are tried with fewer registers.  [default: 2; cpu: 0]",
+                help="How many of the best leaves are tried with limits of registers, each a candidate with passes "
+                "register-cap{registers=N}.  [default: 2; cpu: 0]",
+            ),
+            click.option(
+                "--passes",
+                "pipelines",
+                metavar="PIPELINE",
+                multiple=True,
+                help="Also try the best candidates, leaves and tiles, with their PTX rewritten by these passes of "
+                "`opt`; repeat.",
             ),
             click.option(
                 "--limit",

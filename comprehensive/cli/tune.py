@@ -18,7 +18,7 @@ from comprehensive.cli.options import (
     with_tune_options,
 )
 from comprehensive.cli.reporting import EXIT_INPUT, compile_source, print_diagnostics, print_json, reporting
-from comprehensive.cli.values import assignments_of, domains_of, sizes_of
+from comprehensive.cli.values import assignments_of, domains_of, pipelines_of, sizes_of
 from comprehensive.diagnostics import CompileError
 
 
@@ -36,6 +36,7 @@ def tune_command(
     device: str,
     top: int,
     caps: int | None,
+    pipelines: tuple[str, ...],
     limit: float,
     reference_limit: float,
     store: Path | None,
@@ -50,6 +51,7 @@ def tune_command(
     \b
     comprehensive tune matmul.mf -D n=1024 -D n=2048 -o out/
     comprehensive tune jacobi2d.mf --sizes T=20,n=4096 --sizes T=100,n=1024 --top 40 -o out/
+    comprehensive tune gemm.mf -D m=4096 -D n=4096 -D k=4096 --passes demote-registers -o out/
     comprehensive tune matmul.mf -D n=64 --device cpu -o out/       everything but the speed of a GPU
     """
     from comprehensive.runtime.serial import SerialBuildError
@@ -65,6 +67,7 @@ def tune_command(
         device,
         top,
         caps,
+        pipelines_of(pipelines),
         limit,
         reference_limit,
         store,

@@ -32,6 +32,16 @@ def domains_of(values: tuple[str, ...]) -> dict[str, Domain]:
     return parsed
 
 
+def pipelines_of(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the pipelines that ``--passes PIPELINE`` names, each once. CommandLineError as of `passes_of`."""
+    from comprehensive.ptx.passes.pipeline_text import passes_of
+
+    pipelines = tuple(dict.fromkeys(value.strip() for value in values))
+    if not all(map(passes_of, pipelines)):
+        raise click.UsageError("--passes names no pass; without passes candidates are tried anyway")
+    return pipelines
+
+
 def symbols_of(region: str) -> tuple[str, ...]:
     """Return the one or two parameters that ``--region NAME[,NAME]`` names."""
     names = tuple(name.strip() for name in region.split(","))

@@ -277,16 +277,17 @@ def function_view(plan: FunctionPlan) -> FunctionView:
         coarse=coarse,
         candidates=len(coarse) ** len(host.program),
         neighbours=neighbours(len(host.program)),
-        tuned=tuple(_tuned(row) for row in plan.tuned),
+        tuned=tuple(_tuned(row, host) for row in plan.tuned),
         tuned_sizes=_tuned_sizes(plan, host),
     )
 
 
-def _tuned(row: TunedRow) -> TunedView:
+def _tuned(row: TunedRow, host: Interface) -> TunedView:
+    values = dict(row.parameters)
     return TunedView(
         c_string(row.device),
         ", ".join(str(value) for _, value in row.sizes),
-        ", ".join(str(value) for _, value in row.parameters) or "0",
+        ", ".join(str(values.get(member.name, 0)) for member in host.layout) or "0",
         f"{row.microseconds:.2f} us",
     )
 

@@ -11,9 +11,11 @@ version does not name is the original one there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TypeAlias
+
+from comprehensive.toolchain.usage import simple_name, template_arguments
 
 KernelKey: TypeAlias = tuple[str, tuple[int, ...]]
 """The name of a kernel, and the constants of an instance of one over tiles; no constants for a leaf."""
@@ -34,6 +36,11 @@ class Version:
     def of(pipeline: str, kernels: Iterable[KernelKey]) -> Version:
         """The version in which all these kernels go through one pipeline, by which it is called."""
         return Version(pipeline or PLAIN, tuple((kernel, pipeline) for kernel in sorted(set(kernels))))
+
+    def beside(self, changed: Collection[KernelKey]) -> Version:
+        """The version without copies of originals that go through no passes, as all but the ``changed`` ones do."""
+        kept = ((kernel, pipeline) for kernel, pipeline in self.pipelines if pipeline or kernel in changed)
+        return replace(self, pipelines=tuple(kept))
 
 
 PLAIN = "none"
@@ -59,6 +66,11 @@ class Adaptation:
 
     candidates: tuple[Candidate, ...]
     along: int
+
+
+def key_of(symbol: str) -> KernelKey:
+    """The kernel of a symbol."""
+    return simple_name(symbol), template_arguments(symbol)
 
 
 def version_symbol(number: int, original: str) -> str:

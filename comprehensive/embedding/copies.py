@@ -11,15 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from comprehensive.codegen.versions import KernelKey
+from comprehensive.codegen.versions import KernelKey, key_of
 from comprehensive.diagnostics import SourceFile
 from comprehensive.ptx.module import Module, parse
-from comprehensive.toolchain.usage import simple_name, template_arguments
 
 
 def kernels_of(text: str) -> Mapping[KernelKey, str]:
     """The symbols of the kernels of a module, by name and constants. CompileError for what is no PTX."""
-    return {(simple_name(symbol), template_arguments(symbol)): symbol for symbol in _parsed(text).kernels}
+    return {key_of(symbol): symbol for symbol in _parsed(text).kernels}
 
 
 def copies(text: str, originals: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ from comprehensive.codegen.cuda import program_unit
 from comprehensive.codegen.host import image_text
 from comprehensive.codegen.image import EmbeddedKernel, Image
 from comprehensive.codegen.plan import ProgramPlan
-from comprehensive.codegen.versions import ORIGINAL, KernelKey, Version, version_symbol
+from comprehensive.codegen.versions import ORIGINAL, KernelKey, Version, key_of, version_symbol
 from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
 from comprehensive.embedding.automatic import Choice, choices, launches_of
 from comprehensive.embedding.compiled import CompiledKernels, KernelCompiler
@@ -89,17 +89,35 @@ def embedded(
     With ``automatic`` each kernel has the passes that are predicted to pay for it. Nothing is embedded that does not
     assemble.
     """
-    made = tuple(compiled_with(plan, compiler, arch, automatic=automatic) for arch in targets.archs)
-    compiled = tuple(each for each, _ in made)
+    chosen = tuple(_choices(plan, compiler, arch) for arch in targets.archs) if automatic else ()
+    versions = versions_of(plan)
+    if not compiler.passes:
+        changed = {key_of(symbol) for each in chosen for symbol, choice in each.items() if choice.pipeline}
+        versions = tuple(version.beside(changed) for version in versions)
+    compiled = tuple(
+        _compiled(plan, compiler, arch, choice, versions=versions)
+        for arch, choice in zip(targets.archs, chosen or repeat({}), strict=False)
+    )
+    name, text = image_of(plan, targets, compiled, version, cuda_path)
+    passes = AUTO if automatic else compiler.passes
+    return Embedded(name, text, targets, passes, compiled, chosen)
+
+
+def image_of(
+    plan: ProgramPlan,
+    targets: Targets,
+    compiled: Sequence[CompiledKernels],
+    version: str,
+    cuda_path: str | None = None,
+) -> tuple[str, str]:
+    """The name and the text of the C source, of kernels as they are compiled for each architecture of the targets."""
     parts = [Part("elf", each.arch, each.cubin) for each in compiled]
     if targets.has_ptx:
         # A null at its end, as the driver expects of PTX.
         parts.append(Part("ptx", compiled[-1].arch, compiled[-1].ptx.encode() + b"\0"))
     name = f"{plan.stem}_embedded.c"
     image = Image(name, str(targets), pack(parts, cuda_path), _kernels(plan, compiled))
-    passes = AUTO if automatic else compiler.passes
-    chosen = tuple(each for _, each in made) if automatic else ()
-    return Embedded(name, image_text(plan, image, version), targets, passes, compiled, chosen)
+    return name, image_text(plan, image, version)
 
 
 def compiled_with(
@@ -111,16 +129,28 @@ def compiled_with(
     checks: Sequence[Check] = (),
 ) -> tuple[CompiledKernels, Mapping[str, Choice]]:
     """The kernels of a program for an architecture, and what was chosen for them; ``checks`` run behind each pass."""
-    unit, own, versions = program_unit(plan), own_passes(plan), versions_of(plan)
-    if not automatic:
-        return compiler.compile(unit, arch, own, checks, versions), {}
+    chosen: Mapping[str, Choice] = _choices(plan, compiler, arch) if automatic else {}
+    return _compiled(plan, compiler, arch, chosen, checks), chosen
+
+
+def _compiled(
+    plan: ProgramPlan,
+    compiler: KernelCompiler,
+    arch: str,
+    chosen: Mapping[str, Choice],
+    checks: Sequence[Check] = (),
+    versions: Sequence[Version] = (),
+) -> CompiledKernels:
+    taken = {symbol: choice.pipeline for symbol, choice in chosen.items() if choice.pipeline}
+    return compiler.compile(program_unit(plan), arch, {**own_passes(plan), **taken}, checks, versions)
+
+
+def _choices(plan: ProgramPlan, compiler: KernelCompiler, arch: str) -> Mapping[str, Choice]:
+    """The passes that are predicted to pay, for each kernel that has none of its own."""
+    unit, own = program_unit(plan), own_passes(plan)
     plain = compiler.compile(unit, arch, own)
     launches = {s: launch for s, launch in launches_of(plan, plain.usages).items() if s not in own}
-    chosen = choices(compiler, unit, plain, launches)
-    taken = {symbol: choice.pipeline for symbol, choice in chosen.items() if choice.pipeline}
-    if not (taken or checks or len(versions) > 1):
-        return plain, chosen
-    return compiler.compile(unit, arch, {**own, **taken}, checks, versions), chosen
+    return choices(compiler, unit, plain, launches)
 
 
 def versions_of(plan: ProgramPlan) -> tuple[Version, ...]:

@@ -1,10 +1,11 @@
 """What may be tried: a function at given sizes in, the parameters that its launcher may be called with out.
 
-    Candidate("matmul", (("n", 1024),), (("B0", 16), ("ub1", 16), ("s", 2), ("tile", 0)), register_cap=None)
+    Candidate("matmul", (("n", 1024),), (("B0", 16), ("ub1", 16), ("s", 2), ("tile", 0)), pipeline="")
 
 First every register and time tile, then leaves with the blocks that their systems admit, those of about 256 threads
 first: the rule of the header for callers without parameters.  Whoever has a better order gives it to
-:func:`comprehensive.tuning.tune.tune`; the first ones are measured.  Leaves can be compiled with fewer registers, too.
+:func:`comprehensive.tuning.tune.tune`; the first ones are measured.  Kernels can go through passes over
+their PTX, too.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import c_value, holds_preconditions
 from comprehensive.machine.device import Device
 from comprehensive.machine.occupancy import register_cliffs
+from comprehensive.ptx.build import LEAST_REGISTERS
 from comprehensive.soundness.sampling import all_scalars
 
 LARGEST_BLOCK = 1024
@@ -31,7 +33,6 @@ USUAL_THREADS = 256
 LEAST_THREADS = 32
 CAP_STEP = 8
 """ptxas gives registers to threads in steps of so many."""
-LEAST_CAP = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +45,24 @@ class Candidate:
     function: str
     sizes: tuple[tuple[str, int], ...]
     parameters: tuple[tuple[str, int], ...]
-    register_cap: int | None = None
-    """Registers a thread that the leaves are compiled with."""
+    pipeline: str = ""
+    """The passes over their PTX, as for ``opt``, that the kernels that it asks for are compiled through."""
 
     @property
     def key(self) -> str:
         """Text that is the same for the same candidate; its order decides between equals."""
-        return json.dumps([dict(self.parameters), self.register_cap])
+        return json.dumps([dict(self.parameters), self.pipeline])
 
     @property
     def shown(self) -> str:
-        """The parameters for people: ``B0 = 16, s = 2, tile = 0``."""
-        cap = () if self.register_cap is None else (f"at most {self.register_cap} registers",)
-        return ", ".join([*(f"{name} = {value}" for name, value in self.parameters), *cap]) or "no parameters"
+        """The parameters and passes for people: ``B0 = 16, s = 2, tile = 0, passes dce``."""
+        return shown(self.parameters, self.pipeline)
+
+
+def shown(parameters: Sequence[tuple[str, int]], pipeline: str) -> str:
+    """Parameters and passes for people."""
+    words = [f"{name} = {value}" for name, value in parameters] or ["no parameters"]
+    return ", ".join([*words, *([f"passes {pipeline}"] if pipeline else [])])
 
 
 Order: TypeAlias = Callable[[Sequence[Candidate]], Sequence[Candidate]]
@@ -82,7 +88,7 @@ def candidates(
     domains: Mapping[str, Sequence[int]],
     device: Device,
 ) -> tuple[Candidate, ...]:
-    """Return the candidates in the order of the plain rule, without caps on registers.
+    """Return the candidates in the order of the plain rule, without passes.
 
     Where the caller's ``domains`` name every program parameter, all of them are there, whether a leaf admits them or
     not: the launcher says why it refuses.
@@ -113,7 +119,7 @@ def tile_of(plan: FunctionPlan, candidate: Candidate) -> int:
 
 
 def capped(plan: FunctionPlan, candidate: Candidate, device: Device) -> tuple[Candidate, ...]:
-    """A candidate of leaves with fewer registers a thread: at the cliffs of occupancy and a step to either side.
+    """A candidate of leaves with limits of registers a thread: at the cliffs of occupancy and a step to either side.
 
     A cap also changes what ptxas schedules, so that caps may pay where there is no cliff between them and no spill.
     """
@@ -126,7 +132,9 @@ def capped(plan: FunctionPlan, candidate: Candidate, device: Device) -> tuple[Ca
             caps |= {cliff - CAP_STEP, cliff, cliff + CAP_STEP}
     most = device.max_registers_per_thread
     return tuple(
-        replace(candidate, register_cap=cap) for cap in sorted(caps, reverse=True) if LEAST_CAP <= cap <= most
+        replace(candidate, pipeline=f"register-cap{{registers={cap}}}")
+        for cap in sorted(caps, reverse=True)
+        if LEAST_REGISTERS <= cap <= most
     )
 
 

@@ -6,7 +6,7 @@ In: a session, a plan and sizes.  Out: :class:`Tuned`, the results of all chosen
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,11 +14,12 @@ from typing import Any
 
 from comprehensive.codegen.interface import interface
 from comprehensive.codegen.plan import FunctionPlan
-from comprehensive.toolchain.shared_objects import Library
+from comprehensive.codegen.versions import KernelKey
 from comprehensive.tuning import measuring
-from comprehensive.tuning.candidates import Candidate, candidates, capped, points, tile_of
+from comprehensive.tuning.candidates import Candidate, Order, candidates, capped, points, tile_of
 from comprehensive.tuning.expected import Expected, Unknown, expected, reference_of, same_meaning
 from comprehensive.tuning.expected_order import by_expected_cost
+from comprehensive.tuning.libraries import Ready, Unusable
 from comprehensive.tuning.pools import Lost, answers
 from comprehensive.tuning.problems import Problem, problem, scaled_names
 from comprehensive.tuning.session import Session
@@ -62,20 +63,30 @@ class Case:
             place.unlink(missing_ok=True)
 
     def tune(self) -> Tuned:
-        """Measure candidates as the program is, then the best leaves with fewer registers."""
+        """Measure candidates as the program is, then the best ones through passes."""
         device = self._session.target.limits
         every = candidates(self._plan, self._sizes, self._problem.baseline, self._choices.domains, device)
         order = self._choices.order or by_expected_cost(self._plan, device)
         chosen = tuple(order(every)[: self._choices.top])
         self._tell(f"{len(chosen)} of {len(every)} candidates")
         self._measure(chosen)
-        leaves = [c for c in chosen if tile_of(self._plan, c) == 0 and self._time_us(c) is not None]
-        best = sorted(leaves, key=lambda c: (self._time_us(c), c.key))[: self._choices.capped_leaves]
-        fewer = tuple(cap for leaf in best for cap in order(capped(self._plan, leaf, device)))
-        self._measure(fewer)
-        results = tuple(self._known[c.key] for c in (*chosen, *fewer) if c.key in self._known)
+        through = self._through_passes(chosen, order)
+        self._measure(through)
+        results = tuple(self._known[c.key] for c in (*chosen, *through) if c.key in self._known)
         name, sizes = self._plan.function.name, tuple(self._sizes.items())
         return Tuned(self._session.subject, name, sizes, results, self._measured)
+
+    def _through_passes(self, chosen: Sequence[Candidate], order: Order) -> tuple[Candidate, ...]:
+        """The best leaves with fewer registers, and the best candidates with each pipeline that is asked for."""
+        if not self._session.target.on_gpu:
+            return ()  # nothing else has PTX
+        choices, device = self._choices, self._session.target.limits
+        timed = [c for c in chosen if self._time_us(c) is not None]
+        best = sorted(timed, key=lambda c: (self._time_us(c), c.key))
+        leaves = [c for c in best if tile_of(self._plan, c) == 0][: choices.capped_leaves]
+        fewer = [cap for leaf in leaves for cap in order(capped(self._plan, leaf, device))]
+        asked = [replace(c, pipeline=p) for p in choices.pipelines for c in best[: choices.passed]]
+        return tuple(dict.fromkeys((*fewer, *asked)))
 
     def _problem_at(self, sizes: Mapping[str, int], point: Mapping[str, int] | None = None) -> Problem:
         """Return the problem at these sizes, with the baseline or with other program parameters."""
@@ -133,37 +144,33 @@ class Case:
             )
         return self._expected
 
-    def _compiled(self, missing: Iterable[Candidate]) -> list[tuple[Candidate, Library]]:
-        """Return the candidates whose library could be compiled, and record what becomes of the others."""
-        caps = tuple(dict.fromkeys(candidate.register_cap for candidate in missing))
-        self._tell(f"compiling {len(caps)} librar{'y' if len(caps) == 1 else 'ies'}")
-        libraries = self._session.libraries(caps)
-        ready: list[tuple[Candidate, Library]] = []
+    def _compiled(self, missing: Sequence[Candidate]) -> list[tuple[Candidate, Ready]]:
+        """Return the candidates whose kernels could be compiled, and record what becomes of the others."""
+        kernels: dict[str, tuple[KernelKey, ...]] = {}
         for candidate in missing:
-            library = libraries[candidate.register_cap]
-            if isinstance(library, Lost):
-                self._record(Result(candidate, "lost", library.reason))
-            elif library.path is None:
-                self._record(Result(candidate, "compile-error", library.errors))
+            own = self._plan.kernels_of(tile_of(self._plan, candidate))
+            kernels[candidate.pipeline] = (*kernels.get(candidate.pipeline, ()), *own)
+        self._tell(f"compiling for {len(kernels)} pipelines" if any(kernels) else "compiling")
+        found = self._session.libraries(self._plan.function.name, kernels)
+        ready: list[tuple[Candidate, Ready]] = []
+        for candidate in missing:
+            library = found[candidate.pipeline]
+            if isinstance(library, Unusable):
+                self._record(Result(candidate, library.status, library.reason))
             else:
                 ready.append((candidate, library))
         return ready
 
-    def _spills(self, candidate: Candidate, library: Library) -> bool:
+    def _spills(self, candidate: Candidate, library: Ready) -> bool:
         """Return whether leaves that were given fewer registers spill: those come last."""
-        used = [library.usage(leaf.kernel.name) for region in self._plan.regions for leaf in region.leaves]
-        return candidate.register_cap is not None and any(u is not None and u.spill_store_bytes for u in used)
+        names = [leaf.kernel.name for region in self._plan.regions for leaf in region.leaves]
+        used = [library.usage(name, candidate.pipeline) for name in names]
+        return bool(candidate.pipeline) and any(u is not None and u.spill_store_bytes for u in used)
 
-    def _job(self, candidate: Candidate, library: Library, right: Expected) -> measuring.Job:
+    def _job(self, candidate: Candidate, library: Ready, right: Expected) -> measuring.Job:
         session, limits = self._session, self._choices.limits
         host = interface(self._plan)
-        chosen = dict(candidate.parameters)
-        partner = dict(self._problem.baseline)
-        # Libraries with a cap have leaves alone, and no member that names a tile.
-        if host.tile is not None and candidate.register_cap is None:
-            partner[host.tile] = -1
-        elif host.tile is not None:
-            del chosen[host.tile]
+        partner = dict(self._problem.baseline) | ({} if host.tile is None else {host.tile: -1})
         best = [
             time_us for time_us in map(self._time_us, (r.candidate for r in self._known.values())) if time_us
         ]
@@ -176,13 +183,16 @@ class Case:
             "device": [session.target.name, session.target.compute_capability],
             "problem": str(right.problem),
             "smaller": None if right.smaller is None else str(right.smaller),
-            "parameters": list(chosen.values()),
-            "partner": list(partner.values()),
+            "parameters": [
+                *(value for _, value in candidate.parameters),
+                *library.numbers(candidate.pipeline),
+            ],
+            "partner": [*partner.values(), *library.numbers("")],
             "hopeless_us": HOPELESS * min(best) if best else None,
         }
 
     def _result(
-        self, candidate: Candidate, library: Library, answer: measuring.Answer | Lost, right: Expected
+        self, candidate: Candidate, library: Ready, answer: measuring.Answer | Lost, right: Expected
     ) -> Result:
         """Return the result that an answer means."""
         if isinstance(answer, Lost):
@@ -206,12 +216,13 @@ class Case:
             **self._usage(candidate, library, leaf),
         )
 
-    def _usage(self, candidate: Candidate, library: Library, leaf: int | None) -> dict[str, Any]:
+    def _usage(self, candidate: Candidate, library: Ready, leaf: int | None) -> dict[str, Any]:
         """Return the resources of the kernel of a leaf; of several regions, the most that one of them takes."""
         if tile_of(self._plan, candidate) != 0 or leaf is None:
             return {}
         kernels = [each.kernel.name for r in self._plan.regions for each in r.leaves if each.index == leaf]
-        used = [usage for name in kernels if (usage := library.usage(name)) is not None]
+        found = (library.usage(name, candidate.pipeline) for name in kernels)
+        used = [usage for usage in found if usage is not None]
         if not used:
             return {}
         return {

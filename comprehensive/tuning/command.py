@@ -37,6 +37,7 @@ class Asked:
     device: str
     top: int
     caps: int | None
+    pipelines: tuple[str, ...]
     limit: float
     reference_limit: float
     store: Path | None
@@ -99,10 +100,12 @@ def run(compilation: Compilation, options: Options, asked: Asked, tell: Callable
             diagnostics = read.diagnostics
         if wanted is not None:
             with _devices(asked) as (targets, pool):
-                caps = CAPPED_LEAVES if any(target.on_gpu for target in targets) else 0
+                if (asked.caps or asked.pipelines) and not any(target.on_gpu for target in targets):
+                    raise _no_ptx(asked.device)
                 choices = Choices(
                     top=asked.top,
-                    capped_leaves=caps if asked.caps is None else asked.caps,
+                    capped_leaves=CAPPED_LEAVES if asked.caps is None else asked.caps,
+                    pipelines=asked.pipelines,
                     domains=wanted.domains,
                     scalars=wanted.scalars,
                     limits=Limits(candidate_s=asked.limit, reference_s=asked.reference_limit),
@@ -141,6 +144,12 @@ def _devices(asked: Asked) -> Generator[tuple[tuple[Target, ...], Pool | None]]:
         return
     with cluster(asked.scheduler) as found:
         yield found.targets(asked.device), found.pool
+
+
+def _no_ptx(device: str) -> CommandLineError:
+    message = f"the device {device} runs no PTX: there are no candidates with passes"
+    help = "leave --passes and --caps out, or tune on a GPU"
+    return CommandLineError((Diagnostic(Severity.ERROR, "CF0918", message, None, help=help),))
 
 
 def _text_of(log: Path) -> SourceFile:

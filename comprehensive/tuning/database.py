@@ -13,7 +13,7 @@ from pathlib import Path
 
 from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
 
-VERSION = 1
+VERSION = 2
 """The version of the tables below."""
 APPLICATION = 0x43465455
 """The number in the head of the file that tells our database from another program's: CFTU."""
@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS results (
   sizes TEXT NOT NULL,
   candidate TEXT NOT NULL,
   parameters TEXT NOT NULL,
-  register_cap INTEGER,
+  pipeline TEXT NOT NULL,
   status TEXT NOT NULL,
   reason TEXT NOT NULL,
   verified TEXT NOT NULL,
@@ -59,10 +59,11 @@ CREATE TABLE IF NOT EXISTS observations (
   sizes TEXT NOT NULL,
   parameters TEXT NOT NULL,
   leaf INTEGER NOT NULL,
+  pipeline TEXT NOT NULL,
   microseconds REAL NOT NULL,
   log TEXT NOT NULL,
   occurrence INTEGER NOT NULL,
-  UNIQUE (source, function, device, sizes, parameters, leaf, microseconds, log, occurrence)
+  UNIQUE (source, function, device, sizes, parameters, leaf, pipeline, microseconds, log, occurrence)
 );
 """
 

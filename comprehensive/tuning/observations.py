@@ -5,7 +5,8 @@ A line has six fields with semicolons between them; empty lines and those that b
     matmul; NVIDIA H200; n=1024; B0=16 ub1=16 s=2 tile=1; 4; 43.875
 
 They are the function, the device, the sizes, the members of ``<function>_params``, the leaf or tile that ran
-(``cf_choice.leaf``), and microseconds.  Names of one field stand in any order, with commas or spaces between them.
+(``cf_choice.leaf``), and microseconds; where a version of the kernel ran, a seventh field has its passes.
+Names of one field stand in any order, with commas or spaces between them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 
 from comprehensive.codegen.interface import interface
 from comprehensive.codegen.plan import ProgramPlan
+from comprehensive.codegen.versions import PLAIN
 from comprehensive.diagnostics import Diagnostic, Severity, SourceFile, Span
 from comprehensive.tuning.problems import size_names
 from comprehensive.tuning.store import Observation
@@ -67,9 +69,9 @@ def _observation(
 ) -> Observation | str:
     """Return what the line says, or what is wrong with it."""
     fields = [field.strip() for field in line.split(";")]
-    if len(fields) != len(FIELDS):
+    if len(fields) not in (len(FIELDS), len(FIELDS) + 1):
         return f"{len(fields)} fields instead of {len(FIELDS)}"
-    function, device, sizes_text, parameters_text, leaf, microseconds = fields
+    function, device, sizes_text, parameters_text, leaf, microseconds, *version = fields
     if function not in members:
         return f"the program has no function {function!r}; it has {', '.join(members)}"
     if not device:
@@ -85,7 +87,8 @@ def _observation(
         return f"the leaf is {leaf!r}, no number"
     if not _NUMBER.fullmatch(microseconds) or not 0 < float(microseconds) < math.inf:
         return f"the time is {microseconds!r}, no number of microseconds above 0"
-    return Observation(function, device, sizes, parameters, int(leaf), float(microseconds))
+    pipeline = "" if version == [PLAIN] else "".join(version)
+    return Observation(function, device, sizes, parameters, int(leaf), float(microseconds), pipeline)
 
 
 def _assignments(text: str, names: tuple[str, ...], what: str) -> tuple[tuple[str, int], ...] | str:

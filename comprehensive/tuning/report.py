@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from comprehensive.tuning.candidates import shown
 from comprehensive.tuning.case import Tuned
 from comprehensive.tuning.store import STATUSES, Result
 from comprehensive.tuning.winners import Winner
@@ -28,9 +29,9 @@ def to_text(found: Iterable[Tuned], best: Sequence[Winner]) -> str:
         if title != heading:
             heading = title
             lines.append(title)
-        shown = ", ".join(f"{name} = {value}" for name, value in each.sizes) or "no sizes"
+        sizes = ", ".join(f"{name} = {value}" for name, value in each.sizes) or "no sizes"
         winner = winner_of(each, best)
-        lines.append(f"  {shown}   {_winner(winner)}")
+        lines.append(f"  {sizes}   {_winner(winner)}")
         lines.append(f"    {_counts(each.results)}")
         lines += [f"    {line}" for line in failures(each.results)]
     return "\n".join(lines) + "\n"
@@ -45,9 +46,7 @@ def winner_of(tuned: Tuned, best: Iterable[Winner]) -> Winner | None:
 def _winner(winner: Winner | None) -> str:
     if winner is None:
         return "no candidate is right"
-    members = ", ".join(f"{name} = {value}" for name, value in winner.parameters) or "no parameters"
-    cap = "" if winner.register_cap is None else f", at most {winner.register_cap} registers"
-    return f"{winner.median_us:.2f} us  {members}{cap} (leaf {winner.leaf})"
+    return f"{winner.median_us:.2f} us  {shown(winner.parameters, winner.pipeline)} (leaf {winner.leaf})"
 
 
 def _counts(results: Sequence[Result]) -> str:
@@ -93,7 +92,7 @@ def to_json(found: Iterable[Tuned], document: dict[str, Any]) -> dict[str, Any]:
 def _candidate(result: Result) -> dict[str, Any]:
     return {
         "parameters": dict(result.candidate.parameters),
-        "register_cap": result.candidate.register_cap,
+        "pipeline": result.candidate.pipeline,
         "status": result.status,
         "reason": result.reason,
         "verified": result.verified,

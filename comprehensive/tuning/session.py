@@ -10,23 +10,26 @@ import json
 import os
 import tempfile
 import uuid
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from comprehensive import __version__
-from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
+from comprehensive.codegen.plan import ProgramPlan
+from comprehensive.codegen.versions import KernelKey
 from comprehensive.driver import Compilation, Options
+from comprehensive.embedding.compiled import KernelCompiler
+from comprehensive.toolchain.assembler import find_assembler
 from comprehensive.toolchain.find import Missing, find_tool
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool, load_tool
 from comprehensive.toolchain.process import ToolError
-from comprehensive.toolchain.shared_objects import Build, Library, cpu_command
+from comprehensive.toolchain.shared_objects import Library, cpu_command
 from comprehensive.tuning import measuring
 from comprehensive.tuning.choices import Choices
 from comprehensive.tuning.devices import Target
 from comprehensive.tuning.expected import build_serial
-from comprehensive.tuning.libraries import build_of, built, gpu_command
+from comprehensive.tuning.libraries import Ready, Unusable, build_of, built, gpu_command, ready
+from comprehensive.tuning.passed import passed
 from comprehensive.tuning.pools import Lost, Pool, answers
 from comprehensive.tuning.store import Store, Subject
 
@@ -80,6 +83,7 @@ class Session:
         self._compile_pool = compile_pool or Pool.threads(os.cpu_count() or 1)
         self._plan, self._texts = compilation.plan, texts
         self._include_flags = compilation.program.include_flags
+        self._cuda_path = options.cuda_path
         self._nvcc = _found_nvcc(options.cuda_path) if target.on_gpu else None
         compiler = find_c_compiler()
         if compiler is None:
@@ -103,31 +107,44 @@ class Session:
         leases = tempfile.gettempdir() if self.target.on_gpu else str(self.directory)
         return {"devices": list(self.target.identifiers), "leases": leases, "on_gpu": self.target.on_gpu}
 
-    def libraries(self, caps: Iterable[int | None]) -> dict[int | None, Library | Lost]:
-        """The program compiled without a cap (None), and its leaves alone with at most so many registers."""
-        return dict(answers(self._compile_pool, built, caps, self._build))
+    def libraries(
+        self, function: str, kernels: Mapping[str, Sequence[KernelKey]]
+    ) -> Mapping[str, Ready | Unusable]:
+        """Where to run the kernels of a function for each pipeline; the program as it is for the empty one."""
+        found: dict[str, Ready | Unusable] = {}
+        if "" in kernels:
+            found[""] = ready(self._built(self._plan, self._texts(self._plan), f"{self._plan.stem}.cu"))
+        through = {pipeline: keys for pipeline, keys in kernels.items() if pipeline}
+        return {**found, **(self._passed(function, through) if through else {})}
 
-    def _build(self, cap: int | None) -> Build:
-        plan = self._plan if cap is None else leaves_alone(self._plan)
+    def _passed(
+        self, function: str, kernels: Mapping[str, Sequence[KernelKey]]
+    ) -> Mapping[str, Ready | Unusable]:
+        assert self._nvcc is not None
+        compiler = KernelCompiler(self._nvcc, find_assembler(self._cuda_path))
+        try:
+            made = passed(self._plan, function, kernels, compiler, self.target.arch, self._cuda_path)
+        except ToolError as error:
+            return dict.fromkeys(kernels, Unusable("compile-error", str(error)))
+        name, text = made.image
+        header = f"{self._plan.stem}.h"
+        library = self._built(made.plan, {header: self._texts(made.plan)[header], name: text}, name)
+        usable = ready(library, made.usages, made.numbers)
+        return {**dict.fromkeys(made.numbers, usable), **made.unusable}
+
+    def _built(self, plan: ProgramPlan, texts: Mapping[str, str], source: str) -> Library | Lost:
         on_gpu = self.target.on_gpu
-        return build_of(plan, self._texts(plan), self._command(cap), self.directory, on_gpu=on_gpu)
+        job = build_of(plan, texts, source, self._command(), self.directory, on_gpu=on_gpu)
+        ((_, library),) = answers(self._compile_pool, built, [job], lambda each: each)
+        return library
 
-    def _command(self, cap: int | None) -> tuple[str, ...]:
+    def _command(self) -> tuple[str, ...]:
         if self._nvcc is not None:
-            return (*gpu_command(self._nvcc, self.target, cap), *self._include_flags)
+            return (*gpu_command(self._nvcc, self.target), *self._include_flags)
         compiler = find_cxx_compiler()
         if compiler is None:
             raise ToolError("the device cpu needs a C++ compiler\nhelp: set CXX, or install g++")
         return cpu_command(compiler, *self._include_flags)
-
-
-def leaves_alone(plan: ProgramPlan) -> ProgramPlan:
-    """The plan without tiles, whose registers are bounded as they are."""
-    return replace(plan, functions=tuple(map(_without_tiles, plan.functions)))
-
-
-def _without_tiles(function: FunctionPlan) -> FunctionPlan:
-    return replace(function, regions=tuple(replace(r, tile=None, time=None) for r in function.regions))
 
 
 def _found_nvcc(cuda_path: str | None) -> Tool:

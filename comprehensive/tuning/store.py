@@ -31,7 +31,8 @@ STATUSES = {
     "other": "the program itself means something else with these parameters",
     "unverified": "what is right could not be computed",
     "refused": "the launcher does not launch it",
-    "compile-error": "the compiler rejects it",
+    "compile-error": "a compiler rejects it, or its passes cannot be run",
+    "unchanged": "its passes change nothing",
     "crash": "the process or the device did not survive it",
     "hang": "it did not end in time",
     "lost": "the worker was lost, twice",
@@ -91,9 +92,11 @@ class Observation:
     parameters: tuple[tuple[str, int], ...]
     leaf: int
     microseconds: float
+    pipeline: str = ""
+    """The passes of the version of the kernel that ran."""
 
 
-_COLUMNS = """function, sizes, candidate, parameters, register_cap, status, reason, verified, leaf, times_us, median_us,
+_COLUMNS = """function, sizes, candidate, parameters, pipeline, status, reason, verified, leaf, times_us, median_us,
 launches, registers, spill_bytes, measured_at, measured_on"""
 
 
@@ -128,7 +131,7 @@ class Store:
             json.dumps(candidate.sizes),
             candidate.key,
             json.dumps(candidate.parameters),
-            candidate.register_cap,
+            candidate.pipeline,
             result.status,
             result.reason,
             result.verified,
@@ -194,33 +197,29 @@ class Store:
         seen: Counter[Observation] = Counter()
         for each in observations:
             seen[each] += 1
-            texts = (json.dumps(each.sizes), json.dumps(each.parameters))
-            rows.append(
-                (source, each.function, each.device, *texts, each.leaf, each.microseconds, log, seen[each])
-            )
-        columns = "source, function, device, sizes, parameters, leaf, microseconds, log, occurrence"
+            where = (source, each.function, each.device, json.dumps(each.sizes), json.dumps(each.parameters))
+            rows.append((*where, each.leaf, each.pipeline, each.microseconds, log, seen[each]))
+        columns = "source, function, device, sizes, parameters, leaf, pipeline, microseconds, log, occurrence"
         with diagnosed(self.path), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             before = self._connection.total_changes
             self._connection.executemany(
-                f"INSERT OR IGNORE INTO observations ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
+                f"INSERT OR IGNORE INTO observations ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
             )
             return self._connection.total_changes - before
 
     def observations(self, source: str) -> Iterator[Observation]:
         """All observations of a program, oldest first."""
-        query = """SELECT function, device, sizes, parameters, leaf, microseconds FROM observations
+        query = """SELECT function, device, sizes, parameters, leaf, microseconds, pipeline FROM observations
             WHERE source = ? ORDER BY id"""
         with diagnosed(self.path), closing(self._connection.execute(query, (source,))) as rows:
-            for function, device, sizes, parameters, leaf, microseconds in rows:
-                yield Observation(function, device, _pairs(sizes), _pairs(parameters), leaf, microseconds)
+            for function, device, sizes, parameters, *rest in rows:
+                yield Observation(function, device, _pairs(sizes), _pairs(parameters), *rest)
 
 
-def _result(
-    function: str, sizes: str, _: str, parameters: str, register_cap: int | None, *rest: Any
-) -> Result:
+def _result(function: str, sizes: str, _: str, parameters: str, pipeline: str, *rest: Any) -> Result:
     status, reason, verified, leaf, times_us, median_us, *others = rest
-    candidate = Candidate(function, _pairs(sizes), _pairs(parameters), register_cap)
+    candidate = Candidate(function, _pairs(sizes), _pairs(parameters), pipeline)
     return Result(candidate, status, reason, verified, leaf, tuple(json.loads(times_us)), median_us, *others)
 
 

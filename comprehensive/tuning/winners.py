@@ -17,9 +17,10 @@ from typing import Any, cast
 
 from comprehensive.codegen.emit import write_outputs
 from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
+from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.tuning.store import Observation, Result, Store, Subject
 
-SCHEMA = 1
+SCHEMA = 2
 FEWEST_OBSERVATIONS = 3
 """The fewest launches in production whose median counts instead of what was measured."""
 
@@ -34,7 +35,8 @@ class Winner:
     driver: str
     sizes: tuple[tuple[str, int], ...]
     parameters: tuple[tuple[str, int], ...]
-    register_cap: int | None
+    pipeline: str
+    """The passes that its kernels were compiled through; empty for none."""
     leaf: int
     median_us: float
     runs: int
@@ -96,9 +98,10 @@ def _as_observed(result: Result, observations: Sequence[Observation]) -> Result:
     times = [
         o.microseconds
         for o in observations
-        if o.leaf == result.leaf and (is_tile or o.parameters == result.candidate.parameters)
+        if (o.leaf, o.pipeline) == (result.leaf, result.candidate.pipeline)
+        and (is_tile or o.parameters == result.candidate.parameters)
     ]
-    if result.candidate.register_cap is not None or len(times) < FEWEST_OBSERVATIONS:
+    if len(times) < FEWEST_OBSERVATIONS:
         return result
     return replace(result, times_us=tuple(times), median_us=median(times))
 
@@ -113,7 +116,7 @@ def _winner(subject: Subject, result: Result, candidates: int) -> Winner:
         subject.driver,
         candidate.sizes,
         candidate.parameters,
-        candidate.register_cap,
+        candidate.pipeline,
         -1 if result.leaf is None else result.leaf,
         result.median_us,
         result.runs,
@@ -136,7 +139,7 @@ def document(found: Iterable[Winner], source_name: str, source: str, tool: str) 
                 "driver": w.driver,
                 "sizes": dict(w.sizes),
                 "parameters": dict(w.parameters),
-                "register_cap": w.register_cap,
+                "pipeline": w.pipeline,
                 "leaf": w.leaf,
                 "median_us": w.median_us,
                 "runs": w.runs,
@@ -187,7 +190,6 @@ def _read(document: dict[str, Any]) -> Winner:
         name: tuple((key, int(value)) for key, value in document[name].items())
         for name in ("sizes", "parameters")
     }
-    cap = document["register_cap"]
     return Winner(
         str(document["function"]),
         str(document["device"]),
@@ -195,13 +197,22 @@ def _read(document: dict[str, Any]) -> Winner:
         str(document["driver"]),
         pairs["sizes"],
         pairs["parameters"],
-        None if cap is None else int(cap),
+        _pipeline(str(document["pipeline"])),
         int(document["leaf"]),
         float(document["median_us"]),
         int(document["runs"]),
         str(document["verified"]),
         int(document["candidates"]),
     )
+
+
+def _pipeline(text: str) -> str:
+    """The text of a pipeline that this tool knows. ValueError for another one."""
+    try:
+        passes_of(text)
+    except CommandLineError as error:
+        raise ValueError(f"'{text}': {error.diagnostics[0].message}") from error
+    return text
 
 
 def _unread(path: Path, words: str) -> CommandLineError:

@@ -112,6 +112,13 @@ def test_where_no_candidate_is_right_the_exit_code_says_so(tmp_path: Path) -> No
         (("--sizes", "n=5,n=6"), ("given twice",)),
         (("-D", "n=5", "--top", "0"), ("--top",)),
         (("-D", "n=5", "--device", "tpu"), ("CF0901", "'tpu' is not known")),
+        (("-D", "n=5", "--passes", "no-such"), ("CF1022", "there is no pass 'no-such'")),
+        (("-D", "n=5", "--passes", "auto"), ("CF1022", "there is no pass 'auto'")),
+        (("-D", "n=5", "--passes", "dce", "--passes", "dce{"), ("CF1021", "this brace is not closed")),
+        (("-D", "n=5", "--passes", "register-cap{registers=300}"), ("CF1023", "24 to 255")),
+        (("-D", "n=5", "--passes", " "), ("--passes names no pass",)),
+        (("-D", "n=5", "--passes", "dce"), ("CF0918", "the device cpu runs no PTX")),
+        (("-D", "n=5", "--caps", "2"), ("CF0918", "leave --passes and --caps out")),
         (("-D", "n=5", "--device", "cpu:0"), ("CF0901",)),
     ],
 )

@@ -12,6 +12,8 @@ from click.testing import CliRunner
 
 from comprehensive.cli import cli
 from comprehensive.codegen.interface import interface
+from comprehensive.codegen.plan import ProgramPlan
+from comprehensive.codegen.versions import PLAIN
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.driver import Compilation
@@ -39,7 +41,7 @@ def winner(**changes: Any) -> Winner:
         "driver": "1",
         "sizes": (("m", 600), ("n", 600), ("k", 64)),
         "parameters": (("B0", 4), ("B1", 8), ("tile", 0)),
-        "register_cap": None,
+        "pipeline": "",
         "leaf": 0,
         "median_us": 12.5,
         "runs": 9,
@@ -50,12 +52,15 @@ def winner(**changes: Any) -> Winner:
 
 
 def library(compilation: Compilation, winners: tuple[Winner, ...], folder: Path) -> CpuLibrary:
-    found = baked(compilation.plan, winners)
-    for name, text in source_texts(found.plan).items():
+    return written(baked(compilation.plan, winners).plan, folder)
+
+
+def written(plan: ProgramPlan, folder: Path) -> CpuLibrary:
+    for name, text in source_texts(plan).items():
         (folder / name).write_text(text)
     compiler = find_cxx_compiler()
     assert compiler is not None
-    hosts = [interface(function) for function in found.plan.functions]
+    hosts = [interface(function) for function in plan.functions]
     return build(folder / "gemm.cu", folder, hosts, sanitize=False, compiler=compiler)
 
 
@@ -84,10 +89,65 @@ def test_winners_of_another_device_change_nothing(compilation: Compilation, tmp_
     assert leaf_at(built, 600, 600, 64) > 0
 
 
-def test_a_winner_with_fewer_registers_is_left_out_with_a_warning(compilation: Compilation) -> None:
-    found = baked(compilation.plan, (winner(register_cap=64),))
-    assert found.plan.functions[0].tuned == ()
+CAP, SHUFFLES = "register-cap{registers=64}", "synthesize-shuffles"
+
+
+def test_without_embedded_kernels_a_winner_with_passes_is_left_out_with_a_warning(
+    compilation: Compilation,
+) -> None:
+    found = baked(compilation.plan, (winner(pipeline=CAP),))
+    (function,) = found.plan.functions
+    assert function == compilation.plan.functions[0]
     assert [d.code for d in found.diagnostics] == ["CF0917"]
+    assert CAP in found.diagnostics[0].message
+    assert "--embed" in (found.diagnostics[0].help or "")
+
+
+def sized(m: int, tile: int, pipeline: str = "") -> Winner:
+    parameters = (("B0", 4), ("B1", 8), ("tile", tile))
+    return winner(sizes=(("m", m), ("n", 600), ("k", 64)), parameters=parameters, pipeline=pipeline)
+
+
+def test_embedded_kernels_have_a_version_for_each_pipeline_that_a_winner_asks_for(
+    compilation: Compilation,
+) -> None:
+    (before,) = compilation.plan.functions
+    winners = (sized(1, 0), sized(2, 0, CAP), sized(3, 1, CAP), sized(4, 2, SHUFFLES))
+    found = baked(compilation.plan, winners, embeds=True)
+    assert found.diagnostics == ()
+    (function,) = found.plan.functions
+    assert [version.name for version in function.versions] == ["", CAP, SHUFFLES]
+    own = [{kernel for kernel, _ in version.pipelines} for version in function.versions]
+    assert own == [set(), {*before.kernels_of(0), *before.kernels_of(1)}, {*before.kernels_of(2)}]
+    assert [dict(row.parameters)["version"] for row in function.tuned] == [0, 1, 1, 2]
+
+
+def test_winners_without_passes_have_a_version_where_all_kernels_go_through_some(
+    compilation: Compilation,
+) -> None:
+    winners = (sized(1, 0), sized(2, 0, CAP))
+    (function,) = baked(compilation.plan, winners, embeds=True, plain=False).plan.functions
+    assert [version.name for version in function.versions] == ["", PLAIN, CAP]
+    assert {pipeline for _, pipeline in function.versions[1].pipelines} == {""}
+    assert [dict(row.parameters)["version"] for row in function.tuned] == [1, 2]
+
+
+@needs_compiler
+def test_the_source_without_versions_runs_the_same_kernels_for_all_of_them(
+    compilation: Compilation, tmp_path: Path
+) -> None:
+    plan = baked(compilation.plan, (winner(pipeline=CAP),), embeds=True).plan
+    built = written(plan, tmp_path)
+    assert leaf_at(built, 600, 600, 64) == 0
+    sizes = {"m": 8, "n": 8, "k": 4}
+    data = {
+        "a": np.ones((8, 4), np.float32),
+        "b": np.ones((4, 8), np.float32),
+        "c": np.zeros((8, 8), np.float32),
+    }
+    for version, status in ((0, 0), (1, 0), (2, 2), (-1, 2)):
+        asked = {"B0": 4, "B1": 8, "tile": 0, "version": version}
+        assert built.call("gemm", {**sizes, **data}, asked).status == status
 
 
 @pytest.mark.parametrize(
@@ -97,18 +157,19 @@ def test_a_winner_with_fewer_registers_is_left_out_with_a_warning(compilation: C
         {"sizes": (("n", 48),)},
         {"parameters": (("B0", 4), ("tile", 0))},
         {"parameters": (("B0", 4), ("B1", 8), ("tile", 99))},
+        {"parameters": (("B0", 4), ("B1", 8), ("tile", -1)), "pipeline": CAP},
     ],
 )
 def test_winners_of_another_program_are_refused(compilation: Compilation, changes: dict[str, Any]) -> None:
     with pytest.raises(CommandLineError) as raised:
-        baked(compilation.plan, (winner(**changes),))
+        baked(compilation.plan, (winner(**changes),), embeds=True)
     assert [d.code for d in raised.value.diagnostics] == ["CF0916"]
 
 
 def test_gen_bakes_a_file_of_winners(compilation: Compilation, tmp_path: Path) -> None:
     w = winner()
     document = {
-        "schema": 1,
+        "schema": 2,
         "tool": "comprehensive",
         "source": {"name": "gemm.mf", "sha256": compilation.plan.source_digest},
         "winners": [

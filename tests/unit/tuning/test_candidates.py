@@ -13,6 +13,7 @@ from comprehensive.machine.device import load_device
 from comprehensive.machine.occupancy import register_cliffs
 from comprehensive.model.choice import candidates as choice_candidates
 from comprehensive.model.choice import chosen
+from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.soundness.sampling import all_scalars
 from comprehensive.tuning.candidates import admitted, candidates, capped, points, tile_of
 from comprehensive.tuning.expected_order import by_expected_cost
@@ -82,12 +83,14 @@ def test_parameters_that_a_caller_names_are_all_tried() -> None:
 def test_caps_are_at_every_cliff_and_a_step_to_either_side() -> None:
     (plan,) = compiled().plan.functions
     (leaf,) = candidates(plan, {"n": 100}, {"B": 1}, {"B": [128]}, H200)
-    caps = [c.register_cap for c in capped(plan, leaf, H200)]
-    assert caps == sorted(set(caps), key=lambda cap: -(cap or 0))
+    every = capped(plan, leaf, H200)
+    caps = [int(c.pipeline.removeprefix("register-cap{registers=").removesuffix("}")) for c in every]
+    assert caps == sorted(set(caps), reverse=True)
+    assert all(passes_of(c.pipeline) for c in every)
     cliffs = {r for r, _ in register_cliffs(H200, threads_per_block=128, shared_bytes_per_block=0)}
     assert {168, 128, 96, 80, 72, 64} <= cliffs
     assert {r + step for r in cliffs for step in (-8, 0, 8) if 24 <= r + step <= 255} == set(caps)
-    assert {c.parameters for c in capped(plan, leaf, H200)} == {leaf.parameters}
+    assert {c.parameters for c in every} == {leaf.parameters}
 
 
 @pytest.mark.parametrize("name", ["jacobi1d", "jacobi2d", "heat3d"])

@@ -13,7 +13,6 @@ from comprehensive.toolchain.nvcc import Tool
 from comprehensive.toolchain.shared_objects import build
 from comprehensive.tuning.devices import Target
 from comprehensive.tuning.libraries import build_of, gpu_command
-from comprehensive.tuning.session import leaves_alone
 from tests.unit.tuning.programs import compiled
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -22,15 +21,14 @@ H200 = Target("NVIDIA H200", "9.0", "580.1", ("0",))
 
 @pytest.mark.toolchain
 def test_nvcc_compiles_the_harness_and_says_what_leaves_take(tmp_path: Path, nvcc: Tool) -> None:
-    plan = leaves_alone(compiled().plan)
-    for cap in (None, 64):
-        job = build_of(plan, source_texts(plan), gpu_command(nvcc, H200, cap), tmp_path, on_gpu=True)
-        library = build(job)
-        assert library.path is not None, library.log
-        usage = library.usage("pairs_leaf0")
-        assert usage is not None
-        assert 0 < usage.registers_per_thread <= 64
-        assert build(job) == library, "what was compiled before is taken from the disk"
+    plan = compiled().plan
+    job = build_of(plan, source_texts(plan), "pairs.cu", gpu_command(nvcc, H200), tmp_path, on_gpu=True)
+    library = build(job)
+    assert library.path is not None, library.log
+    usage = library.usage("pairs_leaf0")
+    assert usage is not None
+    assert 0 < usage.registers_per_thread <= 64
+    assert build(job) == library, "what was compiled before is taken from the disk"
 
 
 @pytest.mark.parametrize("module", ["worker", "reference", "measuring"])

@@ -80,3 +80,24 @@ def test_what_was_observed_counts_instead_of_what_was_measured(tmp_path: Path) -
         store.observe("digest", slow[-1:], "enough")
         (best,) = winners(store, "digest")
         assert (best.parameters, best.median_us) == (SECOND, 12.0)
+
+
+def test_times_of_a_version_count_for_candidates_with_its_passes(
+    compilation: Compilation, tmp_path: Path
+) -> None:
+    line = "gemm; GPU; m=8 n=12 k=4; B0=4 B1=8 tile=0; 0; "
+    log = "".join(
+        f"{line}{end}\n" for end in ["20", "21; none", *["5; register-cap{registers=64}"] * 3, "7;;"]
+    )
+    read = read_log(SourceFile("log", log), compilation.plan)
+    assert [o.pipeline for o in read.observations] == ["", "", *["register-cap{registers=64}"] * 3]
+    assert len(read.diagnostics) == 1
+    subject = Subject("digest", "tool", "options", "GPU", "9.0", "1")
+    with Store.open(tmp_path / "tuning.sqlite") as store:
+        for pipeline, time in (("", 10.0), ("register-cap{registers=64}", 12.0)):
+            candidate = Candidate("gemm", SIZES, SECOND, pipeline)
+            store.record(subject, Result(candidate, "ok", leaf=0, times_us=(time,), median_us=time))
+        assert [w.pipeline for w in winners(store, "digest")] == [""]
+        store.observe("digest", read.observations, "log")
+        (best,) = winners(store, "digest")
+        assert (best.pipeline, best.median_us) == ("register-cap{registers=64}", 5.0)

@@ -22,14 +22,14 @@ SUBJECT = Subject("digest", "0.1.0", "{}", "NVIDIA H200", "9.0", "580.159")
 SIZES = (("n", 1024),)
 
 
-def candidate(block: int, cap: int | None = None) -> Candidate:
-    return Candidate("f", SIZES, (("B", block), ("tile", 0)), cap)
+def candidate(block: int, pipeline: str = "") -> Candidate:
+    return Candidate("f", SIZES, (("B", block), ("tile", 0)), pipeline)
 
 
-def result(block: int, median_us: float, cap: int | None = None) -> Result:
+def result(block: int, median_us: float, pipeline: str = "") -> Result:
     times = (median_us, median_us + 1, median_us - 1)
     return Result(
-        candidate(block, cap), "ok", "", "equal", 3, times, median_us, 5, 40, 0, "2026-01-01T00:00:00Z"
+        candidate(block, pipeline), "ok", "", "equal", 3, times, median_us, 5, 40, 0, "2026-01-01T00:00:00Z"
     )
 
 
@@ -54,7 +54,7 @@ def filled(path: Path, count: int = 200) -> None:
 
 def test_what_is_recorded_comes_back_in_another_process_of_the_same_file(tmp_path: Path) -> None:
     path = tmp_path / "new" / "tuning.sqlite"
-    written = [result(16, 12.5), result(32, 11.5, cap=64), Result(candidate(64), "crash", "SIGSEGV")]
+    written = [result(16, 12.5), result(32, 11.5, pipeline="dce"), Result(candidate(64), "crash", "SIGSEGV")]
     with Store.open(path) as store:
         for each in written:
             store.record(SUBJECT, each)
@@ -223,9 +223,9 @@ def test_the_tables_are_those_of_the_version() -> None:
             table: [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
             for table in ("subjects", "results", "observations")
         }
-    assert database.VERSION == 1
+    assert database.VERSION == 2
     assert {table: len(names) for table, names in columns.items()} == {
         "subjects": 7,
         "results": 18,
-        "observations": 10,
+        "observations": 11,
     }
