@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -17,7 +18,8 @@ from pathlib import Path
 from comprehensive import __version__
 from comprehensive.codegen.dispatch import MACHINE_FIELDS
 from comprehensive.codegen.interface import Argument, Interface, host_name, interface
-from comprehensive.codegen.plan import FunctionPlan, RegionPlan
+from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan
+from comprehensive.codegen.versions import ORIGINAL, Version
 from comprehensive.data import template_directory
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.embedding.compiled import KernelCompiler
@@ -68,6 +70,12 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "build" / "gpu")
     parser.add_argument("--embed", default=None, help="compile the kernels here, for these targets")
     parser.add_argument("--passes", default=AUTO, help="with --embed: passes over the kernels, as for `gen`")
+    parser.add_argument(
+        "--version",
+        action="append",
+        default=[],
+        help="with --embed: passes of a version of all kernels; repeat. Points ask for each in turn",
+    )
     arguments = parser.parse_args()
     targets = None if arguments.embed is None else targets_of(arguments.embed)
     for spec in arguments.specs:
@@ -77,22 +85,23 @@ def main() -> None:
             targets=targets,
         )
         compilation = compile_file(spec, options)
+        program_plan = with_versions(compilation.plan, arguments.version)
         directory = arguments.output / (spec.stem if targets is None else f"{spec.stem}-embedded")
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
-        for name, text in outputs(compilation).items():
+        for name, text in outputs(compilation, plan=program_plan).items():
             (directory / name).write_text(text, encoding="utf-8")
         if targets is not None:
             # As the test program is compiled: C rounds twice where a fused multiplication rounds once.
             automatic = arguments.passes == AUTO
             passes = "" if automatic or arguments.passes == "none" else arguments.passes
             compiler = replace(KernelCompiler.find(passes, None), flags=("-fmad=false",))
-            image = embedded(compilation.plan, targets, compiler, __version__, automatic=automatic)
+            image = embedded(program_plan, targets, compiler, __version__, automatic=automatic)
             (directory / image.name).write_text(image.text, encoding="utf-8")
             (directory / f"{spec.stem}.cu").unlink()
         shutil.copytree(template_directory() / "host" / "on_cpu", directory / "on_cpu")
         (directory / "serial.c").write_text(serial_unit(compilation.program, spec.stem), encoding="utf-8")
-        (plan,) = compilation.plan.functions
+        (plan,) = program_plan.functions
         lines = points(compilation, plan)
         (directory / "points.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         (directory / "main.cu").write_text(
@@ -100,6 +109,17 @@ def main() -> None:
         )
         leaves = sum(len(region.numbers) for region in plan.regions)
         print(f"{spec.stem}: {leaves} leaves and tiles, {len(lines)} points")
+
+
+def with_versions(plan: ProgramPlan, pipelines: Sequence[str]) -> ProgramPlan:
+    """The plan with a version of all kernels for each pipeline."""
+    return replace(plan, functions=tuple(_with_versions(function, pipelines) for function in plan.functions))
+
+
+def _with_versions(plan: FunctionPlan, pipelines: Sequence[str]) -> FunctionPlan:
+    tiles = {region.tile_of(number) for region in plan.regions for number in region.numbers}
+    kernels = [kernel for tile in tiles for kernel in plan.kernels_of(tile)]
+    return replace(plan, versions=(ORIGINAL, *(Version.of(pipeline, kernels) for pipeline in pipelines)))
 
 
 def points(compilation: Compilation, plan: FunctionPlan) -> list[str]:
@@ -181,7 +201,9 @@ def program(stem: str, plan: FunctionPlan, *, exact_sums: bool) -> str:
     scalars = [a for a in host.everything if not a.pointer]
     arrays = [a for a in host.everything if a.pointer]
     fields = list(MACHINE_FIELDS.values())
-    program_values = ", ".join((*(a.name for a in host.program), *(() if host.tile is None else ("tile",))))
+    versions = f"static_cast<int>(seed % {len(plan.versions)})"
+    options = [value for name, value in ((host.tile, "tile"), (host.version, versions)) if name is not None]
+    program_values = ", ".join((*(a.name for a in host.program), *options))
     device = {a.name: f"device_{a.name}" for a in arrays}
     launch = ", ".join(device.get(a.name, a.name) for a in host.arguments)
     serial = ", ".join(f"host_{a.name}.data()" if a.pointer else a.name for a in host.everything)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from click.testing import CliRunner
 from comprehensive.cli import cli
 from comprehensive.codegen.interface import interface
 from comprehensive.codegen.plan import ProgramPlan
-from comprehensive.codegen.versions import PLAIN
+from comprehensive.codegen.versions import ORIGINAL, PLAIN, Adaptation, Version
 from comprehensive.data import spec_directory
 from comprehensive.diagnostics import CommandLineError
 from comprehensive.driver import Compilation
@@ -120,6 +121,14 @@ def test_embedded_kernels_have_a_version_for_each_pipeline_that_a_winner_asks_fo
     own = [{kernel for kernel, _ in version.pipelines} for version in function.versions]
     assert own == [set(), {*before.kernels_of(0), *before.kernels_of(1)}, {*before.kernels_of(2)}]
     assert [dict(row.parameters)["version"] for row in function.tuned] == [0, 1, 1, 2]
+
+
+def test_rows_have_a_value_for_each_member_that_comes_behind_theirs(compilation: Compilation) -> None:
+    plan = baked(compilation.plan, (sized(1, 0),)).plan
+    (function,) = plan.functions
+    later = replace(function, versions=(ORIGINAL, Version.of(CAP, ())), adaptation=Adaptation((), 0))
+    header = source_texts(replace(plan, functions=(later,)))["gemm.h"]
+    assert '{ "cpu", { 1, 600, 64 }, { 4, 8, 0, 0, 0 } }' in header
 
 
 def test_winners_without_passes_have_a_version_where_all_kernels_go_through_some(
