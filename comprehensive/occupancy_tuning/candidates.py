@@ -75,13 +75,19 @@ def candidates_of(subject: Subject) -> Candidates | None:
     limited = (*originals[1:], *_limited(subject, original, direction))
     more = _ordered(original, [level for level in limited if level.warps > original.warps])
     fewer = _ordered(original, [level for level in limited if level.warps <= original.warps])
-    persistent = list(_persistent(subject, original))
+    lower = sorted([*_persistent(subject, original), *fewer], key=_rank)
     if direction == "up":
-        along, against = _different(more, _ALONG), _different([*persistent, *fewer], MOST - 1 - _ALONG)
+        along = _different(more, _ALONG)
+        against = _different(lower, MOST - 1 - len(along))
     else:
-        along = _different([*persistent, *fewer], MOST - 2)
+        along = _different(lower, MOST - 2)
         against = _different([each for each in more if each not in along], 1)
     return Candidates(subject.max_live, threshold, direction, (original, *along, *against), len(along))
+
+
+def _rank(level: Level) -> tuple[int, float, int]:
+    """Order by spills, then by what is predicted, then by what is taken of a multiprocessor."""
+    return level.spill_bytes, level.cycles or 0.0, level.registers_held
 
 
 def caps_of(subject: Subject, original: Level, direction: Direction) -> tuple[int, ...]:
@@ -145,7 +151,7 @@ def _ordered(original: Level, levels: Sequence[Level]) -> list[Level]:
     """
     kept = sorted(
         (level for level in levels if level.spill_bytes <= original.spill_bytes),
-        key=lambda level: (level.spill_bytes, level.cycles or 0.0, level.registers_held),
+        key=_rank,
     )
     most = None if original.cycles is None else original.cycles * HOPEFUL
     hopeful = [level for level in kept if most is None or (level.cycles is not None and level.cycles <= most)]

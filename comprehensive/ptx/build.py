@@ -135,8 +135,11 @@ def only_kernel(module: Module, symbol: str) -> Module:
 
 
 def with_cap(function: Function, registers: int) -> Function:
-    """Return the kernel with ``.maxnreg``, whatever it had."""
-    text = function.header
+    """Return the kernel with ``.maxnreg``, whatever it had; blocks that must fit a multiprocessor bound it no more.
+
+    ptxas 13.0 keeps to what ``.minnctapersm`` leaves, spilling, whatever ``.maxnreg`` allows beside it.
+    """
+    text = re.sub(r"\s*\.minnctapersm\s+\d+", "", function.header)
     if function.tuning("maxnreg"):
         return function.with_header(re.sub(r"\.maxnreg(\s+)\d+", rf".maxnreg\g<1>{registers}", text))
     head = text[: text.rindex("{")].rstrip()
