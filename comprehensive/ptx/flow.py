@@ -267,25 +267,28 @@ class _Scopes:
         raise self._error("CF1004", f"there is no label '{name}'", position, "see that the file is whole")
 
     def resolve(self, position: int, instruction: Instruction) -> _Unresolved:
-        operands = instruction.operands
         defines: list[int] = []
         uses: list[int] = []
         symbols: list[str] = []
         labels: list[str] = []
-        for operand, role in zip(operands, roles_of(instruction), strict=True):
-            if role in (Role.LABEL, Role.TARGETS):
+        own = self._scope.registers
+        for operand, role in zip(instruction.operands, roles_of(instruction), strict=True):
+            if role is Role.LABEL or role is Role.TARGETS:
                 labels += self._labels(operand)
                 continue
             for name in operand.names:
-                number = self._lookup(name)
+                number = own.get(name)
+                if number is None:
+                    number = self._lookup(name)
                 if number is None:
                     self._demand_symbol(name, position, operand)
                     symbols.append(name)
-                    continue
-                of_name = role_of(name, role)
-                if of_name is Role.DEF or of_name is Role.DEF_USE:
+                elif role is Role.DEF and "." not in name:
                     defines.append(number)
-                if of_name is not Role.DEF:
+                else:
+                    # Where only a part of a register is defined, the other parts are read, see role_of.
+                    if role is Role.DEF or role is Role.DEF_USE:
+                        defines.append(number)
                     uses.append(number)
         guard = None if instruction.guard is None else self._guard(instruction.guard, position)
         step = Step(position, instruction, tuple(defines), tuple(uses), guard, (), tuple(symbols))

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from math import gcd
+from typing import TypeAlias
 
 from comprehensive.ptx.analysis.accesses import Access
 from comprehensive.ptx.analysis.affine import Affine
@@ -36,6 +37,8 @@ from comprehensive.ptx.statements import Declaration
 
 _MOST_BITS_OF_NUMBER = 32
 """An address has more."""
+
+_Terms: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class Relation(Enum):
@@ -90,17 +93,9 @@ class Alias:
     def _apart(self, one: Form, one_bytes: int, other: Form, other_bytes: int, relation: Relation) -> bool:
         """Whether ``other - one`` is never between ``-other_bytes`` and ``one_bytes``, modulo 2^bits."""
         size = 1 << one.bits
-        low = high = distance = other.constant - one.constant
-        common = size
-        of_one, of_other = dict(one.terms), dict(other.terms)
-        for number in of_one | of_other:
-            symbol = self.affine.symbols[number]
-            factors = (-of_one.get(number, 0), of_other.get(number, 0))
-            # What is the same in both executions cancels; what varies are two symbols.
-            for factor in factors if self._varies(number, relation) else (sum(factors),):
-                common = gcd(common, factor)
-                ends = sorted((factor * symbol.low, factor * symbol.high))
-                low, high = low + ends[0], high + ends[1]
+        distance = other.constant - one.constant
+        common, low, high = self._spread(one, other, relation)
+        low, high = low + distance, high + distance
         # The least distance that is congruent and not below -other_bytes + 1.
         nearest = distance - (distance + other_bytes - 1) // common * common
         if nearest >= one_bytes:
@@ -111,6 +106,33 @@ class Alias:
             and high <= size - other_bytes
             and (low >= one_bytes or high <= -other_bytes)
         )
+
+    def _spread(self, one: Form, other: Form, relation: Relation) -> tuple[int, int, int]:
+        """Return what ``other - one`` is a multiple of, its least and its greatest number, without their constants."""
+        key = one.bits, one.terms, other.terms, relation
+        found = self._spreads.get(key)
+        if found is None:
+            found = self._spreads[key] = self._found_spread(one, other, relation)
+        return found
+
+    @cached_property
+    def _spreads(self) -> dict[tuple[int, _Terms, _Terms, Relation], tuple[int, int, int]]:
+        """What was found for pairs of addresses: most differ from others by constants only."""
+        return {}
+
+    def _found_spread(self, one: Form, other: Form, relation: Relation) -> tuple[int, int, int]:
+        low = high = 0
+        common = 1 << one.bits
+        of_one, of_other = dict(one.terms), dict(other.terms)
+        for number in of_one | of_other:
+            symbol = self.affine.symbols[number]
+            factors = (-of_one.get(number, 0), of_other.get(number, 0))
+            # What is the same in both executions cancels; what varies are two symbols.
+            for factor in factors if self._varies(number, relation) else (sum(factors),):
+                common = gcd(common, factor)
+                ends = sorted((factor * symbol.low, factor * symbol.high))
+                low, high = low + ends[0], high + ends[1]
+        return common, low, high
 
     def _varies(self, number: int, relation: Relation) -> bool:
         """Whether the symbol may be another number in the other execution."""
@@ -143,6 +165,8 @@ class Alias:
 
     def are_different(self, one: Form, other: Form) -> bool:
         """Whether addresses lead to different variables or arrays, whatever is added to them."""
+        if one.terms == other.terms and one.bits == other.bits:
+            return False
         a, b = self._base(one), self._base(other)
         if a is None or b is None or a == b:
             return False
@@ -160,7 +184,7 @@ class Alias:
         return self._bases[key]
 
     @cached_property
-    def _bases(self) -> dict[tuple[int, tuple[tuple[int, int], ...]], Symbol | None]:
+    def _bases(self) -> dict[tuple[int, _Terms], Symbol | None]:
         """What was found for addresses, by all but their constants."""
         return {}
 

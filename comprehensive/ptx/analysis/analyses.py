@@ -30,7 +30,7 @@ from comprehensive.ptx.analysis.dominators import (
 from comprehensive.ptx.analysis.liveness import Liveness, liveness_of
 from comprehensive.ptx.analysis.loops import Loops, loops_of
 from comprehensive.ptx.analysis.operand_values import operand_values_of
-from comprehensive.ptx.analysis.pressure import Pressure, pressure_of
+from comprehensive.ptx.analysis.pressure import Pressure, live_words_of, pressure_of
 from comprehensive.ptx.analysis.space import Space
 from comprehensive.ptx.analysis.spaces import Spaces, spaces_of, variable_spaces
 from comprehensive.ptx.analysis.ssa import Ssa, ssa_of
@@ -138,6 +138,10 @@ class Analyses:
             ("alias", self._vouched, self.assume_noalias, frozenset(texts.items())),
             lambda: Alias(self.affine, self.loops, self.spaces, texts, self.assume_noalias),
         )
+
+    @cached_property
+    def live_words(self) -> tuple[int, ...]:
+        return self._once("live_words", lambda: live_words_of(self.liveness))
 
     @cached_property
     def pressure(self) -> Pressure:

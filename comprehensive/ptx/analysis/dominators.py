@@ -13,7 +13,7 @@ Blocks from which no way leads out (infinite loops) are given one: from a block 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -69,6 +69,13 @@ class Tree:
         """Whether every way between the root and ``below`` passes ``above``; each does itself."""
         enter, leave = self._spans
         return enter[above] != UNREACHED and enter[above] <= enter[below] < leave[above]
+
+    def above(self, node: int) -> Iterator[int]:
+        """Yield a node that is reached, and what dominates it, up to the root."""
+        yield node
+        while node != self.root:
+            node = self.parent[node]
+            yield node
 
     def common(self, one: int, other: int) -> int:
         """The nearest node that dominates both."""

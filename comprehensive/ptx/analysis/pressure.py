@@ -2,8 +2,9 @@
 
 In: liveness, and what is known of values.  Out: a :class:`Pressure`, words before every step::
 
+    live_words_of(live)[7]   # ML0 before step 7: that takes no more than liveness
     pressure = pressure_of(live, ssa, variance)
-    pressure.words[7]        # ML0 before step 7
+    pressure.words[7]        # the same
     pressure.ml0, pressure.ml1, pressure.ml2        # the greatest: 72, 70, 68
 
 ML0 counts all that is live: 64 bits are two words, predicates none (they have their own).  ML1 leaves out what ptxas
@@ -20,6 +21,10 @@ from dataclasses import dataclass
 from comprehensive.ptx.analysis.liveness import Liveness
 from comprehensive.ptx.analysis.ssa import NONE, Ssa
 from comprehensive.ptx.analysis.variance import Level, Variance
+
+# Bits for each of several sums in one number: so many words are never live.
+_PART = 40
+_LOWEST = (1 << _PART) - 1
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,16 @@ class Pressure:
         return max(self.variant, default=0)
 
 
+def live_words_of(live: Liveness) -> tuple[int, ...]:
+    """Return the words of 32 bits that are live before every step (ML0).
+
+    >>> live_words_of(live)[7]    # doctest: +SKIP
+    72
+    """
+    (words,) = _counts(live, [(register.words,) for register in live.cfg.flow.registers], 1)
+    return words
+
+
 def pressure_of(live: Liveness, ssa: Ssa, variance: Variance) -> Pressure:
     """Return the counts of live registers before every step.
 
@@ -70,39 +85,38 @@ def pressure_of(live: Liveness, ssa: Ssa, variance: Variance) -> Pressure:
         )
         for r in flow.registers
     ]
-    counts = _counts(live, weights)
-    words, not_again, variant, predicates = (tuple(each) for each in counts)
+    words, not_again, variant, predicates = _counts(live, weights, 4)
     return Pressure(words, not_again, variant, predicates, again, uniform)
 
 
-def _counts(live: Liveness, weights: Sequence[tuple[int, int, int, int]]) -> list[list[int]]:
-    """Return the sums of the weights of live registers before every step, a list for each of four weights."""
+def _counts(live: Liveness, weights: Sequence[tuple[int, ...]], kinds: int) -> list[tuple[int, ...]]:
+    """Return the sums of the weights of live registers before every step, one tuple a kind of weight."""
     steps = live.cfg.flow.steps
-    found = [[0] * len(steps) for _ in range(4)]
+    # The sums of all kinds are parts of one number, far enough apart that none reaches the next.
+    weight_of = [sum(weight << _PART * kind for kind, weight in enumerate(each)) for each in weights]
     # Registers of equal weights are counted at once at the ends of blocks.
-    members: dict[tuple[int, int, int, int], list[int]] = {}
-    for number, weight in enumerate(weights):
+    members: dict[int, list[int]] = {}
+    for number, weight in enumerate(weight_of):
         members.setdefault(weight, []).append(number)
     masks = [(weight, _mask(numbers)) for weight, numbers in members.items()]
     bits = [1 << number for number in range(len(weights))]
+    found = [0] * len(steps)
     for block in live.cfg.blocks:
-        mask = live.live_out[block.number]
-        each_weight = [(weight, (mask & members).bit_count()) for weight, members in masks]
-        now = [sum(weight[k] * count for weight, count in each_weight) for k in range(4)]
+        alive = live.live_out[block.number]
+        now = sum(weight * (alive & mask).bit_count() for weight, mask in masks)
         for index in reversed(block.steps):
             step = steps[index]
             if step.guard is None:
                 for register in step.defines:
-                    if mask & bits[register]:
-                        mask ^= bits[register]
-                        now = [n - w for n, w in zip(now, weights[register], strict=True)]
+                    if alive & bits[register]:
+                        alive ^= bits[register]
+                        now -= weight_of[register]
             for register in step.reads:
-                if not mask & bits[register]:
-                    mask |= bits[register]
-                    now = [n + w for n, w in zip(now, weights[register], strict=True)]
-            for each, count in zip(found, now, strict=True):
-                each[index] = count
-    return found
+                if not alive & bits[register]:
+                    alive |= bits[register]
+                    now += weight_of[register]
+            found[index] = now
+    return [tuple([count >> _PART * kind & _LOWEST for count in found]) for kind in range(kinds)]
 
 
 def _mask(numbers: Iterable[int]) -> int:

@@ -36,7 +36,11 @@ PREDICTION_ERROR = 7.2
 
 
 def predicted_registers(analyses: Analyses) -> int:
-    return round(0.87 * analyses.pressure.ml2 + 12.5)
+    return _registers_for(analyses.pressure.ml2)
+
+
+def _registers_for(words: int) -> int:
+    return round(0.87 * words + 12.5)
 
 
 def next_cliff(registers: int, threads: int, device: Device) -> int:
@@ -85,13 +89,15 @@ class RegisterGate:
         cap = register_cap(before.function, build, device)
         registers = predicted_registers(before)
         if is_near_cap(registers, cap):
-            return cls(max(registers, cap), sum(before.pressure.words))
+            return cls(max(registers, cap), sum(before.live_words))
         return cls(min(cap, next_cliff(registers, build.threads_of(before.function), device)), None)
 
     def is_passed(self, after: Analyses) -> bool:
-        if predicted_registers(after) > self.registers:
+        # What is live says much, and takes less than to find what of it counts.
+        if self.words is not None and sum(after.live_words) > self.words:
             return False
-        return self.words is None or sum(after.pressure.words) <= self.words
+        most = _registers_for(max(after.live_words, default=0))
+        return most <= self.registers or predicted_registers(after) <= self.registers
 
     def most_passed(self, count: int, with_first: Callable[[int], Analyses]) -> int:
         """How many of so many changes, from the first, pass the gate; ``with_first`` makes the first few of them."""

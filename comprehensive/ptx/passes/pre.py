@@ -38,6 +38,7 @@ from comprehensive.ptx.flow import Flow, Register
 from comprehensive.ptx.module import Function, Module, bytes_of
 from comprehensive.ptx.opcodes import opcode
 from comprehensive.ptx.operands import Immediate, Name
+from comprehensive.ptx.passes.could_move import could_move
 from comprehensive.ptx.passes.critical_edges import is_critical
 from comprehensive.ptx.passes.edits import Edits
 from comprehensive.ptx.passes.expressions import (
@@ -79,7 +80,7 @@ class PartialRedundancyElimination(FunctionPass):
         before = Redundancies(self.analyses(function, module))
         gate = RegisterGate.of(before.analyses, build)
         result = self._rounds(before, gate, frozenset())
-        if result.stays_in_loop:
+        if result.stays_in_loop and _may_be_needed_outside(before):
             needed = self._rounds(before, gate, None).needed_outside()
             if needed:
                 result = self._rounds(before, gate, needed)
@@ -399,6 +400,23 @@ def _cost(instruction: Instruction) -> float:
     if base in _PRODUCTS and types[-1] in ("s64", "u64"):
         return _CHEAP if any(isinstance(each, Immediate) for each in instruction.operands[1:3]) else _SLOW
     return _CHEAP
+
+
+def _may_be_needed_outside(facts: Redundancies) -> bool:
+    """Whether something cheap could leave a loop, and then something that is not cheap and reads it."""
+    flow, cfg = facts.analyses.flow, facts.cfg
+    movable = could_move(cfg, facts.expressions)
+    cheap: set[int] = set()
+    others: set[int] = set()
+    for each in facts.expressions.expressions:
+        in_loop = any(facts.loops.depth(cfg.block_of[step]) for step in each.steps)
+        if not (in_loop and movable >> each.number & 1):
+            continue
+        if _cost(flow.steps[each.steps[0]].instruction) <= _CHEAP:
+            cheap.update(flow.steps[step].defines[0] for step in each.steps)
+        else:
+            others |= each.reads
+    return not cheap.isdisjoint(others)
 
 
 def _with_holders_apart(moves: Iterable[_Move]) -> Iterator[_Move]:

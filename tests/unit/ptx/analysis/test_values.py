@@ -94,8 +94,10 @@ def test_several_parts_that_one_load_writes_keep_their_registers():
 def test_max_live_counts_words_and_leaves_out_what_is_cheap():
     body = """ld.param.u64 %rd1, [a];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nsetp.lt.s32 %p1, %r1, %r2;
     mad.wide.s32 %rd2, %r1, 4, %rd1;\n@%p1 st.global.u32 [%rd2], %r2;\nst.global.u32 [%rd1], %r1;\nret;"""
-    pressure = analysed(body).pressure
+    analyses = analysed(body)
+    pressure = analyses.pressure
     assert (pressure.ml0, pressure.ml1, pressure.ml2) == (6, 4, 3)
+    assert pressure.words == analyses.live_words
     assert max(pressure.predicates) == 1
 
 
