@@ -34,7 +34,7 @@ from comprehensive.ptx.passes.shuffle_rings import Rings, rings_of
 from comprehensive.ptx.statements import Statement
 from comprehensive.ptx.symbolic.emulator import Emulation, emulate
 from comprehensive.ptx.symbolic.lanes import Wrap
-from comprehensive.ptx.symbolic.neighbours import MOST_LANES, Neighbours
+from comprehensive.ptx.symbolic.neighbours import MOST_LANES, Neighbours, fits
 
 _NEEDED_VERSION = (6, 2)
 """The version of the language that has activemask."""
@@ -182,9 +182,13 @@ class _Search:
         obstacle = self._obstacle(step)
         if obstacle is not None:
             return obstacle
-        if not self.emulation.sightings.get(step):
-            return "no flow comes to it" if not self._analyses.loops.irregular else "a cycle has two entries"
         why = "no load before it that is still valid lies so few lanes away"
+        if self._analyses.loops.irregular:
+            return "a cycle has two entries"
+        if self._analyses.cfg.block_of[step] in self._analyses.cfg.reachable and not self._may_follow(step):
+            return why
+        if not self.emulation.sightings.get(step):
+            return "no flow comes to it"
         for neighbour in self._neighbours.of(step, lambda source: self._is_source(source, step, taken)):
             indices = self._indices(step, neighbour.wraps)
             if neighbour.lanes and not self._converges(step):
@@ -198,6 +202,29 @@ class _Search:
             else:
                 return Shuffle(step, neighbour, indices)
         return why
+
+    def _may_follow(self, step: int) -> bool:
+        """Whether a load that could be a source stands before a step on every way to it.
+
+        Where none does, whatever the addresses are, there is nothing to emulate a function for.
+        """
+        own = self._analyses.cfg.block_of[step]
+        return any(
+            (block != own or source < step)
+            and self._is_source(source, step, set())
+            and fits(self._analyses, source, step)
+            for block in self._analyses.dominators.above(own)
+            for source in self._loads.get(block, ())
+        )
+
+    @cached_property
+    def _loads(self) -> dict[int, list[int]]:
+        """What only reads, by block."""
+        found: dict[int, list[int]] = {}
+        for step, access in self._analyses.accesses.items():
+            if access.reads and not access.writes:
+                found.setdefault(self._analyses.cfg.block_of[step], []).append(step)
+        return found
 
     def _obstacle(self, step: int) -> str | None:
         """Return why a load can never be replaced; None where it may be."""

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.facts import Facts
 from comprehensive.ptx.analysis.forms import Form
 from comprehensive.ptx.module import bytes_of
@@ -163,7 +164,7 @@ class Neighbours:
                 for place in range(count)
                 if (by := _lanes(apart + (place - index) * size, slope)) is not None and abs(by) <= self.most
             ]
-            if found and may_be(earlier.step) and self._fits(earlier.step, step):
+            if found and may_be(earlier.step) and fits(self.emulation.analyses, earlier.step, step):
                 for by, place, index in found:
                     at[by][place] = Element(earlier.step, index)
         for by in sorted(at, key=lambda each: (abs(each), each)):
@@ -177,7 +178,10 @@ class Neighbours:
     ) -> Iterator[tuple[int, tuple[Element, ...]]]:
         """Yield sources of the element by trying random numbers for everything that is not known."""
         for earlier in reversed(sighting.earlier):
-            if may_be(earlier.step) and self._fits(earlier.step, step) and self.shape(earlier.step)[1] == 1:
+            if self._solver.is_exhausted:
+                return
+            is_one = self.shape(earlier.step)[1] == 1
+            if is_one and may_be(earlier.step) and fits(self.emulation.analyses, earlier.step, step):
                 by = self._solver.nearest(earlier.address, address, 0, self.most)
                 if by is not None:
                     yield by, (Element(earlier.step, 0),)
@@ -189,15 +193,6 @@ class Neighbours:
             code = self.emulation.analyses.flow.steps[step].instruction.opcode
             found = self._shapes[step] = bytes_of(code.types[-1]), code.vector
         return found
-
-    def _fits(self, source: int, step: int) -> bool:
-        """Return whether registers of the source would hold what the step loads, in the same visit."""
-        analyses = self.emulation.analyses
-        one, other = (analyses.flow.steps[n].instruction.opcode for n in (source, step))
-        around = {loop.number for loop in analyses.loops.around(analyses.cfg.block_of[step])}
-        inside = {loop.number for loop in analyses.loops.around(analyses.cfg.block_of[source])}
-        same = one.types[-1] == other.types[-1] or bytes_of(one.types[-1]) == bytes_of(other.types[-1]) >= 4
-        return same and inside <= around and analyses.accesses[source].space is analyses.accesses[step].space
 
     def _proved(
         self, step: int, sightings: Sequence[Sighting], guess: tuple[int, tuple[Element, ...]]
@@ -241,6 +236,15 @@ class Neighbours:
         if found is None or found.bytes != bytes_:
             return None
         return () if self.assume_no_wrap else found.wraps
+
+
+def fits(analyses: Analyses, source: int, step: int) -> bool:
+    """Return whether registers of the source would hold what the step loads, in the same visit."""
+    one, other = (analyses.flow.steps[n].instruction.opcode for n in (source, step))
+    around = {loop.number for loop in analyses.loops.around(analyses.cfg.block_of[step])}
+    inside = {loop.number for loop in analyses.loops.around(analyses.cfg.block_of[source])}
+    same = one.types[-1] == other.types[-1] or bytes_of(one.types[-1]) == bytes_of(other.types[-1]) >= 4
+    return same and inside <= around and analyses.accesses[source].space is analyses.accesses[step].space
 
 
 def _of_both(here: Sighting, there: Sighting) -> Facts:

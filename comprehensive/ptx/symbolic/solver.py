@@ -27,19 +27,31 @@ from comprehensive.ptx.symbolic.terms import LANES, Terms
 from comprehensive.ptx.symbolic.words import Word, Words
 
 MOST_QUERIES = 10
-RESOURCES = 400_000
-"""z3's rlimit of a query: about a tenth of a second, and the same answer everywhere."""
+MOST_UNDECIDED = 2
+"""Addresses of one function are alike: where z3 could not decide so many queries, it will not decide the others."""
+RESOURCES = 100_000
+"""z3's rlimit of a query: a few hundredths of a second, and the same answer everywhere.  What it has ever decided took
+no more than 75,000."""
 _DRAWN_LANES = (0, 13, 18, LANES - 1)
 """The lanes for which numbers are drawn: from the middle of a warp there are lanes to both sides."""
 
 
 @dataclass
 class Solver:
-    """Proves that terms are equal with z3, by at most ``queries`` queries; behind these nothing is proved."""
+    """Proves that terms are equal with z3, by at most ``queries`` queries.
+
+    Behind these, and behind ``undecided`` that z3 has not decided, nothing is proved.
+    """
 
     arithmetic: Arithmetic
     lanes: Lanes
     queries: int = MOST_QUERIES
+    undecided: int = MOST_UNDECIDED
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether nothing is proved any more."""
+        return self.queries <= 0 or self.undecided <= 0
 
     def nearest(self, source: Form, one: Form, bytes_: int, most: int) -> int | None:
         """The nearest lane, up to ``most`` away, for which nothing is drawn that shows otherwise."""
@@ -78,7 +90,7 @@ class Solver:
 
         ``wraps`` are what does not wrap, ``facts`` hold in both lanes. None where it is not decided.
         """
-        if self.queries <= 0:
+        if self.is_exhausted:
             return None
         self.queries -= 1
         z3 = _loaded()
@@ -100,7 +112,10 @@ class Solver:
         solver.add(z3.ULT(terms.tid, 1024), lane + by >= 0, lane + by < LANES)
         solver.add(*terms.constraints, apart != bytes_)
         has_input = _has_model(solver.sexpr())
-        return None if has_input is None else not has_input
+        if has_input is None:
+            self.undecided -= 1
+            return None
+        return not has_input
 
 
 @lru_cache(maxsize=4096)

@@ -140,3 +140,18 @@ def test_the_solver_has_a_limit() -> None:
     assert solver.proves(addresses[0], addresses[1], 3, 0) is True
     assert solver.proves(addresses[0], addresses[1], 2, 0) is False
     assert solver.proves(addresses[0], addresses[1], 3, 0) is None
+
+
+def test_the_solver_asks_no_more_where_z3_does_not_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    emulation, first, second = of_two_loads(
+        "div.u32 %r3, %r2, 3; mul.wide.u32 %rd1, %r3, 4; add.s64 %rd2, %rd1, 4;"
+    )
+    addresses = [emulation.sightings[n][0].address for n in (first, second)]
+    assert addresses[0] is not None
+    assert addresses[1] is not None
+    monkeypatch.setattr("comprehensive.ptx.symbolic.solver.RESOURCES", 1)
+    solver = Solver(emulation.arithmetic, emulation.lanes)
+    assert [solver.proves(addresses[0], addresses[1], by, 100) for by in range(4, 6)] == [None, None]
+    assert solver.is_exhausted
+    monkeypatch.undo()
+    assert solver.proves(addresses[0], addresses[1], 3, 0) is None
