@@ -8,11 +8,12 @@ No pass, or passes that change nothing, give back the same bytes.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from comprehensive.diagnostics import CompileError, Diagnostic, Severity, SourceFile
 from comprehensive.ptx.build import ALONE, Build
+from comprehensive.ptx.collection import seldom_collected
 from comprehensive.ptx.module import Module, parse
 from comprehensive.ptx.passes.occupancy_gate import gated
 from comprehensive.ptx.passes.pipeline_text import passes_of
@@ -41,7 +42,13 @@ def run(
     module: Module, passes: Sequence[PtxPass], checks: Sequence[Check] = (), build: Build = ALONE
 ) -> tuple[Stage, ...]:
     """One stage a pass. CompileError (CF1024) where a pass made what is not well formed, and those of ``checks``."""
-    stages: list[Stage] = []
+    with seldom_collected():
+        return tuple(_stages(module, passes, checks, build))
+
+
+def _stages(
+    module: Module, passes: Sequence[PtxPass], checks: Sequence[Check], build: Build
+) -> Iterator[Stage]:
     for each in passes:
         begin = time.perf_counter()
         after, remarks = each.run(module, build)
@@ -51,9 +58,8 @@ def run(
         stage = Stage(each, module, after, remarks, time.perf_counter() - begin)
         for check in checks:
             check(stage)
-        stages.append(stage)
+        yield stage
         module = after
-    return tuple(stages)
 
 
 def rewrite(
