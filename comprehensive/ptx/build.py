@@ -14,14 +14,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import TYPE_CHECKING
 
 from comprehensive.machine.device import Device, device_of
 from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.printer import print_module
-from comprehensive.toolchain.assembler import Assembler
-from comprehensive.toolchain.compiled import SourceRejectedError
-from comprehensive.toolchain.process import ToolError
-from comprehensive.toolchain.usage import Usage
+
+if TYPE_CHECKING:
+    from comprehensive.toolchain.assembler import Assembler
+    from comprehensive.toolchain.usage import Usage
 
 LEAST_REGISTERS = 24
 """ptxas raises limits of registers below this one, which its ABI needs."""
@@ -112,6 +113,9 @@ class Build:
         """What all kernels take, by symbol; empty where no assembler says it, or it rejects the module."""
         if self.assembler is None:
             return {}
+        from comprehensive.toolchain.compiled import SourceRejectedError
+        from comprehensive.toolchain.process import ToolError
+
         arch = self.arch or module.target[0]
         try:
             return self.assembler.assemble(print_module(module), arch, self.flags).usage

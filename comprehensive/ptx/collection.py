@@ -10,7 +10,7 @@ the collector would go through all of them again and again, which took a sixth o
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 _OBJECTS = 200_000
@@ -18,7 +18,7 @@ _OBJECTS = 200_000
 
 
 @contextmanager
-def seldom_collected() -> Iterator[None]:
+def seldom_collected() -> Generator[None]:
     """Raise the threshold of the youngest generation for a while; one that is higher, or off (0), stays."""
     before = gc.get_threshold()
     if 0 < before[0] < _OBJECTS:

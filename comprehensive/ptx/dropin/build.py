@@ -15,15 +15,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from comprehensive.ptx.build import Build, Limits
 from comprehensive.ptx.dropin.arguments import Assembly
-from comprehensive.toolchain.assembler import Ptxas
-from comprehensive.toolchain.cache import Cache
-from comprehensive.toolchain.compiled import Compiled
-from comprehensive.toolchain.find import Found
-from comprehensive.toolchain.nvcc import load_tool
 from comprehensive.toolchain.usage import MOST_REGISTERS
+
+if TYPE_CHECKING:
+    from comprehensive.toolchain.assembler import Ptxas
+    from comprehensive.toolchain.compiled import Compiled
 
 
 def build_of(ptxas: str, call: Assembly) -> Build:
@@ -53,6 +53,11 @@ class _Ptxas:
 
     @cached_property
     def _loaded(self) -> Ptxas:
+        from comprehensive.toolchain.assembler import Ptxas
+        from comprehensive.toolchain.cache import Cache
+        from comprehensive.toolchain.find import Found
+        from comprehensive.toolchain.nvcc import load_tool
+
         return Ptxas(load_tool(Found("ptxas", self.path, ())), Cache.default())
 
 

@@ -146,12 +146,18 @@ def _rewritten_texts(paths: Sequence[str], pipeline: str, rewrite: Rewrite) -> d
 
 
 def _pipeline(ptxas: str, call: Assembly, pipeline: str) -> Rewrite:
-    from comprehensive.ptx.dropin.build import build_of
-    from comprehensive.ptx.passes.pipeline_text import demand_same_launches, passes_of
-    from comprehensive.ptx.pipeline import rewrite
+    from comprehensive.ptx.dropin.remembered import remembered
+    from comprehensive.toolchain.cache import Cache
 
-    demand_same_launches(passes_of(pipeline))
-    return partial(rewrite, build=build_of(ptxas, call))
+    def load() -> Rewrite:
+        from comprehensive.ptx.dropin.build import build_of
+        from comprehensive.ptx.passes.pipeline_text import demand_same_launches, passes_of
+        from comprehensive.ptx.pipeline import rewrite
+
+        demand_same_launches(passes_of(pipeline))
+        return partial(rewrite, build=build_of(ptxas, call))
+
+    return remembered(load, ptxas, call, Cache.default())
 
 
 def _written(directory: str, texts: Mapping[str, str]) -> dict[str, str]:
