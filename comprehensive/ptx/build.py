@@ -134,8 +134,7 @@ def only_kernel(module: Module, symbol: str) -> Module:
         for item in module.items
         if not (isinstance(item, Function) and item.is_kernel and item.symbol != symbol)
     )
-    # What stands behind the last item is that of the text, not what was left out.
-    return replace(module, items=kept, end=module.end if kept[-1] is module.items[-1] else kept[-1].end)
+    return replace(module, items=kept)
 
 
 def with_cap(function: Function, registers: int) -> Function:

@@ -121,12 +121,13 @@ class Function(Item):
 class Module:
     """A module: ``version`` is that of the language.
 
-    ``target`` has the architecture first (``sm_90a``, then ``debug``).
+    ``target`` has the architecture first (``sm_90a``, then ``debug``). What stands in the file from ``tail`` on, behind
+    all items, is white space and comments.
     """
 
     file: SourceFile
     items: tuple[Item, ...]
-    end: int
+    tail: int
     version: tuple[int, int]
     target: tuple[str, ...]
     address_bits: int
@@ -250,7 +251,7 @@ def parse(file: SourceFile) -> Module:
     return Module(
         file,
         items,
-        len(text),
+        items[-1].end,
         (int(version[1]), int(version[2])),
         words,
         64 if size is None else int(size[1]),

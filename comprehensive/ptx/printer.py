@@ -23,13 +23,7 @@ from comprehensive.ptx.statements import (
 def print_module(module: Module) -> str:
     """The whole text."""
     text = module.file.text
-    parts: list[str] = []
-    end = 0
-    for item in module.items:
-        parts.append(_item(text, item))
-        end = item.end
-    parts.append(text[end : module.end])
-    return "".join(parts)
+    return "".join((*(_item(text, item) for item in module.items), text[module.tail :]))
 
 
 def _item(text: str, item: Item) -> str:

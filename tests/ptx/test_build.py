@@ -76,14 +76,15 @@ def test_a_kernel_gets_one_limit() -> None:
     assert with_cap(once, 48).header == with_cap(kernel, 48).header
 
 
-def test_other_kernels_are_not_assembled() -> None:
-    kernels = "".join(f".visible .entry {name}() {{\nret;\n}}\n" for name in "fgh")
-    module = parse(SourceFile("k.ptx", f".version 8.0\n.target sm_90\n.address_size 64\n{kernels}"))
+@pytest.mark.parametrize("name", ["f", "g", "h"])
+def test_other_kernels_are_not_assembled(name: str) -> None:
+    kernels = "".join(f".visible .entry {each}() {{\nret;\n}}\n" for each in "fgh")
+    module = parse(SourceFile("k.ptx", f".version 8.0\n.target sm_90\n.address_size 64\n{kernels}// end"))
     grudging = Grudging()
-    assert Build(grudging).usage(module, module.functions["g"]) is not None
+    assert Build(grudging).usage(module, module.functions[name]) is not None
     (asked,) = grudging.asked
-    assert "entry g" in asked
-    assert "entry f" not in asked
+    assert re.findall(r"entry (\w)", asked) == [name]
+    assert asked.endswith("// end")
 
 
 def test_without_an_assembler_nothing_is_known() -> None:
