@@ -67,6 +67,10 @@ class Launched:
     leaf: int
     cycles: int
     left_out: int
+    candidate: int = 0
+    """Which of the versions ran that are tried while the function runs; 0 is the original."""
+    adaptation: str = ""
+    """How far that search is, or why there is none; empty where it is not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,8 @@ class GeneratedFunction:
 
     Program parameters are given by name, all or none: without them the launcher chooses.  ``stream`` is anything with
     ``__cuda_stream__``, or a handle; ``machine`` the name of a device, or values of all machine parameters and speeds,
-    for which is decided.  Both have an underscore behind them where the function has an argument of that name.
+    for which is decided.  With ``adapt=True`` (where `gen --adapt` has made candidates) calls try other versions and
+    keep the fastest.  All have an underscore behind them where the function has an argument of that name.
 
     Raises LaunchError with the condition that does not hold, TypeError and ValueError for what is no argument: data
     of another type, too small, or that overlaps what is written.
@@ -138,6 +143,8 @@ class GeneratedFunction:
         choice = Choice()
         machine = None if call.machine is None else machine_array(call.machine)
         chosen = None if call.parameters is None else self._params(call.parameters)
+        if call.adapts:
+            chosen = self._adapting(chosen, machine, passed)
         self._demand_inside(views, scalars, self._parameters_of(call, chosen, machine, passed))
         status = launch(
             None if machine is None else ctypes.byref(machine),
@@ -147,7 +154,8 @@ class GeneratedFunction:
             ctypes.byref(choice),
         )
         self._demand(status, choice)
-        return Launched(choice.leaf, choice.cycles, choice.left_out)
+        said = (choice.adaptation or b"").decode()
+        return Launched(choice.leaf, choice.cycles, choice.left_out, choice.candidate, said)
 
     def choose(self, /, *positional: Any, **named: Any) -> Chosen:
         """What a call would run: takes sizes and other scalars in their order, and data by name only.
@@ -202,6 +210,7 @@ class GeneratedFunction:
         given = {a.name: value for a, value in zip(wanted, positional, strict=False)}
         rest = dict(named)
         stream, machine = rest.pop(self._stream, None), rest.pop(self._machine, None)
+        adapts = self._interface.adapt is not None and bool(rest.pop(self._interface.adapt, False))
         for argument in (*wanted, *optional):
             if argument.name in rest:
                 if argument.name in given:
@@ -213,7 +222,7 @@ class GeneratedFunction:
         parameters = {name: rest.pop(name) for name in self._parameters if name in rest}
         if rest:
             raise TypeError(f"{self.signature} has no argument {', '.join(rest)}")
-        return _Call(given, self._complete(parameters), stream, _machine(machine))
+        return _Call(given, self._complete(parameters), stream, _machine(machine), adapts)
 
     def _complete(self, parameters: Mapping[str, int]) -> Mapping[str, int] | None:
         missing = [a.name for a in self._interface.program if a.name not in parameters]
@@ -279,6 +288,24 @@ class GeneratedFunction:
         )
         return {name: int(getattr(found, name)) for name in names} if status == 0 else {}
 
+    def _adapting(
+        self, chosen: ctypes.Structure | None, machine: Any, passed: Sequence[Any]
+    ) -> ctypes.Structure | None:
+        """Return the parameters of a call, or those that it would choose, with the wish to try others."""
+        adapt = self._interface.adapt
+        assert adapt is not None
+        if chosen is None:
+            found, choice = self._params_type(), Choice()
+            limits = None if machine is None else ctypes.byref(machine)
+            status = self._function("choose")(
+                limits, *passed, None, ctypes.byref(found), ctypes.byref(choice)
+            )
+            if status != 0:
+                return None  # the launch says why
+            chosen = found
+        setattr(chosen, adapt, 1)
+        return chosen
+
     def _demand_inside(
         self, views: Mapping[Argument, View], scalars: Mapping[str, Any], parameters: Mapping[str, int]
     ) -> None:
@@ -336,6 +363,7 @@ class _Call:
     parameters: Mapping[str, int] | None
     stream: object
     machine: Mapping[str, int] | None
+    adapts: bool = False
 
 
 def _demand_apart(views: Mapping[Argument, View]) -> None:

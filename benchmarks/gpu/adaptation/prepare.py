@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -21,7 +23,7 @@ from benchmarks.gpu.adaptation.cases import CASES, HERE, Case
 from comprehensive.codegen.cuda import program_unit
 from comprehensive.codegen.interface import Interface, interface
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
-from comprehensive.codegen.versions import ORIGINAL, Version
+from comprehensive.codegen.versions import ORIGINAL, Candidate, Version
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.embedding.adaptive import adaptive
 from comprehensive.embedding.compiled import KernelCompiler
@@ -32,10 +34,15 @@ from comprehensive.generate import source_texts
 from comprehensive.loops.interpreter import c_value
 from comprehensive.machine.device import load_device
 from comprehensive.metafork.ast import Parameter
-from comprehensive.occupancy_tuning.sweep import sweep
+from comprehensive.occupancy_tuning.candidates import candidates_of
+from comprehensive.occupancy_tuning.plateau import plateau
+from comprehensive.toolchain.usage import simple_name, template_arguments
 
 ARCH, DEVICE = "sm_90", "h200"
 OUTPUT = Path("build/gpu/adaptation")
+CAPS = (255, *range(248, 23, -8))
+MOST_SPILLS = 64
+"""Bytes; with more a version is not among the fastest (`benchmarks/results/gpu-demotion-2026-11-23.md`)."""
 
 
 def main() -> int:
@@ -58,7 +65,8 @@ def prepared(case: Case, output: Path) -> Mapping[str, Any]:
     compilation = compile_file(case.path, Options(registers="estimate", arch=ARCH))
     compiler, device = KernelCompiler.find("", None), load_device(DEVICE)
     tried = adaptive(compilation.plan, compiler, device)
-    every = _every(compilation.plan, compiler)
+    tile = _tile_of(case)
+    every = _every(tile, compilation.plan, compiler)
     directory = output / case.name
     shutil.rmtree(directory, ignore_errors=True)
     for name, plan in (("adapt", tried), ("sweep", every)):
@@ -69,32 +77,72 @@ def prepared(case: Case, output: Path) -> Mapping[str, Any]:
         "name": case.name,
         "candidates": []
         if adaptation is None
-        else [
-            {
-                "pipelines": sorted({p for _, p in function.versions[c.version].pipelines}),
-                "threads": c.threads,
-            }
-            for c in adaptation.candidates
-        ],
+        else [_tried(function, each) for each in adaptation.candidates],
         "along": 0 if adaptation is None else adaptation.along,
+        "predicted": predicted(tile, compilation.plan, compiler),
         "versions": [version.name for version in every.functions[0].versions],
     }
     (directory / "plan.json").write_text(json.dumps(row, indent=1) + "\n", encoding="utf-8")
     return row
 
 
-def _every(plan: ProgramPlan, compiler: KernelCompiler) -> ProgramPlan:
-    """Return the plan with all versions of all kernels, by the passes that make them."""
-    device = load_device(DEVICE)
+def _tried(function: FunctionPlan, candidate: Candidate) -> Mapping[str, Any]:
+    pipelines = sorted({pipeline for _, pipeline in function.versions[candidate.version].pipelines})
+    return {"version": candidate.version, "threads": candidate.threads, "pipelines": pipelines}
+
+
+def predicted(tile: int, plan: ProgramPlan, compiler: KernelCompiler) -> int:
+    """Return the candidate that the prediction alone would keep, of the kernel that runs at the sizes."""
     compiled = compiler.compile(program_unit(plan), ARCH)
-    pipelines: dict[str, None] = {}
-    for subject in subjects_of(plan, compiled, compiler.assembler, device).values():
-        pipelines |= dict.fromkeys(level.setting.pipeline for level in sweep(subject))
-    pipelines.pop("", None)
+    kernels = plan.functions[0].kernels_of(tile)
+    for symbol, subject in subjects_of(plan, compiled, compiler.assembler, load_device(DEVICE)).items():
+        if (simple_name(symbol), template_arguments(symbol)) in kernels:
+            found = candidates_of(subject)
+            kept = None if found is None else plateau(found.levels, [level.cycles for level in found.levels])
+            return 0 if kept is None else kept.chosen
+    return 0
+
+
+def _every(tile: int, plan: ProgramPlan, compiler: KernelCompiler) -> ProgramPlan:
+    """Return the plan with all versions of the kernels that run: limits of registers, persistent blocks."""
+    compiled = compiler.compile(program_unit(plan), ARCH)
     (function,) = plan.functions
-    kernels = (*function.kernels_of(0), *(k for tile in range(1, 40) for k in function.kernels_of(tile)))
+    kernels = function.kernels_of(tile)
+    pipelines: dict[str, None] = {}
+    for symbol, subject in subjects_of(plan, compiled, compiler.assembler, load_device(DEVICE)).items():
+        if (simple_name(symbol), template_arguments(symbol)) not in kernels:
+            continue
+        seen: set[tuple[int, int]] = set()
+        for cap in CAPS:
+            made = subject.made(pipeline := f"register-cap{{registers={cap}}}")
+            taken = None if made is None else (made.usage.registers_per_thread, made.usage.spill_bytes)
+            if taken is not None and taken not in seen and taken[1] <= MOST_SPILLS:
+                seen.add(taken)
+                pipelines[pipeline] = None
+        pipelines |= {f"grid-stride{{warps={warps}}}": None for warps in (8, 16, 24, 32, 40, 48, 64)}
     versions = (ORIGINAL, *(Version.of(pipeline, kernels) for pipeline in pipelines))
     return replace(plan, functions=(replace(function, versions=versions),))
+
+
+def _tile_of(case: Case) -> int:
+    """Return the tile that launchers choose at the sizes of a case; 0 for a leaf."""
+    sizes = [f"{name}={int(value)}" for name, value in case.scalars.items() if value == int(value)]
+    given = [word for size in sizes for word in ("-D", size)]
+    command = (
+        sys.executable,
+        "-m",
+        "comprehensive",
+        "explain",
+        str(case.path),
+        "--device",
+        DEVICE,
+        "--json",
+        *given,
+    )
+    document = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    (region,) = document["regions"]
+    chosen = next((row for row in region["ranking"] if row["chosen"]), None)
+    return chosen["number"] if chosen is not None and "tile" in chosen["kind"] else 0
 
 
 def _write(

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from comprehensive.codegen.plan import ProgramPlan
-from comprehensive.codegen.versions import ORIGINAL, Adaptation, Candidate, Version
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.embedded import embedded
 from comprehensive.embedding.targets import targets_of
 from comprehensive.generate import source_texts
 from comprehensive.toolchain.nvcc import Tool
-from tests import compiled_specs
+from tests.unit.embedding.adapted import planned
 from tests.unit.embedding.recorded import built
 
 pytestmark = pytest.mark.toolchain
-PERSISTENT = "grid-stride{warps=8}"
 SYMBOLS = {
     0: "matadd_leaf0",
     1: "cf_version1_matadd_leaf0",
@@ -45,17 +41,6 @@ int main(int count, char **arguments)
   return 0;
 }
 """
-
-
-def planned() -> ProgramPlan:
-    """matadd: two limits of registers along the direction, persistent blocks against it."""
-    plan = compiled_specs.compiled("matadd").plan
-    (function,) = plan.functions
-    leaves = function.kernels_of(0)
-    pipelines = ("register-cap{registers=32}", "register-cap{registers=24}", PERSISTENT)
-    versions = (ORIGINAL, *(Version.of(pipeline, leaves) for pipeline in pipelines))
-    adaptation = Adaptation((Candidate(0), Candidate(1), Candidate(2, 64), Candidate(3)), 2)
-    return replace(plan, functions=(replace(function, versions=versions, adaptation=adaptation),))
 
 
 @pytest.fixture(scope="module")
@@ -157,3 +142,17 @@ def test_every_class_of_sizes_has_a_search_of_its_own(program: Path) -> None:
     found, said = runs(program, calls * 5, times="3,1,2,1")
     assert found == [0] * 10 + [1] * 10 + [2] * 10 + [1] * 20
     assert said == ["looking for the best version"] * 30 + ["settled"] * 20
+
+
+def test_persistent_blocks_are_as_many_as_warps_say(program: Path) -> None:
+    done = subprocess.run(
+        [program, *["1000a"] * 3],
+        env={"RECORDER_TIMES": "3,9,9,1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    launched = [line.split() for line in done.stdout.splitlines() if line.startswith("launch")]
+    assert [line[1] for line in launched] == [SYMBOLS[0], SYMBOLS[1], SYMBOLS[3]]
+    # 31 x 62 blocks of 256 threads; 8 warps are one block on each of 132 multiprocessors.
+    assert [line[2:4] for line in launched] == [["31,62,1", "16,16,1"]] * 2 + [["132,1,1", "16,16,1"]]
