@@ -58,6 +58,7 @@ def built(made: tuple[Embedded, dict[str, str]], nvcc: Tool, directory: Path, ma
         "main.c",
         str(RECORDER),
         "-lm",
+        "-lpthread",
         "-o",
         "run",
     )

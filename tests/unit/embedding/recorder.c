@@ -5,6 +5,7 @@
    RECORDER_BUSY=N how many times the device is asked and is not done. */
 #include <cuda_runtime_api.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +49,9 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
   return cudaSuccess;
 }
 
-/* The time at which the device is, in milliseconds; an event is such a time. */
+/* The time at which the device is, in milliseconds; an event is such a time. Threads take turns. */
 static double now;
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 static int version_of(const char *kernel)
 {
@@ -64,7 +66,9 @@ static void pass_time(const char *kernel)
     times = strchr(times, ',');
     if (times) times++;
   }
+  pthread_mutex_lock(&turn);
   if (times) now += atof(times);
+  pthread_mutex_unlock(&turn);
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t *event)
@@ -82,7 +86,9 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
   (void)stream;
+  pthread_mutex_lock(&turn);
   *(double *)event = now;
+  pthread_mutex_unlock(&turn);
   return cudaSuccess;
 }
 
@@ -91,7 +97,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
   static int asked;
   (void)event;
   const char *busy = getenv("RECORDER_BUSY");
-  return busy && asked++ < atoi(busy) ? cudaErrorNotReady : cudaSuccess;
+  return busy && __atomic_fetch_add(&asked, 1, __ATOMIC_RELAXED) < atoi(busy) ? cudaErrorNotReady : cudaSuccess;
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)

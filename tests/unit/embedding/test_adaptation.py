@@ -12,6 +12,7 @@ from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.embedded import embedded
 from comprehensive.embedding.targets import targets_of
 from comprehensive.generate import source_texts
+from comprehensive.toolchain.host import find_c_compiler
 from comprehensive.toolchain.nvcc import Tool
 from tests.unit.embedding.adapted import planned
 from tests.unit.embedding.recorded import built
@@ -156,3 +157,61 @@ def test_persistent_blocks_are_as_many_as_warps_say(program: Path) -> None:
     assert [line[1] for line in launched] == [SYMBOLS[0], SYMBOLS[1], SYMBOLS[3]]
     # 31 x 62 blocks of 256 threads; 8 warps are one block on each of 132 multiprocessors.
     assert [line[2:4] for line in launched] == [["31,62,1", "16,16,1"]] * 2 + [["132,1,1", "16,16,1"]]
+
+
+THREADED = """
+#include "matadd.h"
+#include <pthread.h>
+#include <stdio.h>
+static int failed;
+static void *work(void *none)
+{
+  const matadd_params params = { 16, 16, 0, 0, 1 };
+  for (int k = 0; k < 50; k++) {
+    cf_choice why;
+    if (matadd_launch_explained(0, 1000, 0, 0, 0, &params, 0, &why) != 0) return &failed;
+    if (k == 49) printf("said %s\\n", why.adaptation);
+  }
+  return none;
+}
+int main(void)
+{
+  pthread_t threads[4];
+  void *left = 0;
+  for (int k = 0; k < 4; k++) pthread_create(&threads[k], 0, work, 0);
+  for (int k = 0; k < 4; k++) {
+    pthread_join(threads[k], &left);
+    if (left) return 1;
+  }
+  return 0;
+}
+"""
+
+
+def _demand_thread_sanitizer(directory: Path) -> None:
+    compiler = find_c_compiler()
+    assert compiler is not None
+    (directory / "empty.c").write_text("int main(void) { return 0; }\n", encoding="utf-8")
+    command = (*compiler.command, "-fsanitize=thread", "empty.c", "-o", "empty")
+    for each in (command, (str(directory / "empty"),)):
+        done = subprocess.run(each, cwd=directory, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            pytest.skip(
+                f"no program with -fsanitize=thread is built and runs here: {done.stderr.strip()[:200]}"
+            )
+
+
+def test_threads_look_together_and_try_no_more_than_one_would(nvcc: Tool, tmp_path: Path) -> None:
+    _demand_thread_sanitizer(tmp_path)
+    plan = planned()
+    image = embedded(plan, targets_of("sm_90"), KernelCompiler.find("", None), "0")
+    threaded = built((image, source_texts(plan)), nvcc, tmp_path, THREADED, "-fsanitize=thread")
+    environment = {"RECORDER_TIMES": "3,2,9,9", "TSAN_OPTIONS": "exitcode=66"}
+    done = subprocess.run([threaded], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    ran = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("launch")]
+    assert len(ran) == 200
+    # Times overlap here: which one wins is open, but not how often one is tried that does not.
+    assert ran.count(SYMBOLS[2]) <= 1 or ran.count(SYMBOLS[1]) <= 1
+    assert sum(ran.count(SYMBOLS[k]) == 1 for k in (1, 2, 3)) <= 3
+    assert [line for line in done.stdout.splitlines() if line.startswith("said")] == ["said settled"] * 4
