@@ -68,22 +68,26 @@ def _function(plan: FunctionPlan, subjects: Mapping[str, Subject]) -> FunctionPl
     for number in range(1, count):
         level = None if lead is None else _numbered(lead, number)
         pipelines = dict(_pipelines(number, level, own, found))
-        threads = 0 if lead is None or level is None else level.setting.threads
-        if lead is not None and threads == lead.levels[0].setting.threads:
-            threads = 0
+        threads = 0 if lead is None or level is None else _limit(lead, level)
         if pipelines:
-            # One pipeline for all kernels is what logs and tuned rows know it by.
-            name = (
-                "candidate " + str(number)
-                if len({*pipelines.values()}) > 1
-                else next(iter(pipelines.values()))
-            )
-            versions.append(Version(name, tuple(sorted(pipelines.items()))))
+            versions.append(Version(_name(number, pipelines), tuple(sorted(pipelines.items()))))
         if pipelines or threads:
             candidates.append(Candidate(first + len(versions) - 1 if pipelines else 0, threads))
     along = (lead or next(iter(found.values()))).along
     adaptation = Adaptation(tuple(candidates), min(along, len(candidates) - 1))
     return replace(plan, versions=(*plan.versions, *versions), adaptation=adaptation)
+
+
+def _limit(candidates: Candidates, level: Level) -> int:
+    """Return the most threads of blocks at a level; 0 where blocks are as large as those of the original."""
+    threads = level.setting.threads
+    return 0 if threads == candidates.levels[0].setting.threads else threads
+
+
+def _name(number: int, pipelines: Mapping[KernelKey, str]) -> str:
+    """One pipeline for all kernels is what logs and tuned rows know a version by."""
+    different = set(pipelines.values())
+    return different.pop() if len(different) == 1 else f"candidate {number}"
 
 
 def _numbered(candidates: Candidates, number: int) -> Level | None:
