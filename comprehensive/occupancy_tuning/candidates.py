@@ -37,6 +37,8 @@ HOPEFUL = 1.15
 """A version that is predicted to take longer than the original by more than this factor is not tried."""
 PERSISTENT_HOPEFUL = 1.5
 """The same for persistent blocks, which gain by what is near in caches, and of that predictions know nothing."""
+_ENOUGH_WARPS = 12
+"""With so many warps and no spills values in shared memory never won on an H200 (5 kernels, 2026-11-20)."""
 _PARTS = (0.75, 0.5, 0.25)
 """Of the blocks that fit, so many stay on a multiprocessor."""
 _ALONG = 2
@@ -126,7 +128,8 @@ def _limited(subject: Subject, original: Level, direction: Direction) -> Iterato
             seen.add(made.usage.registers_per_thread)
             continue
         # Below it more and more values would go; the greatest limit that spills is near what the kernel needs.
-        yield from subject.levels(f"demote-registers{{target={cap} dynamic=allow}}")
+        if original.spill_bytes or original.warps < _ENOUGH_WARPS:
+            yield from subject.levels(f"demote-registers{{target={cap} dynamic=allow}}")
         return
 
 
