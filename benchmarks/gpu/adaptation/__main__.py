@@ -151,7 +151,7 @@ def _row(directory: Path) -> tuple[Row, Mapping[str, Any]]:
             (k for k, line in enumerate(launches) if line["state"].startswith(("settled", "too short"))),
             LAUNCHES,
         ),
-        sum(line["ms"] for line in launches) / (LAUNCHES * default),
+        sum(line["ms"] for line in launches) / last["plain_ms"],
         (last["host_us"][0], last["host_us"][1]),
         max(line["difference"] for line in (*tried, *every)),
     )

@@ -26,6 +26,7 @@ from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
 from comprehensive.codegen.versions import ORIGINAL, Candidate, Version
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.embedding.adaptive import adaptive
+from comprehensive.embedding.automatic import NOISE
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.embedded import embedded
 from comprehensive.embedding.subjects import subjects_of
@@ -35,7 +36,6 @@ from comprehensive.loops.interpreter import c_value
 from comprehensive.machine.device import load_device
 from comprehensive.metafork.ast import Parameter
 from comprehensive.occupancy_tuning.candidates import candidates_of
-from comprehensive.occupancy_tuning.plateau import plateau
 from comprehensive.toolchain.usage import simple_name, template_arguments
 
 ARCH, DEVICE = "sm_90", "h200"
@@ -98,8 +98,9 @@ def predicted(tile: int, plan: ProgramPlan, compiler: KernelCompiler) -> int:
     for symbol, subject in subjects_of(plan, compiled, compiler.assembler, load_device(DEVICE)).items():
         if (simple_name(symbol), template_arguments(symbol)) in kernels:
             found = candidates_of(subject)
-            kept = None if found is None else plateau(found.levels, [level.cycles for level in found.levels])
-            return 0 if kept is None else kept.chosen
+            cycles = [] if found is None else [level.cycles or float("inf") for level in found.levels]
+            best = min(range(len(cycles)), key=cycles.__getitem__, default=0)
+            return best if cycles and cycles[best] * (1 + NOISE) < cycles[0] else 0
     return 0
 
 

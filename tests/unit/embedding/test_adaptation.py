@@ -74,8 +74,9 @@ def runs(program: Path, calls: Sequence[str], **environment: str) -> tuple[list[
         # One along is better, the next one is not; the original is not short, and not tried again.
         ("3,2.5,2.8,1", [0, 1, 2, 1, 1, 1]),
         ("3,2.5,2.2,1", [0, 1, 2, 2, 2, 2]),
-        # What is short is compared with the original when that is warm.
-        ("1,0.8,0.9,0.1", [0, 1, 2, 0, 1, 1]),
+        # What is short, and gains little, is compared with the original when that is warm.
+        ("1,0.8,0.9,0.1", [0, 1, 2, 1, 1, 1]),
+        ("1,0.95,0.99,0.1", [0, 1, 2, 0, 1, 1]),
     ],
 )
 def test_candidates_are_tried_until_one_is_slower(times: str, expected: list[int], program: Path) -> None:
