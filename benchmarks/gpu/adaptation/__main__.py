@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ def main() -> int:
     )
     parser.add_argument("--build", type=Path, default=BUILD)
     parser.add_argument("--commit", default="unknown")
+    parser.add_argument("--minutes", type=float, default=30.0, help="no further program is begun after them")
     parser.add_argument("-o", "--output", type=Path, default=Path("."))
     chosen = parser.parse_args()
     directories = sorted(path.parent for path in chosen.build.glob("*/plan.json"))
@@ -61,8 +63,11 @@ def main() -> int:
     rows: list[Row] = []
     left_out: list[str] = []
     answers: dict[str, Any] = {}
+    begin = time.monotonic()
     for directory in directories:
         try:
+            if time.monotonic() - begin > 60 * chosen.minutes:
+                raise ValueError(f"not begun after {chosen.minutes:g} minutes")
             words = [failed[directory / kind] for kind in ("adapt", "sweep") if failed[directory / kind]]
             if words:
                 raise ValueError(words[0])
