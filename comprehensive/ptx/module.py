@@ -190,6 +190,11 @@ class Module:
         made = MadeVariable(space, start, start, symbol, text)
         return replace(self, items=(*self.items[:place], made, *self.items[place:]))
 
+    def with_functions_before(self, symbol: str, added: Sequence[Function]) -> Module:
+        """The module with more functions right before the one of that name that has a body."""
+        place = next(n for n, item in enumerate(self.items) if item is self.functions[symbol])
+        return replace(self, items=(*self.items[:place], *added, *self.items[place:]))
+
     def with_functions(self, changed: Mapping[str, Function]) -> Module:
         """The module with other functions in the place of those that :attr:`functions` has by these names."""
         items = (

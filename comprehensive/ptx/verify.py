@@ -30,7 +30,7 @@ def problems(module: Module, before: Module) -> tuple[str, ...]:
         return ("the version is another one when the text is parsed again",)
     found: list[str] = []
     for name, function in module.functions.items():
-        old = before.functions[name]
+        old = before.functions.get(name)
         if function is not old:
             found += [
                 f"{name}: {problem}"
@@ -39,17 +39,19 @@ def problems(module: Module, before: Module) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _of_function(function: Function, again: Function | None, old: Function, module: Module) -> Iterator[str]:
+def _of_function(
+    function: Function, again: Function | None, old: Function | None, module: Module
+) -> Iterator[str]:
     if again is None:
         yield "is not there when the text is parsed again"
         return
     try:
         yield from _differences(function.body, again.body)
-        after, before = flow_of(again), flow_of(old)
+        after, before = flow_of(again), None if old is None else flow_of(old)
         for problems_of in (_misfits, partial(_no_forms, module=module)):
             found = next(problems_of(after), None)
             # What did not fit before is no fault of the pass.
-            if found is not None and not any(problems_of(before)):
+            if found is not None and not (before is not None and any(problems_of(before))):
                 yield found
     except CompileError as error:
         yield error.diagnostics[0].message

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MOST_REGISTERS = 255
 """No thread of any device has more."""
@@ -22,7 +22,10 @@ MOST_REGISTERS = 255
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The resources of a kernel, as ptxas counts them; bytes of stack and spills are per thread."""
+    """The resources of a kernel, as ptxas counts them; bytes of stack and spills are per thread.
+
+    Of a build with ``--compile-only`` what is called is not known to belong to a kernel, and counts as nothing.
+    """
 
     symbol: str
     arch: str
@@ -33,11 +36,19 @@ class Usage:
     stack_bytes: int
     spill_store_bytes: int
     spill_load_bytes: int
+    called_spill_store_bytes: int = 0
+    called_spill_load_bytes: int = 0
+    """Of the functions that the kernel calls, which ptxas compiles for each kernel anew."""
 
     @property
     def spill_bytes(self) -> int:
         """How many bytes of registers are stored to local memory and loaded again."""
         return self.spill_store_bytes + self.spill_load_bytes
+
+    @property
+    def called_spill_bytes(self) -> int:
+        """The same of the functions that the kernel calls."""
+        return self.called_spill_store_bytes + self.called_spill_load_bytes
 
     @property
     def needed_registers(self) -> int:
@@ -72,16 +83,21 @@ def resource_usage(log: str) -> Mapping[str, Usage]:
     """
     usages: dict[str, Usage] = {}
     entry: tuple[str, str] | None = None
+    is_counted = False
     function = ""
     frames: dict[str, tuple[int, int, int]] = {}
     for line in log.splitlines():
         if found := _ENTRY.search(line):
-            entry, frames = (found[1], found[2]), {}
+            entry, frames, is_counted = (found[1], found[2]), {}, False
         elif found := _PROPERTIES.search(line):
             function = found[1]
-        elif found := _STACK.search(line):
+        elif (found := _STACK.search(line)) and entry:
             frames[function] = (int(found[1]), int(found[2]), int(found[3]))
-        elif (found := _REGISTERS.search(line)) and entry:
+            # Those that the kernel calls stand before it or behind it.
+            if is_counted:
+                usages[entry[0]] = replace(usages[entry[0]], **_called(entry[0], frames))
+        elif (found := _REGISTERS.search(line)) and entry and not is_counted:
+            is_counted = True
             symbol, arch = entry
             # Functions that the kernel calls have frames of their own; the kernel's is the one of its name.
             stack, stores, loads = frames.get(symbol, (0, 0, 0))
@@ -94,9 +110,17 @@ def resource_usage(log: str) -> Mapping[str, Usage]:
                 stack_bytes=stack,
                 spill_store_bytes=stores,
                 spill_load_bytes=loads,
+                **_called(symbol, frames),
             )
-            entry = None
     return usages
+
+
+def _called(symbol: str, frames: Mapping[str, tuple[int, int, int]]) -> dict[str, int]:
+    called = [each for name, each in frames.items() if name != symbol]
+    return {
+        "called_spill_store_bytes": sum(stores for _, stores, _ in called),
+        "called_spill_load_bytes": sum(loads for _, _, loads in called),
+    }
 
 
 def _number(pattern: re.Pattern[str], line: str) -> int:

@@ -19,7 +19,7 @@ SINGLE = (
 )
 
 LAST = (
-    "demote-registers{target=24 calls=4}",
+    "demote-registers{target=24 calls=4 frames=least}",
     "demote-registers{target=32 calls=3 volatile=true strategy=conflicts}",
     "demote-registers{target=32 calls=3 volatile=false strategy=liverange}",
     "register-cap{registers=64}",

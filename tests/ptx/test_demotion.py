@@ -14,10 +14,10 @@ from comprehensive.diagnostics import CompileError, SourceFile
 from comprehensive.ptx.analysis.liveness import Liveness
 from comprehensive.ptx.build import Build, Limits
 from comprehensive.ptx.module import Module, parse
-from comprehensive.ptx.passes.demotion_slots import Slots
 from comprehensive.ptx.passes.demotion_values import Value
 from comprehensive.ptx.passes.pipeline_text import passes_of
 from comprehensive.ptx.passes.remark import Kind, Remark
+from comprehensive.ptx.passes.slot_coloring import Coloring
 from comprehensive.ptx.pipeline import run
 from comprehensive.ptx.printer import print_module
 from comprehensive.ptx.validate import validated
@@ -78,8 +78,8 @@ def test_values_of_every_width_are_demoted_in_random_kernels() -> None:
 
 
 def test_one_slot_for_all_values_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def one(values: Sequence[Value], live: Liveness) -> Slots:
-        return Slots({value.register.number: (0,) * value.words for value in values}, min(1, len(values)))
+    def one(values: Sequence[Value], live: Liveness, most: int) -> Coloring:
+        return Coloring({value.register.number: (0,) * value.words for value in values}, ())
 
     monkeypatch.setattr("comprehensive.ptx.passes.demotion_plan.slots_of", one)
     wrong = 0

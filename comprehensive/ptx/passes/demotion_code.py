@@ -1,6 +1,6 @@
 """Demoted values as instructions: where their slots are, and the accesses.
 
-In: a kernel, what is demoted, where the memory is.  Out: its body::
+In: a kernel or a function that it calls, what is demoted, where the memory is.  Out: its body::
 
     mad.lo.u32 %at, %warp, 2304, slots;     // once: slots + warp * count * 128 + lane * 4
     ...
@@ -11,27 +11,26 @@ In: a kernel, what is demoted, where the memory is.  Out: its body::
     add.f32 %f9, %f7, %f8;                  // as it was
 
 Slots of a warp stand together, a word of each of its lanes side by side: an access has no conflicts of banks, and its
-offset does not depend on how many threads a block has.  No barrier is needed, since a thread reads what it has written.
+offset does not depend on how many threads a block has.  A function gets ``%at`` from its caller.  No barrier is
+needed, since a thread reads what it has written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from comprehensive.ptx.flow import Flow
-from comprehensive.ptx.module import bytes_of
+from comprehensive.ptx.module import Parameter, bytes_of
 from comprehensive.ptx.opcodes import opcode
 from comprehensive.ptx.operands import Address, Immediate, Name, Operand, Vector
-from comprehensive.ptx.passes.demotion_slots import Slots
+from comprehensive.ptx.passes.demotion_calls import SLOT_BYTES, CallCode, FramedCall
 from comprehensive.ptx.passes.demotion_values import Value
 from comprehensive.ptx.passes.edits import Edits
 from comprehensive.ptx.passes.fresh import Fresh
 from comprehensive.ptx.statements import Declaration, Instruction, Statement
 
 LANES = 32
-SLOT_BYTES = 4 * LANES
-"""Of a slot, for a warp."""
 DYNAMIC = "demoted_at_the_end"
 """The name by which the kernel knows the dynamic shared memory, where the module has none."""
 STATIC = "demoted"
@@ -46,25 +45,48 @@ class Region:
 
 
 def demoted_body(
-    flow: Flow, values: Sequence[Value], slots: Slots, region: Region, *, volatile: bool
+    flow: Flow,
+    values: Sequence[Value],
+    slots: Mapping[int, Sequence[int]],
+    entry: tuple[Region, int] | Parameter,
+    calls: Sequence[FramedCall],
+    *,
+    volatile: bool,
 ) -> list[Statement]:
-    """Return the body with the values in their slots."""
+    """Return the body with the values in their slots, which are those of a thread by number of the register.
+
+    ``entry``: a kernel has a region for so many slots a thread, a function the address of its frame as a parameter.
+    """
     fresh = Fresh(flow.function.body, "demoted")
     at = fresh.register("b32")
     edits = Edits(flow)
-    code = _Code(fresh, at, "volatile.shared" if volatile else "shared")
+    space = "volatile.shared" if volatile else "shared"
+    code, call_code = _Code(fresh, at, space), CallCode(fresh, at, space)
+    # Behind a call words are moved back before what it gives is stored, which may be where one of them was.
+    for call in calls:
+        edits.after(call.step, call_code.behind(call))
     # What is loaded before a step comes behind what is stored behind the one before it.
     for value in values:
-        own = slots.of[value.register.number]
+        own = slots[value.register.number]
         for step in value.stores:
             edits.after(step, code.store(value, own, flow.steps[step].instruction))
         for step in value.reloads:
             edits.before(step, code.load(value, own))
-    opening = list(_opening(fresh, at, slots.count, region))
-    if region.static_warps is not None:
-        size = region.static_warps * slots.count * SLOT_BYTES
-        opening.insert(0, Declaration(".shared", f".align 4 .b8 {region.name}[{size}]"))
+    # What the call itself reads is loaded before words are moved there.
+    for number, call in enumerate(calls):
+        parameter = f"demoted_frame_{number}"
+        edits.before(call.step, call_code.before(call, parameter))
+        changed = call_code.call(flow.steps[call.step].instruction, call, parameter)
+        edits.replace(call.step, [changed])
     body = edits.made()
+    if isinstance(entry, Parameter):
+        opening: list[Statement] = [_made("ld.param.b32", at, Address(Name(entry.name)))]
+    else:
+        region, count = entry
+        opening = list(_opening(fresh, at, count, region))
+        if region.static_warps is not None:
+            size = region.static_warps * count * SLOT_BYTES
+            opening.insert(0, Declaration(".shared", f".align 4 .b8 {region.name}[{size}]"))
     # Behind the kernel's own variables, so that these stay where they are.
     begin = next((n for n, each in enumerate(body) if not isinstance(each, Declaration)), len(body))
     return fresh.declared([*body[:begin], *opening, *body[begin:]])

@@ -2,7 +2,7 @@
 
 In: a kernel, what it takes, and how it will be built.  Out: each :class:`Room`, or why there is none::
 
-    rooms_of(analyses, module, build, usage, device, dynamic=False)   # (Room(Region(8, "demoted"), 8, slots=47),)
+    rooms_of(functions, module, build, usage, device, dynamic=False)   # (Room(Region(8, "demoted"), 8, slots=47),)
 
 Static shared memory is for blocks whose threads are limited by ``.maxntid``, up to 48 KiB with what the kernel has.
 Else the slots are at the end of the dynamic shared memory, whose size the launcher has then to add to: that is for
@@ -12,16 +12,17 @@ launchers of our own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from comprehensive.machine.device import Device
 from comprehensive.machine.occupancy import occupancy
-from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.build import Build, tuning_of
 from comprehensive.ptx.flow import Flow, flow_of
 from comprehensive.ptx.module import Function, Module
-from comprehensive.ptx.passes.demotion_code import DYNAMIC, LANES, SLOT_BYTES, STATIC, Region
+from comprehensive.ptx.passes.demotion_calls import SLOT_BYTES
+from comprehensive.ptx.passes.demotion_code import DYNAMIC, LANES, STATIC, Region
+from comprehensive.ptx.passes.ptx_pass import strange_statement
 from comprehensive.ptx.statements import Declaration, Directive
 from comprehensive.toolchain.usage import Usage
 
@@ -29,6 +30,8 @@ _NAME = re.compile(r"[%$A-Za-z_][\w$]*")
 # What a kernel may declare, on every architecture (ptxas 13.0: "uses too much shared data (... max)").
 _STATIC_BYTES = 48 * 1024
 _SIZES = frozenset({"%total_smem_size", "%aggr_smem_size", "%dynamic_smem_size"})
+# Declarations of what is there once for each call.
+_OF_A_CALL = frozenset({".reg", ".param", ".local"})
 
 
 @dataclass(frozen=True)
@@ -41,16 +44,17 @@ class Room:
 
 
 def rooms_of(
-    analyses: Analyses, module: Module, build: Build, usage: Usage, device: Device, *, dynamic: bool
+    reached: Sequence[Function], module: Module, build: Build, usage: Usage, device: Device, *, dynamic: bool
 ) -> tuple[Room, ...] | str:
     """Return where there is room for slots, the best place first, or why there is none.
 
-    ``dynamic``: the dynamic shared memory of a launch is the caller's to add to.
+    ``reached`` are the functions that a kernel calls, and last the kernel.  ``dynamic``: the dynamic shared memory of a
+    launch is the caller's to add to.
     """
-    flow = analyses.flow
-    function = flow.function
-    if any(not _SIZES.isdisjoint(step.symbols) for step in flow.steps):
+    if any(not _SIZES.isdisjoint(step.symbols) for each in reached for step in flow_of(each).steps):
         return "it asks how much shared memory it has, which slots would change"
+    function = reached[-1]
+    flow = flow_of(function)
     threads = tuning_of(function, build.limits).threads
     name = next(_dynamic_arrays(flow, module), None)
     warps = -(-build.threads_of(function) // LANES)
@@ -87,37 +91,25 @@ def most_slots(room: Room, device: Device, *, threads: int, registers: int, shar
     return next(slots for slots in range(room.slots, -1, -1) if blocks(slots) >= least)
 
 
-def call_obstacle(function: Function, module: Module) -> str | None:
-    """Return why values of a kernel must stay in registers; None where they need not."""
-    seen: set[str] = set()
-    path: list[tuple[str, Iterator[str]]] = [(function.symbol, iter(_calls(function, module)))]
-    while path:
-        rest = path[-1][1]
-        callee = next(rest, None)
-        if callee is None:
-            path.pop()
-        elif callee == _POINTER:
-            return "it calls a function through a pointer, whose registers are not known"
-        elif callee in (name for name, _ in path):
-            return f"it calls '{callee}', which calls itself"
-        elif callee not in seen and callee in module.functions:
-            seen.add(callee)
-            path.append((callee, iter(_calls(module.functions[callee], module))))
+def register_obstacle(function: Function) -> str | None:
+    """Return why values of a function, and of what calls it, must stay in registers; None where they need not."""
     for step in flow_of(function).steps:
         if step.instruction.opcode.base in ("setmaxnreg", "tcgen05", "wgmma"):
             return f"'{step.instruction.opcode.text}' decides over registers, or uses them while others run"
     return None
 
 
-_POINTER = ""
-"""The callee of a call whose callee is in a register."""
-
-
-def _calls(function: Function, module: Module) -> Iterator[str]:
-    for step in flow_of(function).steps:
-        if step.instruction.opcode.base == "call":
-            named = [name for name in step.symbols if name in module.declarations]
-            yield named[0] if named else _POINTER
+def copy_obstacle(function: Function, module: Module) -> str | None:
+    """Return why there may be no copy of a function with one parameter more; None where there may."""
+    strange = strange_statement(function, module)
+    if strange is not None:
+        return strange[1]
+    kinds = {each.kind for each in function.body if isinstance(each, Declaration)}
+    if not kinds <= _OF_A_CALL:
+        return f"it has variables of its own that outlive a call ({', '.join(sorted(kinds - _OF_A_CALL))})"
+    if any(each.is_register or not each.bytes for each in (*function.returns, *function.parameters)):
+        return "its parameters are registers, or their number is not fixed"
+    return None
 
 
 def _extern_arrays(module: Module) -> Iterator[str]:

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.flow import Flow, Register
 from comprehensive.ptx.module import bytes_of
-from comprehensive.ptx.passes.expressions import scope_depths
 from comprehensive.ptx.statements import Declaration
 
 ROUNDS = 10
@@ -69,7 +68,6 @@ def values_of(analyses: Analyses, window: int) -> Values:
     """
     flow = analyses.flow
     accesses = _accesses(flow)
-    depths = scope_depths(flow.function.body)
     partly = _in_parts(flow)
     found: list[Value] = []
     why_not: dict[int, str] = {}
@@ -77,8 +75,6 @@ def values_of(analyses: Analyses, window: int) -> Values:
     for register in flow.registers:
         steps = accesses.get(register.number, ())
         why = _obstacle(register, partly)
-        if why is None and any(depths[flow.steps[step].position] for step in steps):
-            why = "it is accessed in a scope of inline assembly or of a call"
         if why is None and at_entry >> register.number & 1:
             why = "it is read on a way on which nothing was surely written to it"
         if why is None and register.number in analyses.pressure.rematerialisable:

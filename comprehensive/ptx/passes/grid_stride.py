@@ -18,15 +18,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from comprehensive.ptx.analysis.analyses import Analyses
 from comprehensive.ptx.analysis.variance import Level
-from comprehensive.ptx.body import COMMENT, STRING
 from comprehensive.ptx.build import Build
 from comprehensive.ptx.module import Function, Module, Parameter
 from comprehensive.ptx.opcodes import opcode
 from comprehensive.ptx.operands import Address, Immediate, Name, Operand, renamed
+from comprehensive.ptx.passes.added_parameters import with_parameters
 from comprehensive.ptx.passes.edits import Edits
 from comprehensive.ptx.passes.fresh import Fresh
 from comprehensive.ptx.passes.ptx_pass import FunctionPass, option, shown
@@ -51,7 +51,6 @@ _ONCE = frozenset(
     | {"getctarank", "alloca"}
 )
 """What is done once for a block, or leaves something behind, or cannot be looked into."""
-_HEAD = re.compile(rf"{COMMENT}|{STRING}|([()])")
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,8 @@ class GridStride(FunctionPass):
         names = _names(function)
         if any(name in module.names for name in names):
             return None, (self.missed(function, None, "its blocks stay as they are: names are taken"),)
-        made = _with_parameters(function.with_body(_body(analyses, module, names)), names)
+        added = tuple(Parameter(name, "u32", 4, 4) for name in names)
+        made = with_parameters(function.with_body(_body(analyses, module, names)), added)
         text = f"blocks are numbers in a loop, from {PARAMETERS[0]} to {PARAMETERS[1]}"
         facts = ((GRID_PARAMETERS, len(PARAMETERS)), (RESIDENT_WARPS, self.warps))
         return made, (Remark(Kind.APPLIED, self.name, function.symbol, None, text, facts),)
@@ -213,23 +213,6 @@ def _settled(analyses: Analyses, module: Module) -> Iterator[Statement]:
     declares = any(isinstance(s, Declaration) and s.kind == ".shared" for s in analyses.function.body)
     if uses or declares or any("shared" in code.modifiers or code.base in _TOGETHER for code in codes):
         yield _made("bar.sync", Immediate("0"))
-
-
-def _with_parameters(function: Function, names: tuple[str, ...]) -> Function:
-    """Return the kernel with parameters behind those that it has."""
-    header = function.header
-    start = re.search(rf"{re.escape(function.symbol)}(?![\w$])", header)
-    assert start is not None
-    parens = [found for found in _HEAD.finditer(header, start.end()) if found[1]]
-    declared = ",\n\t".join(f".param .u32 {name}" for name in names)
-    if not parens:
-        header = f"{header[: start.end()]}(\n\t{declared}\n){header[start.end() :]}"
-    else:
-        close = next(found.start() for found in parens if found[1] == ")")
-        before = header[:close].rstrip()
-        header = f"{before}{',' if function.parameters else ''}\n\t{declared}\n{header[close:]}"
-    added = tuple(Parameter(name, "u32", 4, 4) for name in names)
-    return replace(function.with_header(header), parameters=(*function.parameters, *added))
 
 
 def _names(function: Function) -> tuple[str, ...]:

@@ -123,20 +123,19 @@ class PtxPass(ABC):
 
 
 @dataclass(frozen=True)
-class FunctionPass(PtxPass):
-    """A pass that looks at one function at a time."""
+class WithinModulePass(PtxPass):
+    """A pass that goes from function to function, and may add others to the module."""
 
     @abstractmethod
-    def rewrite(
+    def rewritten(
         self, function: Function, module: Module, build: Build
-    ) -> tuple[Function | None, tuple[Remark, ...]]:
-        """The function in its place, None where it stays as it is."""
+    ) -> tuple[Module, tuple[Remark, ...]]:
+        """The module with what the pass makes of one of its functions, the same one where that is nothing."""
 
     def run(self, module: Module, build: Build = ALONE) -> tuple[Module, tuple[Remark, ...]]:
         obstacle = self.obstacle(module)
         if obstacle is not None:
             return module, (obstacle,)
-        changed: dict[str, Function] = {}
         remarks: list[Remark] = []
         for name, function in module.functions.items():
             if build.functions is not None and name not in build.functions:
@@ -146,11 +145,9 @@ class FunctionPass(PtxPass):
                 span, why = strange
                 remarks.append(Remark(Kind.MISSED, self.name, name, span, f"'{name}' stays as it is: {why}"))
                 continue
-            new, found = self.rewrite(function, module, build)
+            module, found = self.rewritten(function, module, build)
             remarks += found
-            if new is not None:
-                changed[name] = new
-        return (module.with_functions(changed) if changed else module), tuple(remarks)
+        return module, tuple(remarks)
 
     def applied(self, function: Function, statement: Statement, text: str) -> Remark:
         return Remark(Kind.APPLIED, self.name, function.symbol, span_of(function, statement), text)
@@ -158,6 +155,23 @@ class FunctionPass(PtxPass):
     def missed(self, function: Function, statement: Statement | None, text: str) -> Remark:
         span = None if statement is None else span_of(function, statement)
         return Remark(Kind.MISSED, self.name, function.symbol, span, text)
+
+
+@dataclass(frozen=True)
+class FunctionPass(WithinModulePass):
+    """A pass that looks at one function at a time."""
+
+    @abstractmethod
+    def rewrite(
+        self, function: Function, module: Module, build: Build
+    ) -> tuple[Function | None, tuple[Remark, ...]]:
+        """The function in its place, None where it stays as it is."""
+
+    def rewritten(
+        self, function: Function, module: Module, build: Build
+    ) -> tuple[Module, tuple[Remark, ...]]:
+        new, remarks = self.rewrite(function, module, build)
+        return module if new is None else module.with_functions({function.symbol: new}), remarks
 
 
 def strange_module(module: Module) -> tuple[Span | None, str] | None:

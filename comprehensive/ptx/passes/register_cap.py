@@ -14,7 +14,7 @@ from comprehensive.machine.device import Device
 from comprehensive.machine.occupancy import register_cliffs
 from comprehensive.ptx.build import LEAST_REGISTERS, Build, tuning_of, with_cap
 from comprehensive.ptx.module import Function, Module
-from comprehensive.ptx.passes.ptx_pass import FunctionPass, option
+from comprehensive.ptx.passes.ptx_pass import FunctionPass, PtxPass, option
 from comprehensive.ptx.passes.remark import Kind, Remark
 from comprehensive.toolchain.usage import MOST_REGISTERS, Usage
 
@@ -79,7 +79,7 @@ def cliffs_below(free: Usage, threads: int, device: Device) -> tuple[int, ...]:
     )
 
 
-def limit_remark(ptx_pass: FunctionPass, function: Function, registers: int, usage: Usage | None) -> Remark:
+def limit_remark(ptx_pass: PtxPass, function: Function, registers: int, usage: Usage | None) -> Remark:
     """Return the remark that a kernel has a limit of registers, with what it takes then where that is known."""
     if usage is None:
         return Remark(Kind.APPLIED, ptx_pass.name, function.symbol, None, f".maxnreg {registers}")

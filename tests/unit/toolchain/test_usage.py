@@ -29,7 +29,7 @@ ptxas info    : Used 8 registers, used 1 barriers, 512 bytes smem, 364 bytes cme
 
 def test_every_kernel_of_a_log_has_its_usage():
     assert resource_usage(LOG) == {
-        "_Z1tILi4EEvPf": Usage("_Z1tILi4EEvPf", "sm_75", 16, 0, 0, 8, 4, 20),
+        "_Z1tILi4EEvPf": Usage("_Z1tILi4EEvPf", "sm_75", 16, 0, 0, 8, 4, 20, 12, 16),
         "_Z1tILi8EEvPf": Usage("_Z1tILi8EEvPf", "sm_75", 255, 2, 0, 0, 0, 0),
         "k": Usage("k", "sm_90", 8, 1, 512, 0, 0, 0),
     }
