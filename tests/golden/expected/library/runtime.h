@@ -55,6 +55,7 @@ typedef struct cf_choice {
   long long available;
   long long cycles;   /* that launches were expected to take, all together */
   long long left_out; /* points of the regions that the parameters leave out, all launches together */
+  int candidate; /* which of those that are tried has run: 0 the original */
   const char *adaptation; /* how far the search for the best version is, or why there is none; empty where none is asked for */
 } cf_choice;
 
@@ -83,6 +84,7 @@ static inline int cf_report(cf_choice *choice, int status, int leaf, const char 
     choice->available = available;
     choice->cycles = 0;
     choice->left_out = 0;
+    choice->candidate = 0;
     choice->adaptation = "";
   }
   return status;
