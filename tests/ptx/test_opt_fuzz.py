@@ -124,7 +124,11 @@ def same_code(module: Module, pipeline: str, ptxas: Tool | None, seed: int) -> N
         else:
             checks.append(assembled(ptxas))
     # Of what ptxas does not take, values are not defined.
-    run(module, passes, checks if len(checks) > 1 else ())
+    checks = checks if len(checks) > 1 else []
+    if any(each.changes_launch for each in passes):
+        # Blocks of a mutated kernel write to the same places, and come to run in another order.
+        checks = checks[1:]
+    run(module, passes, checks)
 
 
 def fuzz(seed: int, seconds: float, rounds: int, texts: Sequence[str], ptxas: Tool | None = None) -> None:
