@@ -21,9 +21,9 @@ from itertools import product
 from typing import TypeAlias
 
 from comprehensive.algebra import Atom, Polynomial, System, at_most, equal, less
-from comprehensive.codegen.c_expr import is_wide
 from comprehensive.codegen.dispatch import over_arguments
 from comprehensive.driver import Compilation
+from comprehensive.kernel_ir.c_expr import is_wide
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.exactness import is_exact

@@ -30,7 +30,7 @@ def shuffled_arrays(variant: Variant) -> tuple[str, ...]:
     """The arrays of which the kernel of a variant really has shuffles: other strategies may have left none."""
     if not variant.shuffled:
         return ()
-    from comprehensive.codegen.lower import lower
+    from comprehensive.lowering.lower import lower
 
     return lower(variant, variant.nest.name).shuffled
 

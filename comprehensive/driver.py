@@ -16,9 +16,6 @@ from typing import Literal
 from comprehensive.algebra import Polynomial, PortfolioSolver
 from comprehensive.codegen.acceptance import kernels_compile
 from comprehensive.codegen.cuda import kernel_unit
-from comprehensive.codegen.instances import instances
-from comprehensive.codegen.kernel import Kernel
-from comprehensive.codegen.lower import lower
 from comprehensive.codegen.plan import (
     USUAL_REGISTERS,
     FunctionPlan,
@@ -27,7 +24,6 @@ from comprehensive.codegen.plan import (
     RegionPlan,
     TilePlan,
 )
-from comprehensive.codegen.tiled import tile_obstacle
 from comprehensive.counters.assumptions import assumptions
 from comprehensive.counters.feasible import warn_of_hopeless
 from comprehensive.counters.limits import demand_other_names
@@ -44,12 +40,14 @@ from comprehensive.diagnostics import (
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.demoted import slots_of, with_limit, with_slots
 from comprehensive.embedding.targets import Targets
+from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.build import build
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.normalize import normalize
 from comprehensive.loops.reading_order import reading_order
 from comprehensive.loops.rewrite import all_names
 from comprehensive.loops.verify import verify
+from comprehensive.lowering.lower import lower
 from comprehensive.metafork.ast import Program
 from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.notation import MetaFork
@@ -69,6 +67,8 @@ from comprehensive.pragmas.read import Models, parse_pragmas
 from comprehensive.pragmas.words import words_of
 from comprehensive.reductions.notation import InAnyOrder
 from comprehensive.registry import COMPILED, counters_of, strategies_for
+from comprehensive.schedule.instances import instances
+from comprehensive.schedule.lower_tile import tile_obstacle
 from comprehensive.strategies.caching import initial_caching
 from comprehensive.strategies.fewer_registers import Lowering
 from comprehensive.strategies.linear_note import tell_of_linear

@@ -14,7 +14,6 @@ from typing import Any
 
 from comprehensive import __version__
 from comprehensive.codegen.acceptance import accepted, accepts_image
-from comprehensive.codegen.c_expr import c_comment
 from comprehensive.codegen.cuda import kernel_unit, print_kernel, program_unit
 from comprehensive.codegen.emit import depfile as depfile_text
 from comprehensive.codegen.emit import touch, write_outputs
@@ -31,6 +30,7 @@ from comprehensive.embedding.adaptive import adaptive, device_of_targets
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.demoted import own_passes
 from comprehensive.embedding.embedded import AUTO, Embedded, embedded
+from comprehensive.kernel_ir.c_expr import c_comment
 from comprehensive.loops.ir import Nest, Variant
 from comprehensive.loops.printer import print_nest
 from comprehensive.metafork.printer import print_program

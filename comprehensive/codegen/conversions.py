@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
-from comprehensive.codegen.kernel import (
+from comprehensive.kernel_ir.kernel import (
     NEXT,
     Barrier,
     Comment,
@@ -254,7 +254,7 @@ def _stored(expr: Expr, type: ScalarType, types: _Types) -> Expr:
 
 
 def _element_type(expr: Name | Index | Call, types: _Types) -> ScalarType | None:
-    """The storage type of what is read, here or by a neighbouring thread (``codegen/shuffles.py``); else None."""
+    """The storage type of what is read, here or by a neighbouring thread (``lowering/shuffles.py``); else None."""
     match expr:
         case Name(identifier):
             type = types[identifier]

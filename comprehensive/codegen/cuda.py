@@ -12,7 +12,11 @@ from typing import assert_never
 from comprehensive.codegen.atomic import atomic_call
 from comprehensive.codegen.conversions import storage_headers, with_conversions
 from comprehensive.codegen.environment import render_template
-from comprehensive.codegen.kernel import (
+from comprehensive.codegen.plan import ProgramPlan
+from comprehensive.codegen.source_lines import GENERATED_LINE, mark
+from comprehensive.codegen.tables import tables_of
+from comprehensive.codegen.wrap import wrapped
+from comprehensive.kernel_ir.kernel import (
     TOGETHER,
     Await,
     Barrier,
@@ -33,10 +37,6 @@ from comprehensive.codegen.kernel import (
     Vectors,
     VectorStore,
 )
-from comprehensive.codegen.plan import ProgramPlan
-from comprehensive.codegen.source_lines import GENERATED_LINE, mark
-from comprehensive.codegen.tables import tables_of
-from comprehensive.codegen.wrap import wrapped
 from comprehensive.metafork.ast import Assign, Index, IntLiteral, ScalarType
 from comprehensive.metafork.printer import print_assignment, print_expr, print_stmts
 

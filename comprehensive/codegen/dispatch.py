@@ -17,9 +17,9 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from comprehensive.algebra import Atom, Polynomial, Quotient, Relation, System
-from comprehensive.codegen.c_expr import count, difference, is_wide, wide
 from comprehensive.codegen.interface import Argument, Interface, fresh
 from comprehensive.codegen.plan import LeafPlan, RegionPlan, TilePlan
+from comprehensive.kernel_ir.c_expr import count, difference, is_wide, wide
 from comprehensive.loops.access import names_read, substitute
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.reading_order import reading_order

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from comprehensive.codegen.c_expr import c_comment, c_string, mentions
 from comprehensive.codegen.dispatch import (
     MACHINE_FIELDS,
     Case,
@@ -27,6 +26,7 @@ from comprehensive.codegen.interface import Argument, Interface, interface
 from comprehensive.codegen.leaf_view import LeafCosts, leaf_costs
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan, RegionPlan, TunedRow
 from comprehensive.codegen.tile_view import TileCosts, tile_costs
+from comprehensive.kernel_ir.c_expr import c_comment, c_string, mentions
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Role
 from comprehensive.loops.sizes import sizes

@@ -23,7 +23,7 @@ from comprehensive.codegen.image import Image
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.codegen.source_lines import resolved
 from comprehensive.codegen.source_view import source_view
-from comprehensive.codegen.staircase import ALONE, LARGEST, MOST_COLUMNS, MOST_ROWS
+from comprehensive.kernel_ir.staircase import ALONE, LARGEST, MOST_COLUMNS, MOST_ROWS
 from comprehensive.machine import cost, sites
 from comprehensive.machine.speeds import SPEEDS
 

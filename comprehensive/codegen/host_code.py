@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 
-from comprehensive.codegen.c_expr import c_string, is_wide, wide
 from comprehensive.codegen.dispatch import guard
 from comprehensive.codegen.host_calls import HostCalls, using
 from comprehensive.codegen.host_returns import without_values
@@ -23,6 +22,7 @@ from comprehensive.codegen.launchers import available_to, given, parameter_list
 from comprehensive.codegen.plan import FunctionPlan, RegionPlan
 from comprehensive.codegen.source_lines import GENERATED_LINE, source_line
 from comprehensive.diagnostics import Span
+from comprehensive.kernel_ir.c_expr import c_string, is_wide, wide
 from comprehensive.loops.ir import Nest
 from comprehensive.loops.types import with_prototypes
 from comprehensive.metafork.ast import HostAssert, MetaSchedule, Parameter, ScalarType

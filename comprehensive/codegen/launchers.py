@@ -13,14 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from comprehensive.codegen.axes import axis_extents
-from comprehensive.codegen.c_expr import c_comment, mentions, polynomial, wide
 from comprehensive.codegen.dispatch import Dispatch, dispatch
 from comprehensive.codegen.header_view import RegionView
 from comprehensive.codegen.interface import Argument, Interface
-from comprehensive.codegen.kernel import TOGETHER, Kernel, KernelParameter, Source
 from comprehensive.codegen.plan import RegionPlan, TilePlan
 from comprehensive.codegen.tables import Table, tables_of
+from comprehensive.kernel_ir.axes import axis_extents
+from comprehensive.kernel_ir.c_expr import c_comment, mentions, polynomial, wide
+from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, KernelParameter, Source
 from comprehensive.loops.ir import Nest, Role
 from comprehensive.loops.types import exact_product
 from comprehensive.metafork.ast import Expr, IntLiteral, ScalarType

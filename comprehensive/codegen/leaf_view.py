@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from comprehensive.codegen.axes import axis_extents
-from comprehensive.codegen.c_expr import c_comment, mentions, polynomial, wide
 from comprehensive.codegen.dispatch import Dispatch
 from comprehensive.codegen.interface import Argument
-from comprehensive.codegen.kernel import Kernel
 from comprehensive.codegen.left_out import leaves_out, shares
 from comprehensive.codegen.plan import LeafPlan, RegionPlan
 from comprehensive.codegen.profile import number_name
+from comprehensive.kernel_ir.axes import axis_extents
+from comprehensive.kernel_ir.c_expr import c_comment, mentions, polynomial, wide
+from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Role
 from comprehensive.machine.cost import WARP_THREADS
 from comprehensive.machine.sites import Access, Sites

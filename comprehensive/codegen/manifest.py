@@ -17,10 +17,10 @@ from typing import Any
 from comprehensive.algebra import System
 from comprehensive.codegen.header_view import INTERFACE_VERSION
 from comprehensive.codegen.interface import interface
-from comprehensive.codegen.kernel import Kernel
 from comprehensive.codegen.needs import as_document, needs
 from comprehensive.codegen.plan import FunctionPlan, LeafPlan, ProgramPlan, RegionPlan, TilePlan
 from comprehensive.codegen.resources import Resources
+from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Role, Variant
 from comprehensive.machine.cost import TileWork
 from comprehensive.machine.work import WORK_FIELDS

@@ -1,6 +1,6 @@
 """What the host side is generated from: functions, their regions, and a kernel with its system for every leaf.
 
-In: built by the driver from the tree and :func:`comprehensive.codegen.lower.lower`.  Out: read by the printers of
+In: built by the driver from the tree and :func:`comprehensive.lowering.lower.lower`.  Out: read by the printers of
 the header, of the CUDA source and of the manifest.
 """
 
@@ -10,14 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from comprehensive.algebra import Quotient, System
-from comprehensive.codegen.instances import Instance
-from comprehensive.codegen.kernel import Kernel
 from comprehensive.codegen.profile import NOTHING, Profile
 from comprehensive.codegen.versions import ORIGINAL, Adaptation, KernelKey, Version
+from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.access import atomically_updated
 from comprehensive.loops.ir import Batch, Coordinate, Nest, Sweeps
 from comprehensive.machine.cost import TileWork
 from comprehensive.metafork.ast import Expr, Function
+from comprehensive.schedule.instances import Instance
 
 USUAL_REGISTERS = 32
 

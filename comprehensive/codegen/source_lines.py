@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import re
 
-from comprehensive.codegen.c_expr import c_string
 from comprehensive.diagnostics import GENERATED, Span
+from comprehensive.kernel_ir.c_expr import c_string
 from comprehensive.metafork.ast import Stmt
 
 _MARK = re.compile("\x01([0-9]*)")

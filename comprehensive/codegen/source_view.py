@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from comprehensive.codegen.c_expr import c_comment, c_string
 from comprehensive.codegen.conversions import storage_headers
 from comprehensive.codegen.dispatch import Guard, as_size
 from comprehensive.codegen.header_view import data_sizes, function_view
@@ -21,6 +20,7 @@ from comprehensive.codegen.launchers import AsFunctions, KernelNames, RegionSour
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
 from comprehensive.codegen.source_lines import HOST_CODE
 from comprehensive.codegen.tables import Table, tables_of
+from comprehensive.kernel_ir.c_expr import c_comment, c_string
 from comprehensive.metafork.file_scope import file_scope
 
 

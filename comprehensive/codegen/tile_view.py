@@ -11,17 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from comprehensive.algebra import Atom, System
-from comprehensive.codegen.c_expr import c_comment, count, mentions, wide
 from comprehensive.codegen.dispatch import MACHINE_FIELDS, Dispatch, guard
-from comprehensive.codegen.instances import Instance
 from comprehensive.codegen.interface import Argument
-from comprehensive.codegen.kernel import Kernel
 from comprehensive.codegen.plan import RegionPlan, TilePlan
-from comprehensive.codegen.terms import size_of
+from comprehensive.kernel_ir.c_expr import c_comment, count, mentions, wide
+from comprehensive.kernel_ir.kernel import Kernel
+from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.ir import Coordinate, Role
 from comprehensive.machine.cost import TileWork
 from comprehensive.metafork.ast import Expr
 from comprehensive.metafork.printer import print_expr
+from comprehensive.schedule.instances import Instance
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,10 @@ from functools import lru_cache
 from typing import assert_never
 
 from comprehensive.algebra import Polynomial, product_of, sum_of
-from comprehensive.codegen.kernel import (
+from comprehensive.counters.liveness import max_live_words
+from comprehensive.counters.shared_words import KERNEL_NAME
+from comprehensive.counters.three_address import three_address
+from comprehensive.kernel_ir.kernel import (
     Barrier,
     Comment,
     Kernel,
@@ -25,9 +28,6 @@ from comprehensive.codegen.kernel import (
     UniformFor,
     UniformIf,
 )
-from comprehensive.counters.liveness import max_live_words
-from comprehensive.counters.shared_words import KERNEL_NAME
-from comprehensive.counters.three_address import three_address
 from comprehensive.loops.ir import Variant
 from comprehensive.loops.rewrite import statements_in
 from comprehensive.metafork.ast import For, IntLiteral
@@ -57,7 +57,7 @@ class Registers:
     kind: Kind = Kind.RESOURCE
 
     def evaluate(self, fragment: Variant) -> Evaluation:
-        from comprehensive.codegen.lower import lower
+        from comprehensive.lowering.lower import lower
 
         if fragment.tile is not None:
             return tile_registers(fragment)
@@ -120,7 +120,7 @@ class PtxasRegisters:
     kind: Kind = Kind.RESOURCE
 
     def evaluate(self, fragment: Variant) -> Evaluation:
-        from comprehensive.codegen.lower import lower
+        from comprehensive.lowering.lower import lower
 
         if fragment.tile is not None:
             return tile_registers(fragment)

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from comprehensive.algebra import Polynomial
-from comprehensive.codegen.kernel import Kernel
 from comprehensive.counters.threads import Threads
+from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Variant
 from comprehensive.machine.cost import WARP_THREADS
 from comprehensive.optimize.protocols import Evaluation, Kind
@@ -32,7 +32,7 @@ class SharedWords:
     """What says how many words of a thread lie in shared memory in place of registers, in a demoted kernel."""
 
     def evaluate(self, fragment: Variant) -> Evaluation:
-        from comprehensive.codegen.lower import lower
+        from comprehensive.lowering.lower import lower
 
         kernel = lower(fragment, KERNEL_NAME)
         slots = 0 if not fragment.demoted or self.slots is None else self.slots(kernel)

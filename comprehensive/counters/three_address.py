@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
-from comprehensive.codegen.kernel import (
+from comprehensive.kernel_ir.kernel import (
     LANES,
     LANES_WHERE,
     NEXT,

@@ -18,8 +18,9 @@ from itertools import islice, product
 from typing import TypeGuard, assert_never
 
 from comprehensive.algebra import Polynomial, RationalFunction
-from comprehensive.codegen.axes import AXES, on_axes, product_of
-from comprehensive.codegen.kernel import (
+from comprehensive.counters.shared_words import KERNEL_NAME
+from comprehensive.kernel_ir.axes import AXES, on_axes, product_of
+from comprehensive.kernel_ir.kernel import (
     LANES,
     LANES_WHERE,
     NEXT,
@@ -35,7 +36,6 @@ from comprehensive.codegen.kernel import (
     UniformFor,
     UniformIf,
 )
-from comprehensive.counters.shared_words import KERNEL_NAME
 from comprehensive.loops.access import assigned_names, names_read
 from comprehensive.loops.ir import Variant
 from comprehensive.loops.rewrite import statements_in
@@ -121,7 +121,7 @@ class Work:
 
 def work_of(variant: Variant) -> tuple[Work, ...]:
     """The work of a block, in each case that there is. UncountableError for kernels over tiles with own statements."""
-    from comprehensive.codegen.lower import lower
+    from comprehensive.lowering.lower import lower
 
     return _work(lower(variant, KERNEL_NAME), frozenset(s.name for s in variant.nest.scalars))
 

@@ -17,9 +17,9 @@ from dataclasses import replace
 from functools import lru_cache
 
 from comprehensive.codegen.cuda import kernel_unit
-from comprehensive.codegen.kernel import Kernel
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.embedding.compiled import CompiledKernels, KernelCompiler
+from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.machine.cost import WARP_THREADS
 from comprehensive.machine.device import device_of
 from comprehensive.machine.parameters import WORD_BYTES

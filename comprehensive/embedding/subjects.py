@@ -15,11 +15,11 @@ from dataclasses import replace
 from itertools import product
 from math import prod
 
-from comprehensive.codegen.kernel import Kernel
 from comprehensive.codegen.plan import ProgramPlan
 from comprehensive.diagnostics import SourceFile
 from comprehensive.embedding.automatic import launches_of
 from comprehensive.embedding.compiled import CompiledKernels
+from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.interpreter import c_value
 from comprehensive.machine.device import Device
 from comprehensive.machine.parameters import WORD_BYTES

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 
-from comprehensive.codegen.kernel import (
+from comprehensive.kernel_ir.kernel import (
     LANES,
     LANES_WHERE,
     TOGETHER,

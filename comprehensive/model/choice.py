@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from math import prod
 
 from comprehensive.algebra import with_quotients
-from comprehensive.codegen.instances import Instance
-from comprehensive.codegen.kernel import Source
 from comprehensive.codegen.plan import RegionPlan, TilePlan
-from comprehensive.codegen.terms import size_of
+from comprehensive.kernel_ir.kernel import Source
+from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.normalize.counters import LARGEST_COUNT
 from comprehensive.machine.cost import SATURATED, Cost, Launch, cost
 from comprehensive.metafork.printer import print_expr
 from comprehensive.model.leaf_cost import leaf_cost
 from comprehensive.model.values import stride, wide_value
+from comprehensive.schedule.instances import Instance
 
 VECTOR_BYTES = 16
 FEWEST_SWEEPS = 3

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from comprehensive.codegen.axes import axis_extents
-from comprehensive.codegen.kernel import Kernel
 from comprehensive.codegen.plan import LeafPlan
 from comprehensive.codegen.profile import number_name
-from comprehensive.codegen.staircase import LARGEST, LAUNCHED
+from comprehensive.kernel_ir.axes import axis_extents
+from comprehensive.kernel_ir.kernel import Kernel
+from comprehensive.kernel_ir.staircase import LARGEST, LAUNCHED
 from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.ir import Nest
 from comprehensive.machine.cost import SATURATED, WARP_THREADS, Cost, Term, cost

@@ -17,8 +17,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from comprehensive.codegen.axes import AXES, axis_extents, on_axes
-from comprehensive.codegen.kernel import (
+from comprehensive.codegen.profile import Profile
+from comprehensive.kernel_ir.axes import AXES, axis_extents, on_axes
+from comprehensive.kernel_ir.kernel import (
     LANES,
     LANES_WHERE,
     NEXT,
@@ -34,7 +35,6 @@ from comprehensive.codegen.kernel import (
     UniformFor,
     UniformIf,
 )
-from comprehensive.codegen.profile import Profile
 from comprehensive.loops.access import assigned_names, names_read, substitute
 from comprehensive.loops.fold import fold
 from comprehensive.loops.integers import ONE, ZERO, add, multiply

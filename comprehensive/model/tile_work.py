@@ -13,9 +13,9 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
-from comprehensive.codegen.kernel import Kernel, Plain, Source
-from comprehensive.codegen.terms import size_of
 from comprehensive.counters.registers import tile_registers
+from comprehensive.kernel_ir.kernel import Kernel, Plain, Source
+from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.ir import RegisterTile, Variant
 from comprehensive.machine.cost import WARP_THREADS, TileWork
 from comprehensive.machine.work import Work

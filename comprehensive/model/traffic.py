@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from comprehensive.codegen.pieces import serial_loop
 from comprehensive.codegen.plan import Traffic
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import expressions_in, statements_in, subexpressions
 from comprehensive.metafork.ast import Assign, Declare, Index, Stmt
+from comprehensive.schedule.operands import serial_loop
 
 
 def traffic(nest: Nest, tile: RegisterTile) -> tuple[Traffic, ...]:

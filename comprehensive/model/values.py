@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 
-from comprehensive.codegen.kernel import KernelParameter
+from comprehensive.kernel_ir.kernel import KernelParameter
 from comprehensive.loops.interpreter import c_value
 from comprehensive.loops.ir import Nest
 from comprehensive.metafork.ast import Expr, ScalarType

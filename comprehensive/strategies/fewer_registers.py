@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from comprehensive.codegen.kernel import Kernel
+from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Variant
 from comprehensive.optimize.protocols import Applied, NotApplicable, Strategy
 
@@ -42,8 +42,8 @@ class FewerRegisters:
         return taken
 
     def apply(self, fragment: Variant) -> Applied[Variant] | NotApplicable:
-        from comprehensive.codegen.lower import lower
         from comprehensive.counters.shared_words import KERNEL_NAME
+        from comprehensive.lowering.lower import lower
 
         if fragment.tile is not None:
             return NotApplicable("the sizes of its tile decide how many registers it takes")

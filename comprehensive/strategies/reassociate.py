@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from comprehensive.codegen.pieces import serial_loop
-from comprehensive.codegen.reassociated import sums_of
 from comprehensive.loops.ir import Variant
 from comprehensive.optimize.protocols import Applied, NotApplicable
+from comprehensive.schedule.operands import serial_loop
+from comprehensive.schedule.split_reduction import sums_of
 
 
 def reassociate(variant: Variant) -> Applied[Variant] | NotApplicable:

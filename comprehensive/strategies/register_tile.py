@@ -7,7 +7,7 @@
                for r0 < U0, r1 < U1:  y0 = (i0*U0 + r0)*T0 + t0, y1 = (i1*U1 + r1)*T1 + t1
                  if (y0 < m && y1 < n) S(y0, y1)
 
-The sizes are constants that the tool adds; how the user has cut the ranges (`coordinates.py`) no longer matters but
+The sizes are constants that the tool adds; how the user has cut the ranges (`points.py`) no longer matters but
 for where they end.  Each point is visited once, and what a point does keeps its order: results are the same to the bit.
 Tiles of points without a serial loop begin where what they store begins a line of the cache, as far as subscripts tell:
 with ``b[y + 1] = ...`` the first tile begins at -1.
@@ -21,9 +21,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from comprehensive.codegen.pieces import MOST_COORDINATES, serial_loop
-from comprehensive.codegen.tiled import tile_obstacle
-from comprehensive.codegen.turned import turned_store
 from comprehensive.loops.integers import ZERO, Ring
 from comprehensive.loops.ir import Batch, Coordinate, Loop, Nest, RegisterTile, Role, Scalar, Threads, Variant
 from comprehensive.loops.normalize.counters import at_most
@@ -43,7 +40,10 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import Namer
 from comprehensive.optimize.protocols import Applied, NotApplicable
-from comprehensive.strategies.coordinates import points_of
+from comprehensive.schedule.lower_tile import tile_obstacle
+from comprehensive.schedule.operands import MOST_COORDINATES, serial_loop
+from comprehensive.schedule.transposed_store import transposed_store
+from comprehensive.strategies.points import points_of
 
 LINE_BYTES = 128
 MOST_WITHOUT_LOOP = 3
@@ -85,7 +85,7 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
     )
     has_loop = any(loop is not None for loop in serial)
     tile = _with_batch(nest, tile, MOST_COORDINATES if has_loop else MOST_WITHOUT_LOOP)
-    if not has_loop and turned_store(nest, tile) is None:
+    if not has_loop and transposed_store(nest, tile) is None:
         *others, last = tile.coordinates
         tile = replace(tile, coordinates=(*others, replace(last, shift=_shift(nest, tile))))
     coordinates = tile.coordinates

@@ -2,7 +2,7 @@
 
     b[j] = a[j - 1] + a[j] + a[j + 1]      -->      one load of a, two shuffles; the ends of rows and warps load
 
-The nest stays: it is the kernel that has the shuffles (``codegen/shuffles.py``, which says why they are right), and
+The nest stays: it is the kernel that has the shuffles (``lowering/shuffles.py``, which says why they are right), and
 wherever they cannot be, loads.  Arrays that are in shared memory have none left to save.  A shuffle keeps a value, the
 lanes that there are and the address for those at the ends in registers; the counter of registers sees the kernel as it
 is and may refuse it.
@@ -29,8 +29,8 @@ class Shuffle:
         return taken
 
     def apply(self, fragment: Variant) -> Applied[Variant] | NotApplicable:
-        from comprehensive.codegen.lower import lower
         from comprehensive.counters.shared_words import KERNEL_NAME
+        from comprehensive.lowering.lower import lower
 
         if fragment.tile is not None:
             return NotApplicable("a kernel over tiles has ways of its own to share what it reads")

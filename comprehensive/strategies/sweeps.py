@@ -36,7 +36,7 @@ from comprehensive.metafork.ast import (
 )
 from comprehensive.metafork.fresh import fresh
 from comprehensive.metafork.scalar_types import promote
-from comprehensive.strategies.coordinates import Points
+from comprehensive.strategies.points import Points
 
 
 class NoSweepsError(Exception):

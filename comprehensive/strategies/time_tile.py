@@ -25,8 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from comprehensive.codegen.c_expr import is_wide
-from comprehensive.codegen.instances import time_instances
+from comprehensive.kernel_ir.c_expr import is_wide
 from comprehensive.loops.access import names_read
 from comprehensive.loops.integers import ONE, ZERO, add, multiply
 from comprehensive.loops.ir import (
@@ -48,7 +47,8 @@ from comprehensive.loops.types import environment_of, with_declarations
 from comprehensive.metafork.ast import Binary, Declare, Expr, For, If, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.optimize.protocols import Applied, NotApplicable
-from comprehensive.strategies.coordinates import Points, points_of
+from comprehensive.schedule.instances import time_instances
+from comprehensive.strategies.points import Points, points_of
 from comprehensive.strategies.sweeps import (
     Cycle,
     NoSweepsError,

@@ -6,9 +6,9 @@ from functools import cache
 
 import pytest
 
-from comprehensive.codegen.lower import lower
 from comprehensive.driver import Options, grow
 from comprehensive.loops.ir import Variant
+from comprehensive.lowering.lower import lower
 from comprehensive.optimize.tree import Leaf
 from tests.laws.nests import all_nests
 

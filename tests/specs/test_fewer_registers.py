@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from comprehensive.codegen.kernel import Kernel
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.demoted import own_passes
 from comprehensive.embedding.embedded import Embedded, embedded
 from comprehensive.embedding.targets import targets_of
+from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.soundness.rewritten import rewritten
 from comprehensive.soundness.state import State
 

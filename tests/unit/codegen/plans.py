@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from comprehensive.algebra import Polynomial, System, at_least, at_most, less
-from comprehensive.codegen.kernel import Kernel, KernelParameter, Source
 from comprehensive.codegen.plan import FunctionPlan, LeafPlan, ProgramPlan, RegionPlan
 from comprehensive.diagnostics import SourceFile, Span
+from comprehensive.kernel_ir.kernel import Kernel, KernelParameter, Source
 from comprehensive.loops.ir import Array, Loop, Nest, Role, Scalar, Threads
 from comprehensive.metafork.ast import (
     Assign,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from comprehensive.metafork.printer import print_expr
-from tests.unit.codegen.tile_runs import compilation_of, run_all, sources_of
+from tests.unit.schedule.tile_runs import compilation_of, run_all, sources_of
 
 HEADERS = "#include <stddef.h>\n#include <stdint.h>\n"
 PRODUCT = (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from comprehensive.algebra import Polynomial
-from comprehensive.codegen.kernel import Kernel, KernelParameter, Plain, Source
 from comprehensive.counters.liveness import max_live_words
 from comprehensive.counters.registers import PtxasRegisters, Registers
 from comprehensive.counters.shared_words import SharedWords
 from comprehensive.counters.threads import Threads
 from comprehensive.counters.three_address import BasicBlock, Instruction, ThreeAddressCode, three_address
+from comprehensive.kernel_ir.kernel import Kernel, KernelParameter, Plain, Source
 from comprehensive.loops.ir import Variant
 from comprehensive.metafork.ast import Assign, Binary, Declare, Index, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.strategies.caching import initial_caching

@@ -10,16 +10,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from comprehensive.codegen.cuda import print_kernel
-from comprehensive.codegen.lower import lower
-from comprehensive.codegen.tiled import tile_obstacle
 from comprehensive.loops.interpreter import EndlessLoopError, UndefinedBehaviour, run
 from comprehensive.loops.ir import BlockFor, Nest
 from comprehensive.loops.normalize import normalize
 from comprehensive.loops.rewrite import statements_in
 from comprehensive.loops.verify import verify
+from comprehensive.lowering.lower import lower
 from comprehensive.metafork.ast import For, IntLiteral
 from comprehensive.metafork.printer import print_stmts
 from comprehensive.optimize.protocols import Applied
+from comprehensive.schedule.lower_tile import tile_obstacle
 from comprehensive.strategies.register_tile import register_tile
 from tests.examples import examples
 from tests.unit.loops.nests import body_of, nest_of

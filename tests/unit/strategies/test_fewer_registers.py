@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from comprehensive.algebra import Polynomial
-from comprehensive.codegen.kernel import Kernel
 from comprehensive.counters.occupancy import occupancy_by
 from comprehensive.counters.shared_words import SharedWords
+from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.loops.ir import Variant
 from comprehensive.optimize.protocols import Applied, Evaluation, Kind, NotApplicable
 from comprehensive.strategies.caching import initial_caching

@@ -1,0 +1,1 @@
+"""The kernel IR: one CUDA kernel, and what is said in terms of it."""

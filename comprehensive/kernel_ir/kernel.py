@@ -1,0 +1,312 @@
+"""The kernel IR: one CUDA kernel, complete except for its spelling.
+
+In: what :func:`comprehensive.lowering.lower.lower` builds from a variant of a nest.  Out: read by the CUDA printer,
+the register counter and the dispatcher.  A body is a tree of uniform control flow (run by all threads of a block
+together, so that barriers may stand in it) over plain C statements of one thread::
+
+    UniformFor k                      for (int k = 0; k < n / B0; k++) {
+      Plain(copy loops)                 for (...) shared_a[...] = a[...];
+      Barrier                           __syncthreads();
+      Plain(thread body)                ...
+      Barrier                           __syncthreads();
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from comprehensive.algebra import Polynomial
+from comprehensive.kernel_ir.staircase import Staircase
+from comprehensive.metafork.ast import Expr, For, Index, IntLiteral, ScalarType, Stmt
+
+TOGETHER = "cf_together"
+"""The constant of kernels that access vectors: how many elements are accessed together in global memory, 4, 2 or 1."""
+LANES, LANES_WHERE, NEXT = "cf_lanes", "cf_lanes_where", "cf_next"
+"""Functions that kernels with shuffles call: the lanes that there are; those of them for which a condition holds; and
+the element (last argument) that the neighbour along x (second argument) holds (third one), or that is read."""
+VECTOR = 4
+"""Elements of a vector: neighbouring points of a thread, whose operands and results are together in memory."""
+
+
+class Source(Enum):
+    """The sources from which the host takes the value of a kernel parameter."""
+
+    ARRAY = "array"
+    """The device pointer of the array ``of``."""
+    SCALAR = "scalar"
+    """The scalar ``of`` of the nest."""
+    EXTENT = "extent"
+    """The extent of the grid loop with iterator ``of`` (host: ``Kernel.grid``)."""
+    STRIDE = "stride"
+    """Elements between neighbours along dimension ``dimension`` of the array ``of`` (row strides, never the last)."""
+    LIMIT = "limit"
+    """The limit ``of`` (host: ``Kernel.limits``)."""
+    SWEEPS = "sweeps"
+    """How many sweeps the launch does."""
+    STAIRCASE = "staircase"
+    """The number ``of`` of the launch of a grid with a slanted edge (host: ``Kernel.staircase``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelParameter:
+    """A parameter, called ``name`` in the kernel.
+
+    Pointers have ``pointer=True`` and point to ``const`` data where never written.
+    """
+
+    name: str
+    type: ScalarType
+    source: Source
+    of: str
+    dimension: int = 0
+    pointer: bool = False
+    const: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """Statements of one thread; references are flat: ``Index(pointer, (offset,))``."""
+
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """All threads of the block meet (``__syncthreads``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UniformFor:
+    """A loop that all threads of a block run together; the body of ``header`` is empty, ``body`` takes its place."""
+
+    header: For
+    body: tuple[KernelStmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UniformIf:
+    condition: Expr
+    then: tuple[KernelStmt, ...]
+    otherwise: tuple[KernelStmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadIf:
+    """Each thread decides on its own: no barrier may stand in it."""
+
+    condition: Expr
+    then: tuple[KernelStmt, ...]
+    otherwise: tuple[KernelStmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTile:
+    """A tile: ``type *name`` points to dynamic shared memory, ``offset_words`` after its start."""
+
+    name: str
+    type: ScalarType
+    offset_words: Expr
+    """The offset in 4-byte words, an expression over scalars of the nest."""
+
+
+class OfTiles:
+    """A statement that only kernels over tiles have, and that has no other one in it."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Feed(OfTiles):
+    """A feed: ``name`` copies an array into shared memory, ``rows`` x ``columns`` elements at a time.
+
+    ``source`` is the first element of the first piece; each piece begins ``down`` rows and ``right`` columns after the
+    one before.  Of the first one only ``valid_rows`` and ``valid_columns`` are there, of the others so many fewer.
+    ``stride`` is elements from one row to the next in global memory.  In shared memory rows follow each other; where
+    ``swizzled``, element ``z`` of row ``r`` lies in the place of ``z ^ r % 8 * v`` with ``v`` elements of 16 bytes.
+    Where ``turned``, columns become rows in shared memory, ``pitch`` elements long, and pieces follow each other in
+    their rows.  What is constant is over ``Kernel.constants``.
+    """
+
+    name: str
+    type: ScalarType
+    source: Index
+    rows: Expr
+    columns: Expr
+    pitch: Expr
+    swizzled: bool
+    down: Expr
+    right: Expr
+    stride: Expr
+    valid_rows: Expr
+    valid_columns: Expr
+    thread: Expr
+    threads: Expr
+    """The threads of the block, each with its number ``thread``."""
+    turned: bool
+    vectors: Expr
+    """Whether elements are read 16 bytes at a time; those that are turned are then fetched and put, not staged."""
+
+    @property
+    def constants(self) -> tuple[Expr, ...]:
+        """The sizes of the feed that are known when the kernel is compiled."""
+        layout = (self.pitch,) if self.turned else (IntLiteral(int(self.swizzled)), self.down, self.right)
+        return (self.vectors, self.rows, self.columns, *layout, self.threads)
+
+    @property
+    def numbers(self) -> tuple[Expr, ...]:
+        """The numbers of the feed that are known when the kernel runs."""
+        return (self.stride, self.valid_rows, self.valid_columns, self.thread)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage(OfTiles):
+    """All threads of the block begin to copy the next piece of a feed to shared memory, at ``shared``."""
+
+    feed: str
+    shared: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch(OfTiles):
+    """All threads of the block read the next piece of a feed that is turned into registers."""
+
+    feed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Put(OfTiles):
+    """A store of what has been fetched into shared memory, at ``shared``."""
+
+    feed: str
+    shared: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors(OfTiles):
+    """Each thread reads ``count`` elements into registers, in vectors of four that are ``apart`` from each other."""
+
+    registers: Index
+    """The first element of the array that they come into."""
+    source: Index
+    """The first element."""
+    count: Expr
+    apart: Expr
+    together: Expr
+    """How many elements are one access."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorStore(OfTiles):
+    """Each thread writes four elements from registers, at ``target`` and after it."""
+
+    target: Index
+    registers: Index
+    """The first one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit(OfTiles):
+    """The end of a step of the pipeline, to which everything belongs that has begun since the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Await(OfTiles):
+    """The thread's own copies are there, but for those of the last ``pending`` steps."""
+
+    pending: Expr
+
+
+KernelStmt: TypeAlias = (
+    Plain
+    | Barrier
+    | Comment
+    | UniformFor
+    | UniformIf
+    | ThreadIf
+    | SharedTile
+    | Feed
+    | Stage
+    | Fetch
+    | Put
+    | Vectors
+    | VectorStore
+    | Commit
+    | Await
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Demands of accesses of four elements or 16 bytes on an array: on its data and rows, and these numbers."""
+
+    array: str
+    multiples: tuple[Expr, ...]
+    """Expressions over scalars of the nest: what is added to multiples of a vector where rows or vectors
+    begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A parametric CUDA kernel.
+
+    ``grid`` and ``block`` are the extents of the grid and thread loops, outermost first (the innermost is x), as C
+    expressions over scalars of the nest; the host evaluates them.  A grid loop along y or z strides by ``gridDim``
+    so that any extent is right; along x the extent is the number of blocks.
+    ``shared_words`` is the dynamic shared memory of a block in 4-byte words, over scalars of the nest.
+    """
+
+    name: str
+    parameters: tuple[KernelParameter, ...]
+    grid: tuple[tuple[str, Expr], ...]
+    """(iterator, extent), outermost first."""
+    block: tuple[Expr, ...]
+    shared_words: Polynomial
+    order: tuple[str, ...]
+    """The scalars of the nest in reading order."""
+    body: tuple[KernelStmt, ...]
+    register_cap: int | None = None
+    demoted: bool = False
+    """Whether values lie in shared memory in place of registers, where it is compiled with passes over its PTX."""
+    slots: int = 0
+    """So many words of each thread do then, whose block counts as whole warps."""
+    constants: tuple[str, ...] = ()
+    """Names of integers that are constants of each instance: a kernel that has some is a template."""
+    blocks: str | None = None
+    """The constant that says how many blocks a multiprocessor shall have room for, which bounds registers."""
+    demands: tuple[Expr, ...] = ()
+    """Conditions that the constants must meet."""
+    alignments: tuple[Alignment, ...] = ()
+    """The alignments of its vectors; for launches that do not meet them elements are accessed one by one."""
+    together: tuple[int, ...] = ()
+    """The values of ``TOGETHER`` that a kernel with alignments is compiled for, those that ask for most first."""
+    limits: tuple[tuple[str, Expr], ...] = ()
+    """Bounds over scalars of the nest, by the names of the parameters that hold them."""
+    extents: tuple[Expr, ...] = ()
+    """Numbers over scalars of the nest, each at least 1 where there is something to do; others are not launched."""
+    origins: tuple[str, ...] = ()
+    """The variables of a kernel over tiles that hold the first value of its tile along each coordinate."""
+    staircase: Staircase | None = None
+    """The launch of a grid of which blocks outside of a slanted edge are left out; ``grid`` has these, too."""
+    shuffled: tuple[str, ...] = ()
+    """Arrays of which threads take elements from their neighbours (``lowering/shuffles.py``)."""
+
+    @property
+    def shared_words_text(self) -> str:
+        return self.shared_words.format(self.order)
+
+    @property
+    def has_feeds(self) -> bool:
+        return any(isinstance(statement, Feed) for statement in self.body)
+
+    @property
+    def uses_shared_memory(self) -> bool:
+        """Whether the kernel has tiles, also where a loop without steps leaves one without elements."""
+        tiles = any(isinstance(statement, SharedTile) for statement in self.body)
+        return tiles or self.shared_words != Polynomial.constant(0)

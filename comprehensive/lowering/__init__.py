@@ -1,0 +1,1 @@
+"""Lowering: a leaf of the tree to its kernel."""

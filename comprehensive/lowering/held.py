@@ -1,0 +1,249 @@
+"""Elements that a loop accesses again and again are held in registers.
+
+In: the body of a kernel.  Out: the same with a scalar for each such element, as ``private_c`` of the paper's figure 4::
+
+    for (z) c[p][q] += a[v][z] * b[z][u];
+        -->  if (0 < B0) { float private_c = c[p][q];  for (z) private_c += ...;  c[p][q] = private_c; }
+
+It is held around the outermost loop in which it stays the same element.  Every other reference to the array in the loop
+must name another element: distinct arrays do not overlap, and of one array two subscripts are told apart by a constant
+distance.  It is loaded and stored only where the source surely accesses it: there no other thread does, or the loops
+would not be parallel.  The scalar has the type of the element, so that every value is rounded as in memory.
+
+Around a loop that all threads of a block run together, and in which they may meet at barriers, that is so if one band
+alone refers to the array, always to this element.  Elements in shared memory are held too, but only in loops of a
+thread: a register saves two accesses and the wait for them in each step; between barriers tiles may trade places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from comprehensive.kernel_ir.kernel import (
+    Barrier,
+    Comment,
+    KernelStmt,
+    OfTiles,
+    Plain,
+    SharedTile,
+    ThreadIf,
+    UniformFor,
+    UniformIf,
+)
+from comprehensive.kernel_ir.terms import conjunction
+from comprehensive.loops.access import names_read
+from comprehensive.loops.integers import Ring
+from comprehensive.loops.rewrite import subexpressions
+from comprehensive.lowering.loop_references import Found, Reference, Types, references_of, runs, with_names
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Continue,
+    Declare,
+    DoWhile,
+    Expr,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    MetaFor,
+    Name,
+    ScalarType,
+    Stmt,
+    While,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pointers:
+    """The memory of which a kernel may hold elements: global arrays and shared tiles, with their types."""
+
+    arrays: Mapping[str, ScalarType]
+    tiles: Mapping[str, ScalarType]
+
+
+def with_held_elements(
+    body: Sequence[KernelStmt],
+    pointers: Pointers,
+    types: Types,
+    positive: Set[str],
+    name: Callable[[str], str],
+) -> tuple[KernelStmt, ...]:
+    """The body of a kernel with elements in registers.
+
+    ``types`` are those of all names, ``positive`` names that are at least 1; ``name`` gives free names.
+    """
+    return _Holder(pointers, types, positive, name).kernel(body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """An element that registers hold.
+
+    ``private`` holds ``element`` of an array; ``guard`` is what has to hold beside that the loop runs.
+    """
+
+    private: str
+    element: Index
+    guard: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    pointers: Pointers
+    types: Types
+    positive: Set[str]
+    name: Callable[[str], str]
+
+    # --- the loops of a kernel, outermost first
+
+    def kernel(self, body: Sequence[KernelStmt]) -> tuple[KernelStmt, ...]:
+        result: list[KernelStmt] = []
+        for statement in body:
+            match statement:
+                case UniformFor():
+                    result += self._uniform(statement)
+                case UniformIf() | ThreadIf():
+                    then, otherwise = self.kernel(statement.then), self.kernel(statement.otherwise)
+                    result.append(replace(statement, then=then, otherwise=otherwise))
+                case Plain():
+                    result.append(Plain(self.plain(statement.body)))
+                case Barrier() | Comment() | SharedTile() | OfTiles():
+                    result.append(statement)
+                case _:
+                    assert_never(statement)
+        return tuple(result)
+
+    def _uniform(self, loop: UniformFor) -> list[KernelStmt]:
+        held = self._held(loop)
+        if not held:
+            return [replace(loop, body=self.kernel(loop.body))]
+        replaced = with_names(loop, self.types, {h.element: h.private for h in held})
+        inside = replace(replaced, body=self.kernel(replaced.body))
+        around: list[KernelStmt] = [Plain(self._loads(held)), inside, Plain(_stores(held))]
+        condition = runs(loop.header)
+        return around if self._always(condition) else [UniformIf(condition, tuple(around))]
+
+    def plain(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        result: list[Stmt] = []
+        for statement in body:
+            match statement:
+                case For():
+                    result += self._loop(statement)
+                case If():
+                    then, otherwise = self.plain(statement.then), self.plain(statement.otherwise)
+                    result.append(replace(statement, then=then, otherwise=otherwise))
+                case While() | DoWhile() | Block() | MetaFor():
+                    result.append(replace(statement, body=self.plain(statement.body)))
+                case Declare() | Assign() | Break() | Continue():
+                    result.append(statement)
+                case _:
+                    assert_never(statement)
+        return tuple(result)
+
+    def _loop(self, loop: For) -> list[Stmt]:
+        held = self._held(loop)
+        if not held:
+            return [replace(loop, body=self.plain(loop.body))]
+        replaced = with_names(loop, self.types, {h.element: h.private for h in held})
+        inside = replace(replaced, body=self.plain(replaced.body))
+        around: list[Stmt] = [*self._loads(held), inside, *_stores(held)]
+        return around if self._always(runs(loop)) else [If(runs(loop), tuple(around))]
+
+    # --- what a loop holds
+
+    def _held(self, loop: For | UniformFor) -> tuple[_Held, ...]:
+        header = loop if isinstance(loop, For) else loop.header
+        if header.type is None or not header.type.is_integer:
+            return ()
+        found = references_of(loop, self.types)
+        if found.leaves or not self._is_fixed(runs(header), found):
+            return ()
+        candidates = self.pointers.arrays
+        if isinstance(loop, For):
+            candidates = {**candidates, **self.pointers.tiles}
+        return tuple(
+            held
+            for array in candidates
+            if array not in found.atomic
+            for held in self._held_of(array, found, header, together=isinstance(loop, UniformFor))
+        )
+
+    def _held_of(self, array: str, found: Found, header: For, *, together: bool) -> list[_Held]:
+        mine = [r for r in found.references if r.index.array == array]
+        if together and len({(r.index, r.band) for r in mine}) > 1:
+            return []
+        written = {r.index.array for r in found.references if r.is_write}
+        held: list[_Held] = []
+        for element in dict.fromkeys(r.index for r in mine if r.is_write):
+            names = frozenset[str]().union(*map(names_read, element.subscripts))
+            if names & (found.varying | written):
+                continue
+            if any(r.index != element and not _is_elsewhere(r.index, element) for r in mine):
+                continue
+            guard = self._guard([r for r in mine if r.index == element], found, header)
+            if guard is not None:
+                held.append(_Held(self.name(f"private_{array}"), element, guard))
+        return held
+
+    def _is_fixed(self, condition: Expr, found: Found) -> bool:
+        """Whether a condition has the same value before the loop and in all its steps."""
+        reads_data = any(isinstance(e, Index) for e in subexpressions(condition))
+        return not reads_data and not names_read(condition) & found.varying
+
+    def _guard(self, references: Sequence[Reference], found: Found, header: For) -> tuple[Expr, ...] | None:
+        """Return what must hold so that one reference happens in every step, and without which none happens.
+
+        None if that is not known.
+        """
+        for reference in references:
+            if not reference.reached.surely:
+                continue
+            conditions = reference.reached.conditions
+            left = tuple(dict.fromkeys(c for c in conditions if c != runs(header) and not self._always(c)))
+            is_fixed = all(self._is_fixed(c, found) for c in left)
+            if is_fixed and all(set(left) <= set(r.reached.conditions) for r in references):
+                return left
+        return None
+
+    def _always(self, condition: Expr) -> bool:
+        match condition:
+            case Binary(operator="<", left=IntLiteral(value=0), right=Name(identifier=name)):
+                return name in self.positive
+            case Binary(operator="<", left=IntLiteral(value=small), right=IntLiteral(value=large)):
+                return small < large
+            case _:
+                return False
+
+    def _loads(self, held: Sequence[_Held]) -> tuple[Stmt, ...]:
+        result: list[Stmt] = []
+        for h in held:
+            type = {**self.pointers.arrays, **self.pointers.tiles}[h.element.array]
+            if h.guard:
+                load = Assign(Name(h.private), "=", h.element)
+                result += [Declare(type, h.private, initial=IntLiteral(0)), If(conjunction(h.guard), (load,))]
+            else:
+                result.append(Declare(type, h.private, initial=h.element))
+        return tuple(result)
+
+
+def _stores(held: Sequence[_Held]) -> tuple[Stmt, ...]:
+    result: list[Stmt] = []
+    for h in held:
+        store = Assign(h.element, "=", Name(h.private))
+        result.append(If(conjunction(h.guard), (store,)) if h.guard else store)
+    return tuple(result)
+
+
+def _is_elsewhere(one: Index, other: Index) -> bool:
+    """Return whether two references to an array surely are to different elements.
+
+    Their subscripts are then a constant distance apart.
+    """
+    ring = Ring()
+    distances = (ring.read(a) - ring.read(b) for a, b in zip(one.subscripts, other.subscripts, strict=True))
+    return any(d.is_constant and d for d in distances)

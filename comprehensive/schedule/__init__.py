@@ -1,0 +1,1 @@
+"""Schedules: points of a nest to kernels over tiles of them."""

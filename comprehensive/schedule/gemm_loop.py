@@ -1,0 +1,179 @@
+"""The steps of a serial loop with two coordinates: what a step reads is in registers before the step begins.
+
+::
+
+    begin to copy pieces 0 .. S - 2;  fragments of step 0
+    for each piece that is whole:
+        for z < D:  z == D - 1: await the next pieces, barrier
+                    fragments of step z + 1, of this piece or of the next one
+                    z == 0: begin to copy the pieces S - 1 ahead
+                    all points: sum += fragment_a[z % 2][..] * fragment_b[z % 2][..]
+    for z < what is left:  fragments of step z, all points
+
+A fragment is what the points of a thread read of a piece in one step.  Neither shared memory nor the barrier are then
+waited for: there is a step of arithmetic to hide them.  Points are done back and forth, so that of two multiply-adds
+one after the other the second finds an operand of the first at hand (the operand cache of the register file).
+
+Measured on one H200 (fp32 products of order 4096, 128 x 128 points a block): 0.84 of cuBLAS without fragments, 0.94 to
+0.98 with them, 0.99 to 1.02 with points back and forth too.  What is left depends on the banks of registers that the
+compiler chooses: fragments as vectors are those where no multiply-add reads three registers of one bank.
+"""
+
+from __future__ import annotations
+
+from comprehensive.kernel_ir.kernel import (
+    Await,
+    Barrier,
+    Commit,
+    KernelStmt,
+    Plain,
+    UniformFor,
+    UniformIf,
+)
+from comprehensive.kernel_ir.terms import constant, counting
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Conditional,
+    Declare,
+    Expr,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+)
+from comprehensive.schedule.context import ONE, ZERO
+from comprehensive.schedule.operand_layout import OperandLayout
+from comprehensive.schedule.step import Step
+
+TWO = IntLiteral(2)
+
+
+def patch_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
+    """The loop, for any pieces."""
+    context, depth = layout.context, Name(layout.context.tile.depth)
+    whole, slot = context.name("whole"), context.name("slot")
+    count = constant(whole.identifier, Binary("/", layout.limit, depth))
+    start = Declare(ScalarType.INT, slot.identifier, initial=ZERO)
+    return (
+        *_first_pieces(layout),
+        Plain((*_fragments(layout), count, start)),
+        *_loaded(layout, slot, ZERO, ZERO),
+        UniformFor(
+            counting(layout.context.names["step"], whole),
+            (
+                Plain(_neighbours(layout)),
+                UniformFor(counting(layout.context.names["z"], depth, unrolled=True), _step(layout, step)),
+                Plain((Assign(slot, "=", context.name("next")),)),
+            ),
+        ),
+        *_last_piece(layout, step),
+    )
+
+
+def _first_pieces(layout: OperandLayout) -> tuple[KernelStmt, ...]:
+    stages = Name(layout.context.tile.stages)
+    ahead = layout.context.name("ahead")
+    others, turned = layout.stages(ahead, turned=False), layout.stages(ahead, turned=True)
+    fetched = (*layout.fetches(), *layout.puts(ZERO), *layout.fetches())
+    begun = (*others, *_where(Unary("!", layout.held), turned), Commit())
+    return (
+        UniformFor(counting(layout.context.names["ahead"], Binary("-", stages, ONE), unrolled=True), begun),
+        *_where(layout.held, fetched),
+        Await(Binary("-", stages, TWO)),
+        Barrier(),
+    )
+
+
+def _neighbours(layout: OperandLayout) -> tuple[Stmt, ...]:
+    """The slots of the next piece and of the one before, which has been read."""
+    stages, slot = Name(layout.context.tile.stages), layout.context.name("slot")
+    behind, before = Binary("+", slot, ONE), Binary("-", slot, ONE)
+    following = Conditional(Binary("==", behind, stages), ZERO, behind)
+    last = Conditional(Binary("==", slot, ZERO), Binary("-", stages, ONE), before)
+    return (constant(layout.context.names["next"], following), constant(layout.context.names["last"], last))
+
+
+def _step(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
+    """The step ``z`` of a piece, while those of the next step and of pieces to come are on their way.
+
+    What is copied goes where the piece before was read: all have met since then.
+    """
+    context = layout.context
+    depth, stages = Name(context.tile.depth), Name(context.tile.stages)
+    z, slot, last, following = (context.name(base) for base in ("z", "slot", "last", "next"))
+    next_step = Binary("+", z, ONE)
+    is_last = Binary("==", next_step, depth)
+    held = (*layout.puts(following), *layout.fetches())
+    turned = UniformIf(layout.held, held, layout.stages(last, turned=True))
+    return (
+        UniformIf(is_last, (Await(Binary("-", stages, TWO)), Barrier())),
+        *_loaded(
+            layout,
+            Conditional(is_last, following, slot),
+            Binary("%", next_step, depth),
+            Binary("%", next_step, TWO),
+        ),
+        *_where(Binary("==", z, ZERO), layout.stages(last, turned=False)),
+        UniformIf(Binary("==", z, ONE), (*([turned] if held else []), Commit())),
+        _computed(
+            layout,
+            step,
+            Binary("+", Binary("*", context.name("step"), depth), z),
+            Binary("%", z, TWO),
+        ),
+    )
+
+
+def _last_piece(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
+    """The steps of the last piece, if it is not whole.
+
+    Through the same registers: the compiler then gives them, and the sums, banks that suit both loops.
+    """
+    context, z = layout.context, layout.context.name("z")
+    done = Binary("*", context.name("whole"), Name(context.tile.depth))
+    body = (
+        *_loaded(layout, context.name("slot"), z, ZERO),
+        _computed(layout, step, Binary("+", done, z), ZERO),
+    )
+    return (UniformFor(counting(layout.context.names["z"], Binary("-", layout.limit, done)), body),)
+
+
+def _fragments(layout: OperandLayout) -> tuple[Stmt, ...]:
+    """The registers for what a step reads, and for what the next one does."""
+    declared: list[Stmt] = []
+    for name in layout.pieces:
+        number = layout.coordinate(name)
+        each = () if number is None else (Name(layout.context.tile.coordinates[number].each),)
+        declared.append(
+            Declare(
+                layout.context.nest.array(name).type, layout.context.names[f"fragment_{name}"], (TWO, *each)
+            )
+        )
+    return tuple(declared)
+
+
+def _loaded(layout: OperandLayout, slot: Expr, z: Expr, which: Expr) -> tuple[KernelStmt, ...]:
+    """Return statements that load what step ``z`` of a slot's pieces reads into the registers ``which``."""
+    return (
+        Plain(layout.begins(slot)),
+        *(layout.fragment(name, which, z) for name in layout.pieces),
+    )
+
+
+def _computed(layout: OperandLayout, step: Step, number: Expr, which: Expr) -> KernelStmt:
+    """The step ``number`` of the loop, from the registers ``which``."""
+
+    def element(name: str) -> Index:
+        along = layout.coordinate(name)
+        point = () if along is None else (layout.context.name(f"r{along}"),)
+        return Index(layout.context.names[f"fragment_{name}"], (which, *point))
+
+    return Plain(step.at(number, element, serpentine=True))
+
+
+def _where(condition: Expr, body: tuple[KernelStmt, ...]) -> tuple[KernelStmt, ...]:
+    """The body under a condition, if there is one."""
+    return (UniformIf(condition, body),) if body else ()

@@ -1,0 +1,58 @@
+"""The steps of a serial loop with one coordinate: each awaits its pieces and reads them from shared memory.
+
+::
+
+    begin to copy pieces 0 .. S - 2
+    for each step:  await its pieces, barrier, begin to copy those S - 1 ahead
+                    for z < D: all points: sum += piece_a[..][z] * piece_x[z]
+
+What lies side by side in a row is one access to shared memory: the compiler makes it so where steps are unrolled.
+"""
+
+from __future__ import annotations
+
+from comprehensive.kernel_ir.kernel import (
+    Await,
+    Barrier,
+    Commit,
+    KernelStmt,
+    Plain,
+    UniformFor,
+    UniformIf,
+)
+from comprehensive.kernel_ir.terms import constant, counting
+from comprehensive.metafork.ast import Binary, Expr, IntLiteral, Name
+from comprehensive.schedule.context import ONE
+from comprehensive.schedule.operand_layout import OperandLayout
+from comprehensive.schedule.step import Step
+
+
+def row_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
+    """The loop, for pieces of which none is turned."""
+    context, tile = layout.context, layout.context.tile
+    depth, stages = Name(tile.depth), Name(tile.stages)
+    ahead, number, slot = context.name("ahead"), context.name("step"), context.name("slot")
+    first = counting(ahead.identifier, Binary("-", stages, ONE), unrolled=True)
+    count = Binary("/", Binary("+", layout.limit, Binary("-", depth, ONE)), depth)
+    left = Binary("-", layout.limit, Binary("*", number, depth))
+
+    def computed(bound: Expr, *, unrolled: bool) -> KernelStmt:
+        z = context.name("z")
+        body = step.at(Binary("+", Binary("*", number, depth), z), lambda name: layout.element(name, z))
+        return Plain((counting(z.identifier, bound, body, unrolled=unrolled),))
+
+    each: tuple[KernelStmt, ...] = (
+        Await(Binary("-", stages, IntLiteral(2))),
+        Barrier(),
+        *layout.stages(Binary("%", Binary("+", number, Binary("-", stages, ONE)), stages), turned=False),
+        Commit(),
+        Plain((constant(slot.identifier, Binary("%", number, stages)), *layout.begins(slot))),
+        UniformIf(
+            Binary(">=", left, depth), (computed(depth, unrolled=True),), (computed(left, unrolled=False),)
+        ),
+    )
+    return (
+        UniformFor(first, (*layout.stages(ahead, turned=False), Commit())),
+        Plain((constant(context.names["steps"], count),)),
+        UniformFor(counting(number.identifier, context.name("steps")), each),
+    )

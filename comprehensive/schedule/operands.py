@@ -1,0 +1,181 @@
+"""What a serial loop reads in pieces: a point with such a loop in, the parts of arrays that a block needs at once out.
+
+::
+
+    for (k) sum += a[y0][k] * b[k][y1]     -->     a: rows along y0, columns along k;  b: rows along k, columns along y1
+
+A subscript of a piece is one variable and what is the same for all points.  Elements that are the same in all steps,
+as in ``c[y0][y1] += ...``, are no pieces: they are held in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+
+from comprehensive.loops.access import names_read
+from comprehensive.loops.integers import Ring
+from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.loops.rewrite import (
+    always_evaluated,
+    conditional_parts,
+    expressions_in,
+    statements_in,
+    subexpressions,
+)
+from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, Name, Stmt
+from comprehensive.schedule.context import ONE, ZERO
+from comprehensive.schedule.unroll_and_jam import is_short
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A direction of a piece: along ``variable`` (a coordinate, the iterator, or None for one element)."""
+
+    variable: str | None
+    rest: Expr
+    """The subscript where the variable is 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperandTile:
+    """The part of an array that the loop reads, by subscript.
+
+    ``row`` is the subscript along which the rows lie, if there are several of them. Along all others but the
+    last one there is one element.
+    """
+
+    array: str
+    axes: tuple[Axis, ...]
+    row: int | None
+
+    @property
+    def rows(self) -> Axis:
+        return Axis(None, ZERO) if self.row is None else self.axes[self.row]
+
+    @property
+    def columns(self) -> Axis:
+        return self.axes[-1]
+
+
+MOST_COORDINATES = 2
+"""The most coordinates along which operands are shared: rows and columns of a block's tile."""
+
+
+class _NoPieceError(Exception):
+    pass
+
+
+def serial_loop(body: Sequence[Stmt]) -> For | None:
+    """The loop of a point if it has one that is no loop of a few constant steps."""
+    loops = [s for s in statements_in(tuple(body)) if isinstance(s, For) and not is_short(s)]
+    return loops[0] if loops else None
+
+
+def has_steps(limit: Expr) -> Expr:
+    """The condition that a loop up to a limit runs at all."""
+    return Binary("<", ZERO, limit)
+
+
+def reduction_obstacle(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...], loop: For) -> str | None:
+    """Return why the operands of the loop cannot go through shared memory; None where they can."""
+    if loop not in body or any(isinstance(s, For) for s in statements_in(loop.body)):
+        return "there are loops in each other"
+    if sum(isinstance(s, For) for s in body) > 1:
+        return "there are several loops"
+    if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE):
+        return f"the loop over '{loop.iterator}' does not count up from 0"
+    if len(tile.coordinates) > MOST_COORDINATES:
+        return "there are more than two coordinates beside the serial loop"
+    try:
+        operands_of(nest, tile, body, loop)
+    except _NoPieceError as error:
+        return str(error)
+    return None
+
+
+def operands_of(
+    nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...], loop: For
+) -> tuple[dict[str, Index], dict[str, OperandTile]]:
+    """The elements that the loop assigns, and the pieces that it reads, by array."""
+    data = {a.name: a.pointer for a in nest.arrays}  # which the program calls so
+    held: dict[str, Index] = {}
+    for statement in statements_in(loop.body):
+        if isinstance(statement, Assign) and isinstance(statement.target, Index):
+            held.setdefault(statement.target.array, statement.target)
+    pieces: dict[str, OperandTile] = {}
+    found: dict[str, Index] = {}
+    for reference in _references(loop.body, data):
+        known = held.get(reference.array) or found.setdefault(reference.array, reference)
+        if known != reference:
+            raise _NoPieceError(f"the loop reads different elements of '{data[reference.array]}'")
+    for name, reference in held.items():
+        if loop.iterator in names_read(reference):
+            raise _NoPieceError(f"the loop assigns other elements of '{data[name]}' in each step")
+    around = tuple(s for s in body if s is not loop)
+    for reference in _references(around, data):
+        if reference.array in held and reference != held[reference.array]:
+            raise _NoPieceError(f"'{data[reference.array]}' is used in the loop and beside it")
+    written = {
+        s.target.array for s in statements_in(around) if isinstance(s, Assign) and isinstance(s.target, Index)
+    }
+    variables = {c.name: c.shown for c in tile.coordinates} | {loop.iterator: loop.iterator}
+    known = {s.name for s in nest.scalars} | {b.name for b in tile.batch} | set(variables)
+    for name, reference in (*held.items(), *found.items()):
+        read = [e for s in reference.subscripts for e in subexpressions(s)]
+        names = {e.identifier for e in read if isinstance(e, Name)}
+        if any(isinstance(e, Index) for e in read) or not names <= known:
+            raise _NoPieceError(f"a subscript of '{data[name]}' is computed by the point or read from data")
+    parts = [part for x in expressions_in(loop.body) for part in conditional_parts(x)]
+    conditional = {e.array for part in parts for e in subexpressions(part) if isinstance(e, Index)} & set(
+        found
+    )
+    conditional -= {
+        e.array for x in expressions_in(loop.body) for e in always_evaluated(x) if isinstance(e, Index)
+    }
+    if conditional:
+        raise _NoPieceError(f"'{data[min(conditional)]}' is read under a condition")
+    for name, reference in found.items():
+        if name in written:
+            raise _NoPieceError(f"'{data[name]}' is read in the loop and assigned beside it")
+        if loop.iterator in names_read(reference):
+            pieces[name] = _piece(reference, data[name], variables)
+        elif set(variables) & names_read(reference):
+            raise _NoPieceError(f"the element of '{data[name]}' is the same in all steps")
+    if not pieces:
+        raise _NoPieceError("the loop reads nothing that changes from step to step")
+    return held, pieces
+
+
+def _references(body: tuple[Stmt, ...], data: Container[str]) -> list[Index]:
+    """References to data, targets included."""
+    found = [e for x in expressions_in(body) for e in subexpressions(x) if isinstance(e, Index)]
+    found += [s.target for s in statements_in(body) if isinstance(s, Assign) and isinstance(s.target, Index)]
+    return [e for e in found if e.array in data]
+
+
+def _piece(reference: Index, called: str, variables: Mapping[str, str]) -> OperandTile:
+    """Return the piece that a reference reads.
+
+    ``variables`` are coordinates and the iterator, each with what the program calls it.
+    """
+    axes = tuple(_axis(called, subscript, variables) for subscript in reference.subscripts)
+    rows = [number for number, axis in enumerate(axes[:-1]) if axis.variable is not None]
+    if len(rows) > 1:
+        raise _NoPieceError(f"several subscripts of '{called}' before the last one vary")
+    return OperandTile(reference.array, axes, rows[0] if rows else None)
+
+
+def _axis(array: str, subscript: Expr, variables: Mapping[str, str]) -> Axis:
+    ring = Ring()
+    value = ring.read(subscript)
+    found = [v for v in variables if v in ring.names_in(value)]
+    shown = [f"'{variables[v]}'" for v in found]
+    if len(found) > 1:
+        raise _NoPieceError(f"a subscript of '{array}' reads several of {', '.join(shown)}")
+    if not found:
+        return Axis(None, subscript)
+    rest = value.coefficient(found[0], 0)
+    if value.degree(found[0]) != 1 or value.coefficient(found[0], 1) != 1 or found[0] in ring.names_in(rest):
+        raise _NoPieceError(f"a subscript of '{array}' is not {shown[0]} and what does not change")
+    return Axis(found[0], ring.write(rest))

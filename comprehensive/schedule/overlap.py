@@ -1,0 +1,227 @@
+"""Several sweeps in one launch: each block keeps its tile of both grids in shared memory.
+
+::
+
+    sweep 0: first_grid[place] = f(a[...]);  barrier
+    for (sweep = 1; sweep < sweeps; sweep += 2) {
+      second_grid[place] = g(first_grid[...]);  barrier
+      if (sweep + 2 < sweeps) first_grid[place] = f(second_grid[...]);  barrier
+      else                    b[y] = f(second_grid[...]);
+    }
+
+A sweep computes ``low <= place < high``: places of the tile whose neighbours are there and that are inside of the
+limits.  Elements outside of the limits are never written; those that neighbours read are copied once.  A thread all of
+whose points are computed does them together, any other one by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from comprehensive.algebra import Polynomial
+from comprehensive.kernel_ir.kernel import (
+    Barrier,
+    KernelParameter,
+    KernelStmt,
+    Plain,
+    SharedTile,
+    Source,
+    UniformFor,
+    UniformIf,
+)
+from comprehensive.kernel_ir.parameters import flat
+from comprehensive.kernel_ir.terms import conjunction, constant, disjunction, expression
+from comprehensive.kernel_ir.words import words_per_element
+from comprehensive.loops.integers import ONE, ZERO, add, multiply
+from comprehensive.loops.ir import Sweep, Sweeps
+from comprehensive.loops.rewrite import map_expr
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Conditional,
+    Expr,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+)
+from comprehensive.schedule.context import TileContext
+from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
+
+TWO = IntLiteral(2)
+
+
+def swept(
+    context: TileContext, sweeps: Sweeps
+) -> tuple[tuple[KernelStmt, ...], Polynomial, tuple[Expr, ...]]:
+    """The body of the kernel, the words of shared memory of a block, and what the constants must meet."""
+    type = context.nest.array(sweeps.pairs[0][0].written.array).type
+    points = Polynomial.constant(1)
+    for c in context.tile.coordinates:
+        points = points * Polynomial.symbol(c.threads) * Polynomial.symbol(c.each)
+    words = points * words_per_element(type)
+    body: tuple[KernelStmt, ...] = ()
+    for alternative, (first, second) in reversed(
+        list(zip(context.tile.alternatives, sweeps.pairs, strict=True))
+    ):
+        chain = _Chain(context, sweeps, first, second).body()
+        body = chain if alternative.condition is None else (UniformIf(alternative.condition, chain, body),)
+    order = (*context.tile.sizes, sweeps.most)
+    tiles = (
+        SharedTile(context.names["first_grid"], type, ZERO),
+        SharedTile(context.names["second_grid"], type, expression(words, order)),
+    )
+    demands = (
+        Binary("==", Binary("%", Name(sweeps.most), TWO), ONE),
+        *(Binary("<=", ONE, c.step) for c in context.tile.coordinates if c.lead is not None),
+    )
+    return (*tiles, *body), 2 * words, demands
+
+
+def sweeps_parameter(context: TileContext) -> KernelParameter:
+    """How many sweeps a launch does."""
+    name = context.names["sweeps"]
+    return KernelParameter(name, ScalarType.INT, Source.SWEEPS, name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    context: TileContext
+    sweeps: Sweeps
+    first: Sweep
+    second: Sweep
+
+    def body(self) -> tuple[KernelStmt, ...]:
+        context = self.context
+        sweep, sweeps = context.name("sweep"), context.name("sweeps")
+        to_first, to_second = context.names["first_grid"], context.names["second_grid"]
+        after = Binary("+", sweep, ONE)
+        last = UniformIf(
+            Binary("<", Binary("+", sweep, TWO), sweeps),
+            (*self._sweep(self.first, to_second, to_first, after), Barrier()),
+            self._sweep(self.first, to_second, None, Binary("-", Name(self.sweeps.most), ONE)),
+        )
+        rounds = For(ScalarType.INT, sweep.identifier, ONE, "<", sweeps, TWO, ())
+        return (
+            self._borders(),
+            *self._sweep(self.first, None, to_first, ZERO),
+            Barrier(),
+            UniformFor(rounds, (*self._sweep(self.second, to_first, to_second, sweep), Barrier(), last)),
+        )
+
+    def _sweep(
+        self, sweep: Sweep, source: str | None, target: str | None, number: Expr
+    ) -> tuple[KernelStmt, ...]:
+        """One sweep, from shared memory or the other grid (None) to shared memory or its own grid (None)."""
+        context = self.context
+        distances = dict(sweep.reads)
+
+        def placed(e: Expr) -> Expr:
+            if e == sweep.written and target is not None:
+                return self._element(target, (0,) * len(self.sweeps.halo))
+            if isinstance(e, Index) and e in distances and source is not None:
+                return self._element(source, distances[e])
+            return flat(e, context.strides) if isinstance(e, Index) and e.array in context.strides else e
+
+        def reference(e: Expr) -> Expr:
+            return map_expr(e, placed)
+
+        jam = UnrollAndJam(context, scalars_of(sweep.body), context.rows_side_by_side(), reference)
+        single = UnrollAndJam(context, frozenset(), jam.places, reference)
+        guards = tuple(
+            Binary(
+                "&&",
+                Binary("<=", context.name(f"low{n}"), place),
+                Binary("<", place, context.name(f"high{n}")),
+            )
+            for n, place in enumerate(jam.places)
+        )
+        one_by_one = jam.at_points(single.at_one(sweep.body), guards=guards, unrolled=False)
+        together = If(conjunction(self._whole()), jam.all(sweep.body), one_by_one)
+        return (Plain((Block((*self._range(number), together)),)),)
+
+    def _element(self, grid: str, distance: tuple[int, ...]) -> Index:
+        """The element of a grid in shared memory at a distance from the point."""
+        context = self.context
+        place: Expr = ZERO
+        for number, (c, away) in enumerate(zip(context.tile.coordinates, distance, strict=True)):
+            along = Binary("-", Name(c.name), context.name(f"o{number}"))
+            if away:
+                along = Binary("+" if away > 0 else "-", along, IntLiteral(abs(away)))
+            place = add(multiply(place, c.extent), along)
+        return Index(grid, (place,))
+
+    def _range(self, number: Expr) -> tuple[Stmt, ...]:
+        """The places that a sweep computes, along each coordinate."""
+        context = self.context
+        declared: list[Stmt] = []
+        for n, (c, away) in enumerate(zip(context.tile.coordinates, self.sweeps.halo, strict=True)):
+            less = multiply(IntLiteral(away), number)
+            before = Binary("-", ZERO, context.name(f"o{n}"))
+            low = Conditional(Binary("<", less, before), before, less)
+            end = c.extent if less == ZERO else Binary("-", c.extent, less)
+            after = Binary("-", context.limit(n), context.name(f"o{n}"))
+            high = Conditional(Binary("<", end, after), end, after)
+            declared += [constant(context.names[f"low{n}"], low), constant(context.names[f"high{n}"], high)]
+        return tuple(declared)
+
+    def _whole(self) -> list[Expr]:
+        """Return the conditions that all points of the thread are in the range."""
+        context = self.context
+        last = len(self.sweeps.halo) - 1
+        conditions: list[Expr] = []
+        for n, c in enumerate(context.tile.coordinates):
+            thread, low, high = (context.name(f"{base}{n}") for base in ("t", "low", "high"))
+            begin = thread if n == last else Binary("*", thread, Name(c.each))
+            apart = (
+                Binary("*", Binary("-", Name(c.each), ONE), Name(c.threads))
+                if n == last
+                else Binary("-", Name(c.each), ONE)
+            )
+            conditions += [Binary("<=", low, begin), Binary("<", Binary("+", begin, apart), high)]
+        return conditions
+
+    def _borders(self) -> KernelStmt:
+        """Return copies to both grids of the tile of what neighbours read outside of the limits.
+
+        No sweep changes it.
+        """
+        context = self.context
+        over: list[Expr] = []
+        for n, (c, away) in enumerate(zip(context.tile.coordinates, self.sweeps.halo, strict=True)):
+            if away:
+                origin = context.name(f"o{n}")
+                over += [
+                    Binary("<", origin, ZERO),
+                    Binary("<", context.limit(n), Binary("+", origin, c.extent)),
+                ]
+        here = (0,) * len(self.sweeps.halo)
+        copies: dict[Expr, tuple[Stmt, ...]] = {}
+        for writer, reader, grid in (
+            (self.first, self.second, "first_grid"),
+            (self.second, self.first, "second_grid"),
+        ):
+            away = sorted({distance for _, distance in reader.reads} - {here})
+            is_read = disjunction([conjunction(self._inside(distance)) for distance in away])
+            element = self._element(context.names[grid], here)
+            copy = Assign(element, "=", flat(writer.written, context.strides))
+            copies[is_read] = (*copies.get(is_read, ()), copy)
+        copied = tuple(If(is_read, both) for is_read, both in copies.items())
+        outside = If(Unary("!", conjunction(self._inside(here))), copied)
+        jam = UnrollAndJam(context, frozenset(), context.rows_side_by_side(), context.flat)
+        return UniformIf(disjunction(over), (Plain(jam.at_points((outside,), unrolled=False)),))
+
+    def _inside(self, distance: tuple[int, ...]) -> list[Expr]:
+        """Return the conditions that the point which reads this one at a distance is inside of the limits."""
+        conditions: list[Expr] = []
+        for n, (c, away) in enumerate(zip(self.context.tile.coordinates, distance, strict=True)):
+            point: Expr = Name(c.name)
+            if away:
+                point = Binary("-" if away > 0 else "+", point, IntLiteral(abs(away)))
+            conditions += [Binary("<=", ZERO, point), Binary("<", point, self.context.limit(n))]
+        return conditions

@@ -1,0 +1,44 @@
+"""One step of a serial loop, for all points of a thread.
+
+In: where references to the pieces go.  Out: the statements of the loop, each done for all points.  Every sum keeps its
+order, so that the result is the same to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from comprehensive.kernel_ir.terms import constant
+from comprehensive.loops.rewrite import map_expr
+from comprehensive.metafork.ast import Declare, Expr, For, Index, Stmt
+from comprehensive.schedule.operands import OperandTile
+from comprehensive.schedule.unroll_and_jam import UnrollAndJam
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a serial loop; ``jam`` knows where all references go but those to the ``pieces``."""
+
+    jam: UnrollAndJam
+    loop: For
+    pieces: Mapping[str, OperandTile]
+
+    def at(
+        self, number: Expr, element: Callable[[str], Index], *, serpentine: bool = False
+    ) -> tuple[Stmt, ...]:
+        """The statements in the step ``number``; ``element`` gives what a point reads of a piece."""
+
+        def of_piece(expr: Expr) -> Expr:
+            def replaced(e: Expr) -> Expr:
+                return element(e.array) if isinstance(e, Index) and e.array in self.pieces else e
+
+            return self.jam.reference(map_expr(expr, replaced))
+
+        jam = replace(self.jam, reference=of_piece, serpentine=serpentine)
+        jammed = tuple(s for statement in self.loop.body for s in _jammed(jam, statement))
+        return (constant(self.loop.iterator, number), *jammed)
+
+
+def _jammed(jam: UnrollAndJam, statement: Stmt) -> tuple[Stmt, ...]:
+    return jam.declared(statement) if isinstance(statement, Declare) else jam.at_points((jam.one(statement),))

@@ -1,0 +1,166 @@
+"""Unroll and jam: statements of one point in, the same for all points of a thread out, statement by statement.
+
+::
+
+    float sum = 0;  for (k) sum += a[y];     -->     float sum[U];  for (r < U) sum[r] = 0;
+                                                     for (k) for (r < U) sum[r] += a[y(r)];
+
+That is right since points may run in any order, and each keeps its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from comprehensive.kernel_ir.terms import constant, counting
+from comprehensive.loops.rewrite import map_stmt_exprs, statements_in, substitute
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Block,
+    Conditional,
+    Declare,
+    Expr,
+    For,
+    If,
+    Index,
+    IntLiteral,
+    Name,
+    Stmt,
+)
+from comprehensive.schedule.context import ONE, TileContext
+
+
+@dataclass(frozen=True, slots=True)
+class UnrollAndJam:
+    """Statements of one point done for all points of a thread.
+
+    ``scalars`` are those of a point; ``places`` are those of a thread's points in the tile, by coordinate.
+
+    ``reference`` says where a reference to data goes; it is given one whose subscripts are done.
+    """
+
+    context: TileContext
+    scalars: frozenset[str]
+    places: tuple[Expr, ...]
+    reference: Callable[[Expr], Expr]
+    origins: tuple[Expr, ...] | None = None
+    """The origins of the tile, by coordinate, where they are not those of the context."""
+    serpentine: bool = False
+    """Whether every other row of points is done backwards."""
+
+    def all(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        """The statements for all points, inside of the limits or not."""
+        result: list[Stmt] = []
+        for statement in body:
+            match statement:
+                case Declare():
+                    result += self.declared(statement)
+                case Assign(target=Index(array=array)) if array in self.context.strides:
+                    result.append(self._stored(statement))
+                case Assign():
+                    result += self.at_points((self.one(statement),))
+                case For():
+                    # An iterator hides a scalar of the same name.
+                    inside = replace(self, scalars=self.scalars - {statement.iterator})
+                    result.append(
+                        replace(statement, body=inside.all(statement.body), unrolled=is_short(statement))
+                    )
+                case _:
+                    raise ValueError(f"{statement} is no statement to be jammed")
+        return tuple(result)
+
+    def at_one(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        """The statements as they are, with their references to data."""
+        return tuple(
+            replace(statement, body=self.at_one(statement.body))
+            if isinstance(statement, For)
+            else self.one(statement)
+            for statement in body
+        )
+
+    def declared(self, statement: Declare) -> tuple[Stmt, ...]:
+        """The scalar as an array with an element for each point, and its first values."""
+        array = Declare(statement.type, statement.name, self.shape())
+        if statement.initial is None:
+            return (array,)
+        first = Assign(Name(statement.name), "=", statement.initial, statement.span)
+        return (array, *self.at_points((self.one(first),)))
+
+    def _stored(self, statement: Assign) -> Stmt:
+        """All values before all stores: after a store the compiler must take it that what it reads has changed."""
+        assert isinstance(statement.target, Index)
+        held = Index(self.context.names["value"], self.indices())
+        value = statement.value
+        if statement.operator != "=":
+            value = Binary(statement.operator.removesuffix("="), statement.target, value)
+        computed = Assign(held, "=", self.value(value), statement.span)
+        stored = replace(self.one(statement), operator="=", value=held)
+        array = Declare(self.context.nest.array(statement.target.array).type, held.array, self.shape())
+        return Block((array, *self.at_points((computed,)), *self.at_points((stored,))))
+
+    def one(self, statement: Stmt) -> Stmt:
+        """The statement at one point, its scalars being elements of arrays."""
+        (mapped,) = map_stmt_exprs((statement,), self.value)
+        match mapped:
+            case Assign(target=Name(identifier=name)) if name in self.scalars:
+                return replace(mapped, target=Index(name, self.indices()))
+            case Assign(target=Index() as target):
+                return replace(mapped, target=self.reference(target))
+            case _:
+                return mapped
+
+    def value(self, expr: Expr) -> Expr:
+        """The expression at one point."""
+        elements = {name: Index(name, self.indices()) for name in self.scalars}
+        return self.reference(substitute(expr, elements))
+
+    def at_points(
+        self, body: Sequence[Stmt], *, guards: Sequence[Expr] = (), unrolled: bool = True
+    ) -> tuple[Stmt, ...]:
+        """The statements at each point; where there are ``guards``, for each coordinate, at those that meet them."""
+        context, inner = self.context, tuple(body)
+        for number in reversed(range(len(self.places))):
+            c = context.tile.coordinates[number]
+            origin = context.name(f"o{number}") if self.origins is None else self.origins[number]
+            place = Binary("+", origin, self.places[number])
+            if guards:
+                inner = (If(guards[number], inner),)
+            inner = (constant(c.name, place), *inner)
+            turn = context.names[f"r{number}"]
+            if self.serpentine and number == len(self.places) - 1:
+                turn, inner = context.names["turn"], (self._back_and_forth(number), *inner)
+            inner = (counting(turn, Name(c.each), inner, unrolled=unrolled),)
+        return inner
+
+    def _back_and_forth(self, number: int) -> Stmt:
+        """Return the statement that names the point of a row which a turn is for.
+
+        Odd rows are gone through backwards.
+        """
+        turn, row = self.context.name("turn"), self.context.name(f"r{number - 1}")
+        last = Binary("-", Name(self.context.tile.coordinates[number].each), ONE)
+        is_odd = Binary("==", Binary("%", row, IntLiteral(2)), ONE)
+        return constant(self.context.names[f"r{number}"], Conditional(is_odd, Binary("-", last, turn), turn))
+
+    def indices(self) -> tuple[Expr, ...]:
+        """The indices of the thread's point along each coordinate."""
+        return tuple(self.context.name(f"r{number}") for number in range(len(self.places)))
+
+    def shape(self) -> tuple[Expr, ...]:
+        return tuple(Name(c.each) for c in self.context.tile.coordinates)
+
+
+SHORT = 32
+"""Steps of a loop that is unrolled whole."""
+
+
+def is_short(loop: For) -> bool:
+    """Whether the loop has a few constant steps."""
+    return isinstance(loop.bound, IntLiteral) and loop.bound.value <= SHORT
+
+
+def scalars_of(body: Sequence[Stmt]) -> frozenset[str]:
+    """The scalars that the body declares."""
+    return frozenset(s.name for s in statements_in(tuple(body)) if isinstance(s, Declare))
