@@ -7,7 +7,7 @@ In: the path of a `.mf` file and :class:`Options`.  Out: a :class:`Compilation` 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -55,25 +55,24 @@ from comprehensive.metafork.parse import parse
 from comprehensive.metafork.preprocessor.configuration import Configuration
 from comprehensive.metafork.read import read_source
 from comprehensive.model.leaf_sites import leaf_profile
-from comprehensive.model.tile_work import step_length, tile_work
+from comprehensive.model.tile_work import tile_work
 from comprehensive.model.traffic import traffic
 from comprehensive.optimize.algorithm import comprehensive_optimization
 from comprehensive.optimize.problem import Problem
 from comprehensive.optimize.protocols import Applied, Counter, CounterError, NotApplicable, Strategy
-from comprehensive.optimize.tree import Leaf, Performance, Tree
+from comprehensive.optimize.tree import Alternative, Leaf, Performance, Tree
 from comprehensive.poly.apart import check_apart
 from comprehensive.poly.report import METAFORK, check
 from comprehensive.pragmas.read import Models, parse_pragmas
 from comprehensive.pragmas.words import words_of
 from comprehensive.reductions.notation import InAnyOrder
 from comprehensive.registry import COMPILED, counters_of, strategies_for
-from comprehensive.schedule.instances import instances
-from comprehensive.schedule.lower_tile import tile_obstacle
+from comprehensive.schedule.instances import meeting_constraints
+from comprehensive.schedule.recipes.registry import OVERLAPPED_SWEEPS, recipe_of
 from comprehensive.strategies.caching import initial_caching
 from comprehensive.strategies.fewer_registers import Lowering
 from comprehensive.strategies.linear_note import tell_of_linear
-from comprehensive.strategies.reassociate import reassociate
-from comprehensive.strategies.register_tile import register_tile
+from comprehensive.strategies.tilings import Tiling, tilings
 from comprehensive.strategies.time_tile import time_tiles
 from comprehensive.toolchain.registers import register_compiler, single
 from comprehensive.toolchain.usage import Usage
@@ -120,10 +119,7 @@ class Compilation:
     program: Program
     nests: tuple[Nest, ...]
     trees: tuple[Tree[Variant], ...]
-    tiles: tuple[Tree[Variant] | NotApplicable, ...]
-    """The tree of every region's kernel over register tiles, which is tried first; or why it has none."""
-    time_tiles: tuple[Tree[Variant] | NotApplicable, ...]
-    """The same of its kernel over time tiles, which is tried before that."""
+    """The alternatives at the root of each are its kernels over tiles."""
     plan: ProgramPlan
     diagnostics: tuple[Diagnostic, ...]
 
@@ -159,17 +155,15 @@ def compile_file(path: Path, options: Options) -> Compilation:
     for nest, tree in zip(nests, trees, strict=True):
         warn_of_hopeless(nest, tree, sink)
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
-    tiled = tuple(map(register_tile, nests))  # loop nest -> register tiles
-    for found in tiled:
-        tell_of_linear(found, sink)
-    tiles = tuple(grow_tile(found, options) for found in tiled)  # register tiles -> a tree of their own
-    swept = tuple(
-        grow_tile(found, options) for found in time_tiles(nests)
-    )  # loop nests in a loop of the host -> time tiles, another one
-    plan = plan_of(
-        source, program, nests, trees, tiles, swept, options
-    )  # leaves -> kernels, grouped by host function
-    return Compilation(source, program, nests, trees, tiles, swept, plan, sink.diagnostics)
+    recipes = every_tiling(nests, options)  # loop nests -> tiles, by each recipe that fits
+    for found in recipes:
+        tell_of_linear(found[0].result, sink)
+    trees = tuple(
+        replace(tree, alternatives=alternatives(found, options))
+        for tree, found in zip(trees, recipes, strict=True)
+    )  # tiles -> alternatives at the root
+    plan = plan_of(source, program, nests, trees, options)  # leaves -> kernels, grouped by host function
+    return Compilation(source, program, nests, trees, plan, sink.diagnostics)
 
 
 def program_of(source: SourceFile, sink: DiagnosticSink, options: Options) -> Program:
@@ -186,30 +180,31 @@ def program_of(source: SourceFile, sink: DiagnosticSink, options: Options) -> Pr
 
 
 def grow(nest: Nest, options: Options) -> Tree[Variant]:
-    """The decision tree of a nest. Raises CompileError where a counter returns what has no place in a system."""
+    """The decision tree of a nest, without its alternatives.
+
+    Raises CompileError where a counter returns what has no place in a system.
+    """
     root = Variant(initial_caching(nest))
     return _grown(root, problem_of(nest, options))
 
 
-def grow_tile(tiled: Applied[Variant] | NotApplicable, options: Options) -> Tree[Variant] | NotApplicable:
-    """The tree of a nest over tiles: what fits is its leaf; where it does not fit, the other tree decides."""
+def every_tiling(nests: Sequence[Nest], options: Options) -> tuple[tuple[Tiling, ...], ...]:
+    """What each recipe makes of each region; several sweeps in one launch come last."""
+    single = [tilings(nest, in_another_order=options.reassociate) for nest in nests]
+    several = (Tiling(OVERLAPPED_SWEEPS.name, found) for found in time_tiles(nests))
+    return tuple((*found, last) for found, last in zip(single, several, strict=True))
+
+
+def alternatives(found: Sequence[Tiling], options: Options) -> tuple[Alternative[Variant], ...]:
+    """The trees of a nest over tiles: what fits is the leaf of one; where none fits, the other leaves decide."""
+    return tuple(Alternative(each.recipe, tree_of_tiles(each.result, options)) for each in found)
+
+
+def tree_of_tiles(tiled: Applied[Variant] | NotApplicable, options: Options) -> Tree[Variant] | NotApplicable:
     if isinstance(tiled, NotApplicable):
         return tiled
-    variant = tiled.fragment
-    assert variant.tile is not None
-    obstacle = tile_obstacle(variant.nest, variant.tile)
-    if obstacle is not None:
-        return NotApplicable(obstacle)
-    if options.reassociate or variant.nest.in_any_order:
-        variant = with_shared_loops(variant)
     # Its sizes are chosen by what they cost, and its leaf is all that there is: no performance is demanded of it.
-    return _grown(variant, problem_of(variant.nest, replace(options, counters=()), ()))
-
-
-def with_shared_loops(variant: Variant) -> Variant:
-    """The variant with threads that share the loop of a point, where that can be."""
-    changed = reassociate(variant)
-    return changed.fragment if isinstance(changed, Applied) else variant
+    return _grown(tiled.fragment, problem_of(tiled.fragment.nest, replace(options, counters=()), ()))
 
 
 def _grown(root: Variant, problem: Problem[Variant]) -> Tree[Variant]:
@@ -312,17 +307,12 @@ def plan_of(
     program: Program,
     nests: tuple[Nest, ...],
     trees: tuple[Tree[Variant], ...],
-    tiles: tuple[Tree[Variant] | NotApplicable, ...],
-    swept: tuple[Tree[Variant] | NotApplicable, ...],
     options: Options,
 ) -> ProgramPlan:
     """Kernels and systems of all leaves, grouped as the host sees them."""
     embedding = embedding_of(options)
     slots = None if embedding is None else partial(slots_of, *embedding)
-    regions = iter(
-        region_plan(nest, tree, tile, time, slots)
-        for nest, tree, tile, time in zip(nests, trees, tiles, swept, strict=True)
-    )
+    regions = iter(region_plan(nest, tree, slots) for nest, tree in zip(nests, trees, strict=True))
     functions = tuple(
         FunctionPlan(function, tuple(next(regions) for _ in function.regions))
         for function in program.functions
@@ -341,8 +331,6 @@ def _everything_read(source: SourceFile, program: Program) -> str:
 def region_plan(
     nest: Nest,
     tree: Tree[Variant],
-    tile: Tree[Variant] | NotApplicable,
-    time: Tree[Variant] | NotApplicable,
     slots: Callable[[Kernel], int] | None = None,
 ) -> RegionPlan:
     """A kernel for every leaf, leaves with the same code sharing one, and those over tiles.
@@ -370,33 +358,39 @@ def region_plan(
             )
         )
     dead_ends = tuple(d.simplified for d in tree.dead_ends)
-    first = tile_plan(f"{nest.name}_tile", tile, len(leaves))
-    behind = len(leaves) + (0 if first is None else len(first.instances))
-    second = tile_plan(f"{nest.name}_time", time, behind)
-    return RegionPlan(nest.name, nest, tuple(leaves), dead_ends, first, second, tree.quotients)
+    grown = [
+        (alternative.recipe, alternative.tree)
+        for alternative in tree.alternatives
+        if isinstance(alternative.tree, Tree)
+    ]
+    plans: list[TilePlan] = []
+    number = len(leaves)
+    for position, (recipe, tiles) in enumerate(grown):
+        ending = "time" if recipe == OVERLAPPED_SWEEPS.name else f"tile{position or ''}"
+        plans.append(tile_plan(f"{nest.name}_{ending}", recipe, tiles, number))
+        number += len(plans[-1].instances)
+    return RegionPlan(nest.name, nest, tuple(leaves), dead_ends, tuple(plans), tree.quotients)
 
 
-def tile_plan(name: str, tile: Tree[Variant] | NotApplicable, first: int) -> TilePlan | None:
-    """The kernel over tiles, if there is one; its instances are numbered from ``first`` on."""
-    if isinstance(tile, NotApplicable):
-        return None
-    (leaf,) = tile.leaves
-    kernel, cut = lower(leaf.fragment, fresh(name, all_names(leaf.fragment.nest))), leaf.fragment.tile
-    assert cut is not None
+def tile_plan(name: str, recipe: str, tiles: Tree[Variant], first: int) -> TilePlan:
+    """The kernel over the tiles of a recipe; its instances are numbered from ``first`` on."""
+    (leaf,) = tiles.leaves
+    kernel, tile = lower(leaf.fragment, fresh(name, all_names(leaf.fragment.nest))), leaf.fragment.tile
+    assert tile is not None
     return TilePlan(
         kernel,
         leaf.fragment.nest,
         leaf.simplified,
         first,
-        instances(kernel, cut),
-        cut.coordinates,
-        traffic(leaf.fragment.nest, cut),
+        meeting_constraints(kernel, recipe_of(tile).instances(kernel, tile)),
+        tile.coordinates,
+        traffic(leaf.fragment.nest, tile),
         lambda instance, together: tile_work(kernel, leaf.fragment, instance.sizes, together),
-        lambda instance: step_length(kernel, cut, instance.sizes),
-        cut.sweeps,
-        cut.reassociated,
-        cut.conditions,
-        cut.batch,
+        recipe,
+        tile.sweeps,
+        tile.reassociated,
+        tile.conditions,
+        tile.batch,
     )
 
 

@@ -113,11 +113,9 @@ def explain(
         _defaults(f, device, values) if leaf is None and not open_levels else None
         for f in compilation.plan.functions
     ]
-    for nest, tree, tile, time, (function, region), asserts in zip(
+    for nest, tree, (function, region), asserts in zip(
         compilation.nests,
         compilation.trees,
-        compilation.tiles,
-        compilation.time_tiles,
         regions,
         asserts_of(compilation),
         strict=True,
@@ -147,7 +145,7 @@ def explain(
             )
             for dead in tree.dead_ends
         ]
-        grown = [tiles for tiles in (tile, time) if not isinstance(tiles, NotApplicable)]
+        grown = [each.tree for each in tree.alternatives if not isinstance(each.tree, NotApplicable)]
         for plan, tiles in zip(region.tilings, grown, strict=True):
             cases += _tiles(region, plan, tiles, point, demanded)
         if leaf is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,11 +31,10 @@ from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.demoted import own_passes
 from comprehensive.embedding.embedded import AUTO, Embedded, embedded
 from comprehensive.kernel_ir.c_expr import c_comment
-from comprehensive.loops.ir import Nest, Variant
+from comprehensive.loops.ir import Variant
 from comprehensive.loops.printer import print_nest
 from comprehensive.metafork.printer import print_program
 from comprehensive.optimize.protocols import NotApplicable
-from comprehensive.optimize.tree import Tree
 from comprehensive.report.tree_json import tree_to_json
 from comprehensive.report.tree_text import ASCII, UNICODE, render_tree
 from comprehensive.toolchain.find import Missing, find_tool
@@ -130,7 +129,7 @@ def _manifest(
 ) -> dict[str, Any]:
     c = compilation
     embedded = None if image is None else image.document()
-    return manifest(plan, c.trees, c.tiles, c.time_tiles, resources, sources, embedded, __version__)
+    return manifest(plan, c.trees, resources, sources, embedded, __version__)
 
 
 def _json(document: object) -> str:
@@ -306,45 +305,32 @@ def stage_text(compilation: Compilation, stage: str) -> str:
 
 
 def tree_document(compilation: Compilation) -> dict[str, Any]:
-    """All trees as one JSON document; ``tile`` and ``time_tile`` are null where a region has none."""
+    """All trees as one JSON document; ``tiles`` has what each recipe makes of a region, or why it does not fit."""
     return {
-        "schema": 1,
+        "schema": 2,
         "tool": f"comprehensive {__version__}",
         "regions": [
             {
                 "name": nest.name,
                 "tree": tree_to_json(tree, fragment_to_json),
-                **{
-                    key: None if isinstance(tiles, NotApplicable) else tree_to_json(tiles, fragment_to_json)
-                    for key, tiles in (("tile", tile), ("time_tile", time))
-                },
+                "tiles": [
+                    {"recipe": each.recipe, "because": each.tree.reason}
+                    if isinstance(each.tree, NotApplicable)
+                    else {"recipe": each.recipe, "tree": tree_to_json(each.tree, fragment_to_json)}
+                    for each in tree.alternatives
+                ],
             }
-            for nest, tree, tile, time in _by_region(compilation)
+            for nest, tree in zip(compilation.nests, compilation.trees, strict=True)
         ],
     }
 
 
-def _by_region(
-    compilation: Compilation,
-) -> Iterator[tuple[Nest, Tree[Variant], Tree[Variant] | NotApplicable, Tree[Variant] | NotApplicable]]:
-    return zip(compilation.nests, compilation.trees, compilation.tiles, compilation.time_tiles, strict=True)
-
-
 def tree_text(compilation: Compilation, *, pruned: bool = False, ascii_only: bool = False) -> str:
-    """All trees for a terminal, a heading each; below each what is known of tiles."""
+    """All trees for a terminal, a heading each; before the leaves as written the alternatives at the root."""
     parts: list[str] = []
     strokes = ASCII if ascii_only else UNICODE
-    for nest, tree, tile, time in _by_region(compilation):
+    for nest, tree in zip(compilation.nests, compilation.trees, strict=True):
         where = f"{compilation.source.path}:{nest.span.position[0]}"
         parts.append(f"{nest.name} ({where})\n")
         parts.append(render_tree(tree, pruned, describe, strokes) + "\n\n")
-        for kind, tiles, order in (
-            ("register", tile, "before the leaves where the launcher chooses"),
-            ("time", time, "before all else where it chooses, and four sweeps of the loop or more are left"),
-        ):
-            if isinstance(tiles, NotApplicable):
-                parts.append(f"{nest.name} has no {kind} tiles: {tiles.reason}\n\n")
-            else:
-                parts.append(f"{nest.name} over {kind} tiles, whatever the parameters: {order}\n")
-                parts.append(render_tree(tiles, pruned, describe, strokes) + "\n\n")
     return "".join(parts).removesuffix("\n")

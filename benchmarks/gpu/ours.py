@@ -100,7 +100,7 @@ def _region(spec: str) -> Mapping[str, Any]:
 
 def instances(spec: str) -> Sequence[Mapping[str, Any]]:
     """Register tiles of the kernel, then its time tiles."""
-    tiles = [_region(spec)[key] for key in ("tile", "time_tile")]
+    tiles = [each for each in _region(spec)["tiles"] if each["because"] is None]
     return [instance for tile in tiles if tile is not None for instance in tile["instances"]]
 
 

@@ -358,9 +358,7 @@ def _region_view(planned: RegionPlan, region: Dispatch, host: Interface) -> Regi
     passed = [a.name for a in host.everything]
     wanted = dict.fromkeys(a.name for a in (*region.sizes, *leaves.sizes))
     of_tile = dict.fromkeys(
-        name
-        for _, limit in (planned.tile.kernel.limits if planned.tile else ())
-        for name in names_read(limit)
+        name for plan in planned.single for _, limit in plan.kernel.limits for name in names_read(limit)
     )
     computed = host_values(planned.nest, (*wanted, *of_tile), passed)
     knows_tile = computed is not None and of_tile.keys() <= {*passed, *(a.name for a, _ in computed)}
@@ -451,6 +449,6 @@ def _quoted(guards: Iterable[Guard]) -> tuple[Guard, ...]:
 
 
 def _tiles_compute(plan: FunctionPlan) -> str:
-    if any(region.tile is not None and region.tile.reassociated for region in plan.regions):
+    if any(tiling.reassociated for region in plan.regions for tiling in region.tilings):
         return "Tiles add up sums in another order (--reassociate)."
     return "Tiles compute the same."

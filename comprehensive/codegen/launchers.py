@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Protocol
 
 from comprehensive.codegen.dispatch import Dispatch, dispatch
@@ -136,8 +137,7 @@ class RegionSource:
     size_arguments: str
     launches: tuple[KernelLaunch, ...]
     leaves: tuple[tuple[tuple[int, ...], KernelLaunch], ...]
-    tile: TileSource | None
-    time: TileSource | None
+    tiles: tuple[TileSource, ...]
     tile_numbers: tuple[str, ...]
     """The names of the numbers that decide, beside the machine, which tile the header chooses."""
     leaf_arguments: str
@@ -154,16 +154,30 @@ class RegionSource:
     @property
     def together(self) -> str:
         """How many elements an access of a tile takes, as the launcher knows it."""
-        return "cf_together" if self.tile is not None and self.tile.together else "1"
+        return "cf_together" if self.widths else "1"
+
+    @property
+    def widths(self) -> str:
+        """The expression for that: the least that all kernels over tiles may access together; empty without vectors."""
+        each = [tile.together for tile in self.tiles if tile.together]
+        return (
+            each[0] if len(each) == 1 else reduce(lambda a, b: f"cf_lesser({a}, {b})", each) if each else ""
+        )
 
     @property
     def left(self) -> str:
         """How many sweeps are left."""
-        return "1" if self.time is None else "cf_left"
+        return "1" if self.several is None else "cf_left"
 
     @property
-    def tiles(self) -> tuple[TileSource, ...]:
-        return tuple(tile for tile in (self.tile, self.time) if tile is not None)
+    def several(self) -> TileSource | None:
+        """The launcher of several sweeps at once, if there is one."""
+        return next((tile for tile in self.tiles if tile.sweeps_left is not None), None)
+
+    @property
+    def single(self) -> int:
+        """How many instances do one sweep."""
+        return sum(len(tile.instances) for tile in self.tiles if tile.sweeps_left is None)
 
 
 _INSTANCE = "cf_instance"
@@ -187,10 +201,7 @@ def region_source(region: RegionPlan, host: Interface, seen: RegionView, names: 
         if leaf.kernel.name not in launches:
             kernels = (names.kernel(leaf.kernel.name, ()),)
             launches[leaf.kernel.name] = _launch(leaf.kernel, leaf.nest, available, types, kernels)
-    tile, time = (
-        None if plan is None else _tile(region, plan, available, names) for plan in (region.tile, region.time)
-    )
-    tiles = [each for each in (tile, time) if each is not None]
+    tiles = tuple(_tile(region, plan, available, names) for plan in region.tilings)
     tile_numbers = () if costs is None else tuple(a.name for a in costs.sizes)
     leaf_numbers = [a.name for a in (*selection.sizes, *seen.leaf_costs.sizes, *selection.program)]
     numbers = tuple(dict.fromkeys((*tile_numbers, *leaf_numbers)))
@@ -215,8 +226,7 @@ def region_source(region: RegionPlan, host: Interface, seen: RegionView, names: 
         size_arguments="".join(f"{a.name}, " for a in selection.sizes),
         launches=tuple(launches.values()),
         leaves=tuple((tuple(numbers), launches[name]) for name, numbers in leaves.items()),
-        tile=tile,
-        time=time,
+        tiles=tiles,
         tile_numbers=tile_numbers,
         leaf_arguments=seen.leaf_costs.arguments,
         numbers=numbers,

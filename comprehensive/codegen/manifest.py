@@ -28,25 +28,23 @@ from comprehensive.metafork.printer import print_expr
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Leaf, Tree
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 def manifest(
     plan: ProgramPlan,
     trees: Sequence[Tree[Variant]],
-    tiles: Sequence[Tree[Variant] | NotApplicable],
-    time_tiles: Sequence[Tree[Variant] | NotApplicable],
     resources: Resources | None,
     sources: Mapping[str, str],
     embedded: Mapping[str, Any] | None,
     version: str,
 ) -> dict[str, Any]:
-    """The document; ``trees``, ``tiles`` and ``time_tiles`` are those of the regions in program order.
+    """The document; ``trees`` are those of the regions in program order.
 
     Without ``resources`` what kernels take on a device is left open.  ``sources`` are the header and the kernels by
     name, which the document names by what is in them; ``embedded`` says what compiled kernels are among them.
     """
-    remaining = iter(zip(trees, tiles, time_tiles, strict=True))
+    remaining = iter(trees)
     return {
         "schema": SCHEMA,
         "interface": INTERFACE_VERSION,
@@ -74,7 +72,7 @@ def manifest(
                     }
                     for row in function.tuned
                 ],
-                "regions": [_region(region, *next(remaining), resources) for region in function.regions],
+                "regions": [_region(region, next(remaining), resources) for region in function.regions],
             }
             for function in plan.functions
         ],
@@ -140,8 +138,6 @@ def _program_parameters(regions: tuple[RegionPlan, ...]) -> list[str]:
 def _region(
     region: RegionPlan,
     tree: Tree[Variant],
-    tile: Tree[Variant] | NotApplicable,
-    time: Tree[Variant] | NotApplicable,
     resources: Resources | None,
 ) -> dict[str, Any]:
     nest = region.nest
@@ -174,24 +170,31 @@ def _region(
             for planned, leaf in zip(region.leaves, tree.leaves, strict=True)
         ],
         "dead_ends": [_system(d, tree) for d in region.dead_ends],
-        "tile": _tile(region, region.tile, tile, resources),
-        "no_tile": tile.reason if isinstance(tile, NotApplicable) else None,
-        "time_tile": _tile(region, region.time, time, resources),
-        "no_time_tile": time.reason if isinstance(time, NotApplicable) else None,
+        "tiles": _alternatives(region, tree, resources),
         "reassociated": region.reassociated,
     }
 
 
+def _alternatives(
+    region: RegionPlan, tree: Tree[Variant], resources: Resources | None
+) -> list[dict[str, Any]]:
+    """What each recipe makes of the region, or why it does not fit."""
+    plans = iter(region.tilings)
+    return [
+        {"recipe": each.recipe, "because": each.tree.reason}
+        if isinstance(each.tree, NotApplicable)
+        else _tile(region, next(plans), each.tree, resources)
+        for each in tree.alternatives
+    ]
+
+
 def _tile(
-    region: RegionPlan,
-    planned: TilePlan | None,
-    tree: Tree[Variant] | NotApplicable,
-    resources: Resources | None,
-) -> dict[str, Any] | None:
-    if planned is None or isinstance(tree, NotApplicable):
-        return None
+    region: RegionPlan, planned: TilePlan, tree: Tree[Variant], resources: Resources | None
+) -> dict[str, Any]:
     (leaf,) = tree.leaves
     return {
+        "recipe": planned.recipe,
+        "because": None,
         "constants": list(planned.kernel.constants),
         "system": _system(planned.system, tree),
         "counters": _counters(leaf, tree),

@@ -13,6 +13,7 @@ from comprehensive.algebra import Quotient, System
 from comprehensive.codegen.profile import NOTHING, Profile
 from comprehensive.codegen.versions import ORIGINAL, Adaptation, KernelKey, Version
 from comprehensive.kernel_ir.kernel import Kernel
+from comprehensive.kernel_ir.terms import size_of
 from comprehensive.loops.access import atomically_updated
 from comprehensive.loops.ir import Batch, Coordinate, Nest, Sweeps
 from comprehensive.machine.cost import TileWork
@@ -70,8 +71,8 @@ class TilePlan:
     work: Callable[[Instance, int], TileWork] = field(compare=False, repr=False)
     """The work of the blocks of an instance that accesses so many elements together; 0 where that is no
     choice."""
-    step: Callable[[Instance], int] = field(compare=False, repr=False)
-    """How many turns of the serial loop a step of that work is."""
+    recipe: str
+    """The name of the recipe by which the tiles are cut."""
     sweeps: Sweeps | None = None
     reassociated: bool = False
     """Whether sums are added up in another order than that of the source."""
@@ -90,6 +91,10 @@ class TilePlan:
     def kind(self) -> str:
         return "register tile" if self.sweeps is None else "time tile"
 
+    def step(self, instance: Instance) -> int:
+        """Return how many turns of the serial loop a step of the work of an instance is; 1 for a sweep."""
+        return size_of(self.kernel.step, self.sizes(instance))
+
     def sizes(self, instance: Instance) -> dict[str, int]:
         """Return the sizes of an instance by the names of the kernel's constants."""
         return dict(zip(self.kernel.constants, instance.sizes, strict=True))
@@ -105,10 +110,8 @@ class RegionPlan:
     leaves: tuple[LeafPlan, ...]
     dead_ends: tuple[System, ...]
     """The systems where no strategy is left: the dispatcher refuses and cites the system."""
-    tile: TilePlan | None = None
-    """The plan over register tiles."""
-    time: TilePlan | None = None
-    """The plan over time tiles; their numbers follow those of the register tiles."""
+    tilings: tuple[TilePlan, ...] = ()
+    """Its kernels over tiles, in the order of their numbers; one of several sweeps comes last."""
     quotients: tuple[Quotient, ...] = ()
     """The symbols of systems that are no parameters, each after those that it is made of."""
 
@@ -120,7 +123,7 @@ class RegionPlan:
     @property
     def reassociated(self) -> bool:
         """Whether sums are added up in another order than that of the source, in a tile or everywhere."""
-        return self.rounds_everywhere or (self.tile is not None and self.tile.reassociated)
+        return self.rounds_everywhere or any(plan.reassociated for plan in self.tilings)
 
     @property
     def rounds_everywhere(self) -> bool:
@@ -128,8 +131,14 @@ class RegionPlan:
         return self.adds_in_any_order or self.nest.in_any_order
 
     @property
-    def tilings(self) -> tuple[TilePlan, ...]:
-        return tuple(plan for plan in (self.tile, self.time) if plan is not None)
+    def single(self) -> tuple[TilePlan, ...]:
+        """The kernels over tiles that do one sweep."""
+        return tuple(plan for plan in self.tilings if plan.sweeps is None)
+
+    @property
+    def several(self) -> TilePlan | None:
+        """The kernel that does several sweeps in one launch, if there is one."""
+        return next((plan for plan in self.tilings if plan.sweeps is not None), None)
 
     @property
     def nests(self) -> tuple[Nest, ...]:

@@ -99,13 +99,15 @@ def tile_costs(region: RegionPlan, selection: Dispatch) -> TileCosts | None:
         sizes=sizes,
         limits=bounds,
         unused=(
-            *(() if region.time is not None else ("cf_sweeps",)),
+            *(() if region.several is not None else ("cf_sweeps",)),
             *(() if is_vectored else ("cf_together",)),
         ),
         works=tuple(works),
         instances=tuple(instances),
-        single=0 if region.tile is None else len(region.tile.instances),
-        most_sweeps=tuple(most_sweeps(region.time, i) for i in region.time.instances) if region.time else (),
+        single=sum(len(plan.instances) for plan in region.single),
+        most_sweeps=tuple(
+            most_sweeps(plan, i) for plan in region.tilings if plan.sweeps for i in plan.instances
+        ),
         elements=_ELEMENTS if is_vectored else "",
     )
 

@@ -30,8 +30,8 @@ class Threads:
             product = product * _value(loop.extent, loop)
             exact = exact and not _divides(loop.extent)
         tile = fragment.tile
-        if tile is not None and tile.reassociated:
-            product = product * RationalFunction(Polynomial.symbol(tile.depth))
+        if tile is not None and tile.lanes is not None:
+            product = product * RationalFunction(Polynomial.symbol(tile.lanes))
         polynomial = product.as_polynomial()
         return Evaluation(product if polynomial is None else polynomial, "exact" if exact else "upper bound")
 

@@ -292,6 +292,8 @@ class Kernel:
     """Numbers over scalars of the nest, each at least 1 where there is something to do; others are not launched."""
     origins: tuple[str, ...] = ()
     """The variables of a kernel over tiles that hold the first value of its tile along each coordinate."""
+    step: Expr = IntLiteral(1)
+    """How many turns of the serial loop of its points a kernel over tiles does at a time, over the constants."""
     staircase: Staircase | None = None
     """The launch of a grid of which blocks outside of a slanted edge are left out; ``grid`` has these, too."""
     shuffled: tuple[str, ...] = ()

@@ -351,8 +351,12 @@ class RegisterTile:
     stages: str
     blocks: str
     sweeps: Sweeps | None = None
+    recipe: str = ""
+    """The name of the recipe by which the points are cut (`schedule/recipe.py`)."""
+    lanes: str | None = None
+    """The constant that says how many threads share a point; None where each point has one."""
     reassociated: bool = False
-    """Whether ``depth`` threads share the serial loop of a point, so that its sums are added up in another order."""
+    """Whether sums are added up in another order than that of the source."""
     conditions: tuple[Expr, ...] = ()
     batch: tuple[Batch, ...] = ()
     linear: tuple[KeptLinear, ...] = ()

@@ -58,7 +58,9 @@ def candidates(
     ``values`` has all integer scalars of the region, ``addresses`` where data begins: multiples of 16 bytes unless
     given.
     """
-    together = 0 if region.tile is None else _together(region.tile, values, addresses)
+    together = min(
+        (_together(plan, values, addresses) for plan in region.single if plan.kernel.together), default=0
+    )
     leaf = leaf_candidate(region, machine, values)
     tiles = tile_candidates(region, machine, values, together=together, sweeps_left=sweeps_left)
     return tiles if leaf is None else (*tiles, leaf)
@@ -113,9 +115,10 @@ def chosen(found: Sequence[Candidate], *, sweeps_left: int) -> Candidate | None:
 
 def sweeps_left(region: RegionPlan, values: Mapping[str, int]) -> int:
     """Return how many sweeps the host's loop around the region has left at its first turn."""
-    if region.time is None or region.time.sweeps is None:
+    several = region.several
+    if several is None or several.sweeps is None:
         return 1
-    return max(1, wide_value(region.time.nest, region.time.sweeps.left, values))
+    return max(1, wide_value(several.nest, several.sweeps.left, values))
 
 
 def sweeps_at_once(sweeps: int, most: int) -> int:

@@ -44,11 +44,6 @@ def tile_work(kernel: Kernel, variant: Variant, sizes: tuple[int, ...], together
     )
 
 
-def step_length(kernel: Kernel, tile: RegisterTile, sizes: tuple[int, ...]) -> int:
-    """How many turns of the serial loop a step is; 1 for a sweep, and without a loop."""
-    return _Tile(kernel, tile, dict(zip(kernel.constants, sizes, strict=True))).step_length
-
-
 @dataclass(frozen=True, slots=True)
 class _Tile:
     kernel: Kernel
@@ -117,10 +112,7 @@ class _Tile:
 
     @property
     def step_length(self) -> int:
-        if not self.has_loop:
-            return 1
-        depth = self.sizes[self.tile.depth]
-        return depth * self.sizes[self.tile.stages] * 4 if self.tile.reassociated else depth
+        return size_of(self.kernel.step, self.sizes)
 
     def _number_of(self, values: Mapping[str, Any], *, cut: bool) -> int:
         """Return the number of the block in the middle of the grid, or with ``cut`` of the last one.

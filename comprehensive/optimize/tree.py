@@ -16,7 +16,7 @@ from typing import Generic, Literal, TypeAlias, assert_never
 
 from comprehensive.algebra import Atom, Certificate, Quotient, System, with_quotients
 from comprehensive.algebra.polynomial import Scalar
-from comprehensive.optimize.protocols import Counter, Evaluation, Fragment, Kind, Strategy
+from comprehensive.optimize.protocols import Counter, Evaluation, Fragment, Kind, NotApplicable, Strategy
 
 Performance: TypeAlias = Literal["demanded", "literal"]
 """How P_i is read. ``demanded``: the level asked for, accept is ``P <= v``. ``literal``: as printed, ``v <= P``."""
@@ -126,6 +126,18 @@ class Branch(Generic[Fragment]):
         return isinstance(self.accept, Pruned) or isinstance(self.refuse, Pruned)
 
 
+@dataclass(frozen=True, slots=True)
+class Alternative(Generic[Fragment]):
+    """Another form of the source at the root of a tree, by the name of the recipe that makes it.
+
+    `tree` is its own case discussion, or why there is none.  It excludes nothing: where the machine has room for
+    several alternatives, what they cost decides.
+    """
+
+    recipe: str
+    tree: Tree[Fragment] | NotApplicable
+
+
 # A string: the four classes refer to each other, and a recursive alias is not a value at run time.
 Node: TypeAlias = "Branch[Fragment] | Leaf[Fragment] | DeadEnd | Pruned"
 
@@ -150,6 +162,8 @@ class Tree(Generic[Fragment]):
     pruned: tuple[Pruned, ...]
     undecided: tuple[Branch[Fragment] | Leaf[Fragment] | DeadEnd, ...]
     """Nodes kept because the solver could not decide whether a point arrives there."""
+    alternatives: tuple[Alternative[Fragment], ...] = ()
+    """What stands at the root beside `source`, for any values of program parameters."""
 
     @property
     def limits(self) -> tuple[str, ...]:

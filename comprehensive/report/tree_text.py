@@ -7,6 +7,16 @@
     └─ refuse Z_B < 2*s*B + 2, so granularity (s = 1)
        ...
 
+Alternatives at the root stand before it, each with its own case discussion or the reason why there is none:
+
+    one of, by what it costs
+    ├─ product
+    │  leaf 0 where ...
+    ├─ overlapped sweeps, not applied: it is in no loop of host code
+    └─ as written
+       shared_words = 2*s*B + 2
+       ...
+
 Without `pruned`, a counter that cannot be refused any more is left out, and one that cannot be accepted is a
 line; with it, every edge is shown, the pruned ones with the contradictory part of their system.
 """
@@ -19,7 +29,7 @@ from typing import Generic, assert_never
 
 from comprehensive.algebra import Atom, System
 from comprehensive.optimize.merge import MergedLeaf
-from comprehensive.optimize.protocols import Fragment
+from comprehensive.optimize.protocols import Fragment, NotApplicable
 from comprehensive.optimize.tree import Branch, DeadEnd, Leaf, Node, Pruned, Tree, TriedStrategy
 
 
@@ -44,7 +54,30 @@ def render_tree(
     strokes: Strokes = UNICODE,
 ) -> str:
     """The tree as text without a trailing newline; `describe` adds one line on the code of each leaf."""
-    return "\n".join((*_summary(tree), *_Renderer(tree, pruned, describe, strokes).lines()))
+    lines = tuple(_Renderer(tree, pruned, describe, strokes).lines())
+    if tree.alternatives:
+        lines = tuple(_alternatives(tree, lines, pruned, describe, strokes))
+    return "\n".join((*_summary(tree), *lines))
+
+
+def _alternatives(
+    tree: Tree[Fragment],
+    as_written: Iterable[str],
+    pruned: bool,
+    describe: Callable[[Fragment], str] | None,
+    strokes: Strokes,
+) -> Iterable[str]:
+    yield "one of, by what it costs"
+    for each in tree.alternatives:
+        if isinstance(each.tree, NotApplicable):
+            yield f"{strokes.middle}{each.recipe}, not applied: {each.tree.reason}"
+            continue
+        yield f"{strokes.middle}{each.recipe}"
+        for line in _Renderer(each.tree, pruned, describe, strokes).lines():
+            yield (strokes.down + line).rstrip()
+    yield f"{strokes.last}as written"
+    for line in as_written:
+        yield (strokes.blank + line).rstrip()
 
 
 def render_cases(

@@ -17,7 +17,7 @@ from comprehensive.kernel_ir.axes import AXES
 from comprehensive.kernel_ir.kernel import KernelParameter, KernelStmt, Plain, SharedTile, Source
 from comprehensive.kernel_ir.names import names_in_kernel
 from comprehensive.kernel_ir.parameters import Strides, flat, strides_of, used_parameters
-from comprehensive.kernel_ir.terms import constant, expression, product
+from comprehensive.kernel_ir.terms import conjunction, constant, expression, product
 from comprehensive.loops.access import names_read
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import map_expr, statements_in
@@ -131,6 +131,16 @@ class TileContext:
         return tuple(
             c.inside(Name(c.name), self.limit(number)) for number, c in enumerate(self.tile.coordinates)
         )
+
+    def is_whole(self) -> Expr:
+        """Return the condition that the tile of the block is inside of the limits."""
+        conditions: list[Expr] = []
+        for number, c in enumerate(self.tile.coordinates):
+            origin = self.name(f"o{number}")
+            if c.shift:
+                conditions.append(Binary("<=", ZERO, origin))
+            conditions.append(Binary("<=", Binary("+", origin, c.extent), self.limit(number)))
+        return conjunction(conditions)
 
     def name(self, base: str) -> Name:
         return Name(self.names[base])

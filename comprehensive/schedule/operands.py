@@ -25,6 +25,7 @@ from comprehensive.loops.rewrite import (
 )
 from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, Name, Stmt
 from comprehensive.schedule.context import ONE, ZERO
+from comprehensive.schedule.legality import jam_obstacle
 from comprehensive.schedule.unroll_and_jam import is_short
 
 
@@ -72,6 +73,11 @@ def serial_loop(body: Sequence[Stmt]) -> For | None:
     return loops[0] if loops else None
 
 
+def loop_of(tile: RegisterTile) -> For | None:
+    """The serial loop of the points of a tile, if they have one; several sweeps have none."""
+    return None if tile.sweeps is not None else serial_loop(tile.alternatives[0].body)
+
+
 def has_steps(limit: Expr) -> Expr:
     """The condition that a loop up to a limit runs at all."""
     return Binary("<", ZERO, limit)
@@ -79,6 +85,10 @@ def has_steps(limit: Expr) -> Expr:
 
 def reduction_obstacle(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...], loop: For) -> str | None:
     """Return why the operands of the loop cannot go through shared memory; None where they can."""
+    if (obstacle := jam_obstacle(nest, body)) is not None:
+        return obstacle
+    if len(tile.alternatives) > 1:
+        return "there is a serial loop under a condition"
     if loop not in body or any(isinstance(s, For) for s in statements_in(loop.body)):
         return "there are loops in each other"
     if sum(isinstance(s, For) for s in body) > 1:

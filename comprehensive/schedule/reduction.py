@@ -21,13 +21,33 @@ from comprehensive.kernel_ir.parameters import flat
 from comprehensive.kernel_ir.terms import constant
 from comprehensive.loops.rewrite import map_expr, statements_in
 from comprehensive.metafork.ast import Assign, Call, Declare, Expr, For, If, Index, Name, Stmt
-from comprehensive.schedule.context import ZERO, TileContext
+from comprehensive.schedule.context import ZERO, BlockOrder, TileContext
 from comprehensive.schedule.gemm_loop import patch_steps
 from comprehensive.schedule.gemv_loop import row_steps
 from comprehensive.schedule.operand_layout import OperandLayout
-from comprehensive.schedule.operands import has_steps, operands_of
+from comprehensive.schedule.operands import has_steps, loop_of, operands_of
+from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.step import Step
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
+
+
+def reduction(context: TileContext, order: BlockOrder) -> TileKernel:
+    """The kernel of points with one serial loop whose operands go through shared memory."""
+    loop, tile = loop_of(context.tile), context.tile
+    assert loop is not None
+    made = Reduction.of(context, tile.alternatives[0].body, loop)
+    layout = made.layout
+    return TileKernel(
+        made.body(),
+        (*tile.sizes, tile.depth, tile.stages),
+        layout.words(),
+        layout.demands(),
+        layout.alignments(),
+        (4, 1),
+        order,
+        extents=(loop.bound,) if made.is_loop_alone else (),
+        step=Name(tile.depth),
+    )
 
 
 @dataclass(frozen=True, slots=True)

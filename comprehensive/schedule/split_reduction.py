@@ -136,7 +136,7 @@ def _read(expr: Expr | None) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Reassociated:
+class SplitReduction:
     """The parts of the kernel; ``before`` and ``after`` are the statements of a point around its loop."""
 
     context: TileContext
@@ -150,7 +150,7 @@ class Reassociated:
     """Names of the parts of the sums in shared memory."""
 
     @staticmethod
-    def of(context: TileContext, body: tuple[Stmt, ...], loop: For) -> Reassociated:
+    def of(context: TileContext, body: tuple[Stmt, ...], loop: For) -> SplitReduction:
         held, pieces = operands_of(context.nest, context.tile, body, loop)
         sums = sums_of(context.nest, context.tile, loop)
         assert not isinstance(sums, str)
@@ -161,7 +161,7 @@ class Reassociated:
             all_names(context.nest) | declared_names(body) | set(context.names.values()) | set(context.limits)
         )
         parts = tuple(name(f"{context.names['parts']}_{found.name}") for found in ordered)
-        return Reassociated(context, body[:at], loop, body[at + 1 :], held, pieces, ordered, parts)
+        return SplitReduction(context, body[:at], loop, body[at + 1 :], held, pieces, ordered, parts)
 
     # --- sizes
 

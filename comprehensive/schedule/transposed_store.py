@@ -64,7 +64,7 @@ def transposed_words(context: TileContext) -> Polynomial:
     return rows * pitch * words_per_element(context.nest.array(store.target.array).type)
 
 
-def turned(context: TileContext, jam: UnrollAndJam, store: Assign) -> tuple[KernelStmt, ...]:
+def transposed(context: TileContext, jam: UnrollAndJam, store: Assign) -> tuple[KernelStmt, ...]:
     """Return the work on a tile that is inside of the limits."""
     assert isinstance(store.target, Index)
     type = context.nest.array(store.target.array).type

@@ -152,6 +152,18 @@ class UnrollAndJam:
         return tuple(Name(c.each) for c in self.context.tile.coordinates)
 
 
+def jammed_points(context: TileContext, body: Sequence[Stmt]) -> tuple[UnrollAndJam, tuple[Stmt, ...]]:
+    """What does the statements for all points of a thread; and the body point by point, inside of the limits."""
+    jam = UnrollAndJam(context, scalars_of(body), context.rows_side_by_side(), context.flat)
+    return jam, jam.at_points(single_point(context, body), guards=context.inside(), unrolled=False)
+
+
+def single_point(context: TileContext, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+    """The body at one point, with its references to data flat."""
+    jam = UnrollAndJam(context, frozenset(), context.rows_side_by_side(), context.flat)
+    return jam.at_one(body)
+
+
 SHORT = 32
 """Steps of a loop that is unrolled whole."""
 

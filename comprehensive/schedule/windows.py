@@ -42,7 +42,6 @@ from comprehensive.metafork.ast import (
     Stmt,
 )
 from comprehensive.schedule.streamed_rows import Steps, steps_of
-from comprehensive.schedule.transposed_store import transposed_store
 from comprehensive.schedule.unroll_and_jam import is_short, scalars_of
 from comprehensive.schedule.window import Window, values_of
 
@@ -76,8 +75,6 @@ def windows_of(nest: Nest, tile: RegisterTile) -> tuple[Windows, ...]:
 
     There are none unless all alternatives have them and points share what they read.
     """
-    if transposed_store(nest, tile) is not None:
-        return ()
     found: list[Windows] = []
     for alternative in tile.alternatives:
         windows = _windows(nest, tile, alternative.body)

@@ -48,6 +48,7 @@ from comprehensive.metafork.ast import Binary, Declare, Expr, For, If, IntLitera
 from comprehensive.metafork.fresh import Namer
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.schedule.instances import time_instances
+from comprehensive.schedule.recipes.registry import OVERLAPPED_SWEEPS
 from comprehensive.strategies.points import Points, points_of
 from comprehensive.strategies.sweeps import (
     Cycle,
@@ -136,6 +137,7 @@ def _tiled(nests: Sequence[Nest], repetition: Repetition) -> list[Applied[Varian
                 most,
                 lefts[number],
             ),
+            recipe=OVERLAPPED_SWEEPS.name,
             conditions=conditions,
         )
         cut = _cut(_together(nest, nests, repetition), tile, halo, Namer({*types, *_constants(tile)}))

@@ -39,7 +39,7 @@ def test_gen_writes_what_the_readme_promises(tmp_path: Path) -> None:
         "matadd.leaf0.mf",
     } <= names
     manifest = json.loads((tmp_path / "matadd.json").read_text())
-    assert manifest["schema"] == 2
+    assert manifest["schema"] == 3
     sources = {c["source"] for c in manifest["functions"][0]["regions"][0]["leaves"][0]["counters"]}
     assert sources == {"exact", "estimate"}
     assert "-L<cuda>/lib64 -lcudart" in (tmp_path / "matadd.h").read_text()
@@ -93,7 +93,7 @@ def test_tree_prints_text_and_json() -> None:
     text = run("tree", MATADD, "--registers", "estimate")
     assert "leaf 0 where B0*B1 <= T_B" in text.stdout
     document = json.loads(run("tree", MATADD, "--registers", "estimate", "--json").stdout)
-    assert document["schema"] == 1
+    assert document["schema"] == 2
     assert document["regions"][0]["name"] == "matadd"
 
 

@@ -74,8 +74,7 @@ def test_the_outermost_coordinates_are_a_batch_of_tiles(name: str, tmp_path: Pat
     path.write_text(text)
     compilation = compile_file(path, OPTIONS)
     ((region,),) = (function.regions for function in compilation.plan.functions)
-    assert region.tile is not None
-    assert len(region.tile.batch) == batch
+    assert len(region.tilings[0].batch) == batch
     report = verification.verify(compilation, points=4, run=True)
     assert report.holds
     assert not report.unchecked

@@ -221,7 +221,7 @@ def built(compilation: Compilation, tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.mark.parametrize("function", VIEWS)
 def test_rows_are_found_from_the_coefficients(function: str, compilation: Compilation) -> None:
     number = [plan.function.name for plan in compilation.plan.functions].index(function)
-    tile = compilation.tiles[number]
+    tile = compilation.trees[number].alternatives[0].tree
     assert isinstance(tile, Tree)
     variant = tile.leaves[0].fragment
     assert variant.tile is not None
@@ -236,7 +236,7 @@ def test_rows_are_found_from_the_coefficients(function: str, compilation: Compil
 def test_the_nest_over_views_does_what_the_source_does(function: str, compilation: Compilation) -> None:
     random = Random(3)
     number = [plan.function.name for plan in compilation.plan.functions].index(function)
-    nest, tile = compilation.nests[number], compilation.tiles[number]
+    nest, tile = compilation.nests[number], compilation.trees[number].alternatives[0].tree
     assert isinstance(tile, Tree)
     variant = tile.leaves[0].fragment
     constants = [s.name for s in variant.nest.with_role(Role.TILE)]

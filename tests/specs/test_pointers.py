@@ -84,7 +84,7 @@ def compiled(text: str, folder: Path) -> Compilation:
 def test_the_emitted_program_computes_the_same(name: str, tmp_path: Path) -> None:
     compilation = compiled(PROGRAMS[name], tmp_path)
     assert not compilation.diagnostics
-    has_time = not isinstance(compilation.time_tiles[0], NotApplicable)
+    has_time = not isinstance(compilation.trees[0].alternatives[-1].tree, NotApplicable)
     assert has_time is (name in WITH_TIME_TILES)
     report = verify(compilation, points=4, run=True)
     assert report.holds, to_text(report)

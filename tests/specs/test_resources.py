@@ -25,7 +25,7 @@ def test_threads_that_share_a_loop_are_counted(tmp_path: Path, nvcc: Tool) -> No
     compilation = compile_file(spec_directory() / "matvec.mf", Options("estimate", reassociate=True))
     generate.write(compilation, tmp_path, Options("ptxas", cuda_path=str(nvcc.path.parents[1])))
     manifest = json.loads((tmp_path / "matvec.json").read_text(encoding="utf-8"))
-    for instance in manifest["functions"][0]["regions"][0]["tile"]["instances"]:
+    for instance in manifest["functions"][0]["regions"][0]["tiles"][0]["instances"]:
         threads = instance["sizes"]["T0"] * instance["sizes"]["D"]
         for each in instance["resources"]:
             assert each["threads_per_block"] == threads
@@ -42,7 +42,7 @@ def test_every_variant_has_its_registers_and_every_instance_its_occupancy(tmp_pa
     (region,) = manifest["functions"][0]["regions"]
     for leaf in region["leaves"]:
         assert 0 < leaf["resources"]["registers_per_thread"] <= 255
-    for instance in region["tile"]["instances"]:
+    for instance in region["tiles"][0]["instances"]:
         sizes = instance["sizes"]
         assert [each["elements_together"] for each in instance["resources"]] == [4, 1]
         for each in instance["resources"]:
@@ -60,7 +60,7 @@ def test_every_variant_has_its_registers_and_every_instance_its_occupancy(tmp_pa
 def test_time_tiles_are_counted_too(tmp_path: Path, nvcc: Tool) -> None:
     options = Options("ptxas", cuda_path=str(nvcc.path.parents[1]))
     (region,) = manifest_of("jacobi1d", tmp_path, options)["functions"][0]["regions"]
-    (instance,) = region["time_tile"]["instances"]
+    (instance,) = region["tiles"][-1]["instances"]
     (taken,) = instance["resources"]
     assert taken["elements_together"] == 1
     assert taken["spill_store_bytes"] == 0
@@ -72,5 +72,5 @@ def test_without_ptxas_the_manifest_leaves_it_open(tmp_path: Path) -> None:
     (region,) = manifest["functions"][0]["regions"]
     assert manifest["resources"] is None
     assert all(leaf["resources"] is None for leaf in region["leaves"])
-    assert all(instance["resources"] is None for instance in region["tile"]["instances"])
-    assert compiled("matadd").plan.functions[0].regions[0].tile is not None
+    assert all(instance["resources"] is None for instance in region["tiles"][0]["instances"])
+    assert compiled("matadd").plan.functions[0].regions[0].tilings

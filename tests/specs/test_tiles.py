@@ -66,7 +66,8 @@ def test_the_nest_over_tiles_does_what_the_source_does_for_any_sizes_of_tiles(sp
     compilation = compiled(spec)
     (plan,) = compilation.plan.functions
     random = Random(3)
-    for nest, tile in zip(compilation.nests, compilation.tiles, strict=True):
+    for nest, tree in zip(compilation.nests, compilation.trees, strict=True):
+        tile = tree.alternatives[0].tree
         assert isinstance(tile, Tree)
         (leaf,) = tile.leaves
         constants = [s.name for s in leaf.fragment.nest.with_role(Role.TILE)]

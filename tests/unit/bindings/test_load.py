@@ -113,7 +113,7 @@ def test_program_parameters_decide_about_the_leaf(module: Module, written: Path)
     leaf = module.matmul(32, a, b, c, B0=4, ub1=4, s=2).leaf
     np.testing.assert_allclose(c, a @ b, rtol=1e-5)
     assert leaf == 0
-    tiles = json.loads((written / "matmul.json").read_text())["functions"][0]["regions"][0]["tile"][
+    tiles = json.loads((written / "matmul.json").read_text())["functions"][0]["regions"][0]["tiles"][0][
         "instances"
     ]
     assert module.matmul(32, a=a, b=b, c=c, B0=4, ub1=4, s=2, tile=2).leaf == tiles[1]["leaf"]

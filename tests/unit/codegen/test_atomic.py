@@ -103,7 +103,7 @@ def test_what_is_updated_atomically_is_neither_cached_nor_tiled() -> None:
     (plan,) = compilation.plan.functions
     for leaf in plan.regions[0].leaves:
         assert "a" not in leaf.nest.cached
-    (tile,) = compilation.tiles
+    tile = compilation.trees[0].alternatives[0].tree
     assert isinstance(tile, NotApplicable)
     assert "'a' is updated atomically" in tile.reason
     warning = next(d for d in compilation.diagnostics if d.code == "CF0412")

@@ -149,7 +149,6 @@ def test_lines_compute_what_c_does(name: str, tmp_path: Path) -> None:
 def test_what_no_type_rules_out_is_tested_at_launch(tmp_path: Path) -> None:
     source = PRODUCT.replace("TYPE", "unsigned")
     (region,) = compilation_of(source).plan.functions[0].regions
-    assert region.tile is not None
-    assert [print_expr(condition) for condition in region.tile.conditions] == [
+    assert [print_expr(condition) for condition in region.tilings[0].conditions] == [
         f"(long){first} * (long){second} <= 4294967296" for first, second in ("km", "kn", "mn")
     ]

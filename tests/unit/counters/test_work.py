@@ -19,8 +19,8 @@ from comprehensive.loops.ir import Variant
 from comprehensive.metafork.ast import Name
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.caching import NoCaching
-from comprehensive.strategies.register_tile import register_tile
 from comprehensive.strategies.shuffle import Shuffle
+from comprehensive.strategies.tilings import tilings
 from tests.laws.nests import nests_of
 from tests.unit.counters.programs import SMOOTH, TRANSPOSED, first, scaled
 
@@ -193,7 +193,7 @@ def test_a_block_of_one_row_ends_where_its_warps_do() -> None:
 
 def test_a_kernel_over_tiles_gets_bounds_that_say_so() -> None:
     (nest,) = nests_of(MATMUL)
-    tiled = register_tile(nest)
+    tiled = tilings(nest)[0].result
     assert isinstance(tiled, Applied)
     assert tiled.fragment.tile is not None
     for counter in (Coalescing(), BankEfficiency(), Intensity(), latency_hiding_by("warps")):

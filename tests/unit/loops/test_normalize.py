@@ -19,8 +19,7 @@ from comprehensive.lowering.lower import lower
 from comprehensive.metafork.ast import For, IntLiteral
 from comprehensive.metafork.printer import print_stmts
 from comprehensive.optimize.protocols import Applied
-from comprehensive.schedule.lower_tile import tile_obstacle
-from comprehensive.strategies.register_tile import register_tile
+from comprehensive.strategies.tilings import tilings
 from tests.examples import examples
 from tests.unit.loops.nests import body_of, nest_of
 
@@ -292,11 +291,11 @@ def product(body: str) -> Nest:
 @pytest.mark.parametrize("spelling", PRODUCTS)
 def test_a_product_has_the_tile_of_the_plain_one_however_it_is_written(spelling: str) -> None:
     def kernel(body: str) -> str:
-        tiled = register_tile(normal(product(body)))
+        tiled = tilings(normal(product(body)))[0].result
         assert isinstance(tiled, Applied)
         variant = tiled.fragment
         assert variant.tile is not None
-        assert tile_obstacle(variant.nest, variant.tile) is None
+        assert variant.tile.recipe == "product"
         return print_kernel(lower(variant, "product"))
 
     assert kernel(PRODUCTS[spelling]).replace("-0.0f", "0") == kernel(PRODUCTS["plain"])

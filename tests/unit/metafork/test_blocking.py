@@ -86,7 +86,8 @@ def test_the_trees_of_both_are_the_same(tmp_path: Path) -> None:
         path = tmp_path / f"f{number}.mf"
         path.write_text(text, encoding="utf-8")
         compilation = compile_file(path, Options(registers="estimate"))
-        (tree,), (tile,) = compilation.trees, compilation.tiles
+        (tree,) = compilation.trees
+        tile = tree.alternatives[0].tree
         trees.append(([leaf.system for leaf in tree.leaves], tile))
     assert trees[0] == trees[1]
 

@@ -140,4 +140,4 @@ def test_a_product_has_register_tiles_whichever_loop_has_the_directive(tmp_path:
     body += "      for (int l = 0; l < n; l++) x[i][l] += y[i][k] * z[k][l];\n"
     path.write_text(in_function(body, "int n, float x[n][n], float y[n][n], float z[n][n]"), encoding="utf-8")
     (region,) = compile_file(path, Options(registers="estimate", pragma="omp")).plan.functions[0].regions
-    assert region.tile is not None
+    assert region.tilings

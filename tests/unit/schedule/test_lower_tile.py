@@ -222,7 +222,7 @@ def test_what_has_no_tile_says_why(body: str, reason: str) -> None:
 def test_what_has_no_tile_is_generated_without() -> None:
     body = "while (c[i][j] < 1) c[i][j] += 1;"
     compilation = compilation_of(PLANE.format(parameters="float a[m][k], float c[m][n]", body=body))
-    assert all(isinstance(tile, NotApplicable) for tile in compilation.tiles)
+    assert all(isinstance(tree.alternatives[0].tree, NotApplicable) for tree in compilation.trees)
     assert interface(compilation.plan.functions[0]).tile is None
 
 

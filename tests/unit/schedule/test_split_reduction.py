@@ -10,9 +10,9 @@ import pytest
 
 from comprehensive.codegen.interface import interface
 from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.schedule.recipes.split_rows import SplitRows
 from comprehensive.soundness.emulated import build
-from comprehensive.strategies.reassociate import reassociate
-from comprehensive.strategies.register_tile import register_tile
+from comprehensive.strategies.tilings import tilings
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool
 from comprehensive.verification import to_text, verify
@@ -112,7 +112,7 @@ def test_header_and_manifest_say_so() -> None:
     for asked in (False, True):
         made = texts_of(MATVEC, reassociate=asked)
         assert ("in another order" in made["f.h"]) is asked
-        tile = json.loads(made["f.json"])["functions"][0]["regions"][0]["tile"]
+        tile = json.loads(made["f.json"])["functions"][0]["regions"][0]["tiles"][0]
         assert tile["reassociated"] is asked
 
 
@@ -164,15 +164,15 @@ def test_the_order_is_another_one_and_always_the_same(tmp_path: Path) -> None:
             "stored and read before the loop",
         ),
         ("float s = 0; for (int l = 0; l < n; l++) s += b[l][i]; y[i] = s;", "neighbours of 'b'"),
-        ("y[i] = 2;", "there is no serial loop"),
     ],
 )
 def test_what_is_more_than_a_sum_says_why(body: str, reason: str) -> None:
     source = LINE.format(parameters="float a[m][n], float b[n][m], float y[m]", body=body)
     compilation = compilation_of(source, reassociate=True)
-    tiled = register_tile(compilation.nests[0])
+    tiled = tilings(compilation.nests[0])[0].result
     assert not isinstance(tiled, NotApplicable)
-    found = reassociate(tiled.fragment)
+    assert tiled.fragment.tile is not None
+    found = SplitRows().fit(tiled.fragment.nest, tiled.fragment.tile)
     assert isinstance(found, NotApplicable)
     assert reason in found.reason
     assert not compilation.reassociated

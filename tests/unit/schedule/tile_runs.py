@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from comprehensive.codegen.interface import interface
-from comprehensive.driver import Compilation, Options, compile_file, grow_tile
+from comprehensive.driver import Compilation, Options, compile_file, tree_of_tiles
 from comprehensive.generate import outputs, source_texts
 from comprehensive.loops.ir import Variant
 from comprehensive.loops.normalize import normalize
@@ -20,7 +20,7 @@ from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.optimize.tree import Tree
 from comprehensive.soundness.difference import first_difference
 from comprehensive.soundness.emulated import build
-from comprehensive.strategies.register_tile import register_tile
+from comprehensive.strategies.tilings import tilings
 from comprehensive.strategies.time_tile import time_tiles
 from comprehensive.toolchain.host import find_c_compiler, find_cxx_compiler
 from comprehensive.toolchain.nvcc import Tool, compile_cubin
@@ -59,12 +59,14 @@ def _sources(source: str, reassociate: bool) -> Mapping[str, str]:
 
 def register_tiles_of(source: str) -> tuple[Tree[Variant] | NotApplicable, ...]:
     """For each region the tree over register tiles, or why it has none: the driver's own stages and no others."""
-    return tuple(grow_tile(register_tile(nest), OPTIONS) for nest in map(normalize, nests_of(source)))
+    return tuple(tree_of_tiles(tilings(nest)[0].result, OPTIONS) for nest in map(normalize, nests_of(source)))
 
 
 def time_tiles_of(source: str) -> tuple[Tree[Variant] | NotApplicable, ...]:
     """The same over time tiles."""
-    return tuple(grow_tile(found, OPTIONS) for found in time_tiles(tuple(map(normalize, nests_of(source)))))
+    return tuple(
+        tree_of_tiles(found, OPTIONS) for found in time_tiles(tuple(map(normalize, nests_of(source))))
+    )
 
 
 def warnings_of(source: str, directory: Path, nvcc: Tool, *, reassociate: bool = False) -> tuple[str, ...]:
@@ -94,14 +96,14 @@ def run_all(
     compilation = compilation_of(source, reassociate=reassociate)
     (plan,) = compilation.plan.functions
     (region,) = plan.regions
-    assert region.tile is not None, compilation.tiles
+    assert region.single, compilation.trees[0].alternatives
     host = interface(plan)
     assert host.tile is not None
     texts = sources_of(source, reassociate=reassociate)
     built = build(compilation, texts, directory / "work", c=c, cxx=cxx)
     random = np.random.RandomState(1)
     refused: set[tuple[int, str]] = set()
-    for number in range(1, len(region.tile.instances) + 1):
+    for number in range(1, sum(len(plan.instances) for plan in region.single) + 1):
         for sizes in runs:
             data: dict[str, Any] = {}
             for array, (shape, kind) in arrays.items():

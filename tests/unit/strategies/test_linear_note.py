@@ -7,7 +7,7 @@ import pytest
 from comprehensive.diagnostics import DiagnosticSink, Severity
 from comprehensive.loops.normalize import normalize
 from comprehensive.strategies.linear_note import tell_of_linear
-from comprehensive.strategies.register_tile import register_tile
+from comprehensive.strategies.tilings import tilings
 from tests.unit.loops.nests import nests_of
 
 PLANE = """void f(int m, int n, unsigned u, int k, const float *a, const int *x, float *c, int B0, int B1)
@@ -25,7 +25,7 @@ def notes_of(statement: str) -> list[tuple[str, str]]:
     """What is marked, and what is said of it."""
     (nest,) = nests_of(PLANE.format(statement))
     sink = DiagnosticSink()
-    tell_of_linear(register_tile(normalize(nest)), sink)
+    tell_of_linear(tilings(normalize(nest))[0].result, sink)
     assert all(d.severity is Severity.NOTE and d.code == "CF0501" and d.help for d in sink.diagnostics)
     sink.stop_on_errors(warnings_are_errors=True)  # a note is no warning
     return [(d.span.text, d.message.partition(": ")[2]) for d in sink.diagnostics if d.span is not None]

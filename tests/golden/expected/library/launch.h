@@ -71,6 +71,9 @@ static inline bool cf_is_empty(long long extent)
 // Whether data begins at a multiple of 16 bytes.
 CF_UNUSED static inline bool cf_begins(const void *data) { return (size_t)data % 16 == 0; }
 
+// The lesser of two vector widths: what two kernels may both access together.
+CF_UNUSED static inline int cf_lesser(int a, int b) { return a < b ? a : b; }
+
 // Whether a launch has done this sweep; it is then no longer ahead. The region's own time tiles begin at `first`.
 CF_UNUSED static inline bool cf_is_done(cf_call *call, long long left, int first)
 {

@@ -1,4 +1,4 @@
-"""Register tiles: a nest in, the same points cut into tiles of which every thread holds a part in registers, out.
+"""Recipes as alternatives at the root of the tree: a nest in, the same points cut into tiles by each recipe, out.
 
 ::
 
@@ -7,51 +7,66 @@
                for r0 < U0, r1 < U1:  y0 = (i0*U0 + r0)*T0 + t0, y1 = (i1*U1 + r1)*T1 + t1
                  if (y0 < m && y1 < n) S(y0, y1)
 
-The sizes are constants that the tool adds; how the user has cut the ranges (`points.py`) no longer matters but
-for where they end.  Each point is visited once, and what a point does keeps its order: results are the same to the bit.
-Tiles of points without a serial loop begin where what they store begins a line of the cache, as far as subscripts tell:
-with ``b[y + 1] = ...`` the first tile begins at -1.
-Where a serial loop shares operands along two coordinates at most, further coordinates are a batch of such tiles, one
-value for each block: ``c[b][y0][y1] += a[b][y0][k] * x[b][k][y1]``.
+The sizes are constants that the tool adds; how the user has cut the ranges (`points.py`) no longer matters but for
+where they end.  Each point is visited once, and what a point does keeps its order: results are the same to the bit.
 What it is good for: a value that is read for a row and a value that is read for a column serve U0*U1 points, and
 loads of several points are in flight together.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from comprehensive.loops.integers import ZERO, Ring
-from comprehensive.loops.ir import Batch, Coordinate, Loop, Nest, RegisterTile, Role, Scalar, Threads, Variant
+from comprehensive.loops.integers import ZERO
+from comprehensive.loops.ir import Coordinate, Loop, Nest, RegisterTile, Role, Scalar, Threads, Variant
 from comprehensive.loops.normalize.counters import at_most
 from comprehensive.loops.normalize.points import normalize_points
-from comprehensive.loops.rewrite import all_names, statements_in
-from comprehensive.metafork.ast import (
-    Assign,
-    Binary,
-    Declare,
-    For,
-    If,
-    Index,
-    IntLiteral,
-    Name,
-    ScalarType,
-    Stmt,
-)
+from comprehensive.loops.rewrite import all_names
+from comprehensive.metafork.ast import Binary, Declare, For, If, IntLiteral, Name, ScalarType, Stmt
 from comprehensive.metafork.fresh import Namer
 from comprehensive.optimize.protocols import Applied, NotApplicable
-from comprehensive.schedule.lower_tile import tile_obstacle
-from comprehensive.schedule.operands import MOST_COORDINATES, serial_loop
-from comprehensive.schedule.transposed_store import transposed_store
+from comprehensive.schedule.operands import loop_of, serial_loop
+from comprehensive.schedule.recipe import Recipe
+from comprehensive.schedule.recipes.registry import ALTERNATIVES, IN_ANOTHER_ORDER
 from comprehensive.strategies.points import points_of
 
-LINE_BYTES = 128
-MOST_WITHOUT_LOOP = 3
-"""Coordinates of a tile without a serial loop: those along which a grid and a block have extents."""
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """An alternative at the root of the tree: what a recipe made of a nest, or why it did not."""
+
+    recipe: str
+    result: Applied[Variant] | NotApplicable
 
 
-def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
-    """The nest over tiles, with one name for each size."""
+def tilings(nest: Nest, *, in_another_order: bool = False) -> tuple[Tiling, ...]:
+    """What each row of recipes makes of a nest: the first recipe of it that fits, else the first that says why not.
+
+    With ``in_another_order`` sums may be added up in another order than that of the source.
+    """
+    cut = _points(nest)
+    if isinstance(cut, NotApplicable):
+        return (Tiling("points", cut),)
+    nest, tile = cut
+    first, *others = ALTERNATIVES
+    rows = ((*IN_ANOTHER_ORDER, *first) if in_another_order or nest.in_any_order else first, *others)
+    found = (_first_that_fits(nest, tile, row) for row in rows)
+    return tuple(each for each in found if each is not None)
+
+
+def _first_that_fits(nest: Nest, tile: RegisterTile, row: tuple[Recipe, ...]) -> Tiling | None:
+    refused: Tiling | None = None
+    for recipe in row:
+        fitted = recipe.fit(nest, tile)
+        if isinstance(fitted, RegisterTile):
+            return Tiling(recipe.name, _applied(nest, replace(fitted, recipe=recipe.name)))
+        if fitted is not None and refused is None:
+            refused = Tiling(recipe.name, fitted)
+    return refused
+
+
+def _points(nest: Nest) -> tuple[Nest, RegisterTile] | NotApplicable:
+    """The nest in normal form, and all of its points as one tile, with a name for each size."""
     points = points_of(nest)
     if isinstance(points, NotApplicable):
         return points
@@ -74,7 +89,7 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
     # The kernel is told the limit of this loop, so that a launch looks at it anyway.
     told = {at_most(loop.bound) for loop in serial if loop is not None}
     conditions = tuple(dict.fromkeys(c for c in (*points.conditions, *seen.conditions) if c not in told))
-    tile = RegisterTile(
+    return nest, RegisterTile(
         coordinates,
         alternatives,
         name("D"),
@@ -83,13 +98,14 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
         conditions=conditions,
         linear=seen.linear,
     )
-    has_loop = any(loop is not None for loop in serial)
-    tile = _with_batch(nest, tile, MOST_COORDINATES if has_loop else MOST_WITHOUT_LOOP)
-    if not has_loop and transposed_store(nest, tile) is None:
-        *others, last = tile.coordinates
-        tile = replace(tile, coordinates=(*others, replace(last, shift=_shift(nest, tile))))
+
+
+def _applied(nest: Nest, tile: RegisterTile) -> Applied[Variant]:
+    """The nest over tiles, as people read it and as threads are counted."""
+    points = {c.name for c in (*tile.coordinates, *tile.batch)}
+    name = Namer(all_names(nest) | points | {tile.depth, tile.stages, tile.blocks, *tile.sizes})
     coordinates = tile.coordinates
-    constants = (*tile.sizes, tile.depth, tile.stages) if has_loop else tile.sizes
+    constants = tile.sizes if loop_of(tile) is None else (*tile.sizes, tile.depth, tile.stages)
     blocks = [name(f"i{number}") for number in range(len(coordinates))]
     threads = [name(f"t{number}") for number in range(len(coordinates))]
     values = [name(f"r{number}") for number in range(len(coordinates))]
@@ -125,42 +141,6 @@ def register_tile(nest: Nest) -> Applied[Variant] | NotApplicable:
     )
     sizes = " x ".join((*("1" for _ in tile.batch), *(f"({c.threads}*{c.each})" for c in coordinates)))
     return Applied(Variant(cut, tile=tile), f"tiles of {sizes} points, in registers")
-
-
-def _with_batch(nest: Nest, tile: RegisterTile, most: int) -> RegisterTile:
-    """Put the outermost coordinates of a tile in a batch: all but ``most``, and as few more as its loop asks for.
-
-    Along a coordinate of the batch every block has one value; so nothing is shared along it, and any subscript may
-    read it.  Where no number of them helps, the tile is as large as its operands allow, and says why there is none.
-    """
-    least = max(0, len(tile.coordinates) - most)
-    tried = [_batched(tile, number) for number in range(least, len(tile.coordinates))]
-    return next((each for each in tried if tile_obstacle(nest, each) is None), tried[0])
-
-
-def _batched(tile: RegisterTile, number: int) -> RegisterTile:
-    batch = tuple(Batch(c.name, c.limit) for c in tile.coordinates[:number])
-    return replace(tile, coordinates=tile.coordinates[number:], batch=batch)
-
-
-def _shift(nest: Nest, tile: RegisterTile) -> int:
-    """How far the first element that is stored is behind a multiple of the length of a line of the cache.
-
-    As far as that is known: where data and rows begin at such multiples.
-    """
-    data = {a.name: a for a in nest.arrays}
-    along = tile.coordinates[-1].name
-    for statement in statements_in(tuple(s for body in tile.bodies for s in body)):
-        match statement:
-            case Assign(target=Index(array=array, subscripts=(*_, subscript))) if array in data:
-                ring = Ring()
-                value = ring.read(subscript)
-                if value.degree(along) == 1 and value.coefficient(along, 1) == 1:
-                    first = value.evaluate(dict.fromkeys(value.symbols, 0))
-                    return int(first) % (LINE_BYTES // data[array].type.size_bytes)
-            case _:
-                pass
-    return 0
 
 
 def _loop(coordinate: Coordinate, block: str, thread: str, value: str, body: tuple[Stmt, ...]) -> Stmt:

@@ -1,0 +1,1 @@
+"""The recipes, one a file, and the registry of them."""

@@ -1,0 +1,99 @@
+"""Points without a serial loop: each thread does several, so that several of their loads are in flight.
+
+::
+
+    if the tile is inside of the limits:  float value[U0][U1];  all points: value = ...;  all points: b[y0][y1] = value
+    else:                                 point by point, where it is inside
+
+Composed of: split, bind, unroll and jam, peel; where neighbours share what they read, vectorize (`vectorize.py`), and
+where they add up rows, a window that moves down these (`stream.py`).  Tiles begin where what they store begins a line
+of the cache, as far as subscripts tell: with ``b[y + 1] = ...`` the first tile begins at -1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from comprehensive.kernel_ir.kernel import TOGETHER, Kernel, KernelStmt, Plain, UniformIf
+from comprehensive.loops.integers import Ring
+from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.loops.rewrite import statements_in
+from comprehensive.metafork.ast import Assign, Binary, Index, Name
+from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.schedule.batch import with_inner
+from comprehensive.schedule.context import ONE, TileContext
+from comprehensive.schedule.instances import Instance, point_instances
+from comprehensive.schedule.legality import jam_obstacle
+from comprehensive.schedule.operands import serial_loop
+from comprehensive.schedule.recipe import TileKernel
+from comprehensive.schedule.stream import streamed
+from comprehensive.schedule.unroll_and_jam import jammed_points, single_point
+from comprehensive.schedule.vectorize import in_vectors, vectored
+from comprehensive.schedule.windows import Windows, alignments_of, windows_of
+
+LINE_BYTES = 128
+MOST_COORDINATES = 3
+"""Coordinates along which a grid and a block have extents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    name: str = "points"
+
+    def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
+        if any(serial_loop(body) is not None for body in tile.bodies):
+            return None
+        for body in tile.bodies:
+            if (obstacle := jam_obstacle(nest, body)) is not None:
+                return NotApplicable(obstacle)
+        tile = with_inner(tile, min(len(tile.coordinates), MOST_COORDINATES))
+        *others, last = tile.coordinates
+        return replace(tile, coordinates=(*others, replace(last, shift=_shift(nest, tile))))
+
+    def lower(self, context: TileContext) -> TileKernel:
+        windows = windows_of(context.nest, context.tile)
+        return TileKernel(
+            _points(context, windows),
+            context.tile.sizes,
+            alignments=alignments_of(windows),
+            together=(4, 2, 1) if windows else (),
+        )
+
+    def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
+        return point_instances(kernel, tile)
+
+
+def _shift(nest: Nest, tile: RegisterTile) -> int:
+    """How far the first element that is stored is behind a multiple of the length of a line of the cache.
+
+    As far as that is known: where data and rows begin at such multiples.
+    """
+    data = {a.name: a for a in nest.arrays}
+    along = tile.coordinates[-1].name
+    for statement in statements_in(tuple(s for body in tile.bodies for s in body)):
+        match statement:
+            case Assign(target=Index(array=array, subscripts=(*_, subscript))) if array in data:
+                ring = Ring()
+                value = ring.read(subscript)
+                if value.degree(along) == 1 and value.coefficient(along, 1) == 1:
+                    first = value.evaluate(dict.fromkeys(value.symbols, 0))
+                    return int(first) % (LINE_BYTES // data[array].type.size_bytes)
+            case _:
+                pass
+    return 0
+
+
+def _points(context: TileContext, windows: Sequence[Windows]) -> tuple[KernelStmt, ...]:
+    result: tuple[KernelStmt, ...] = ()
+    for number, alternative in reversed(list(enumerate(context.tile.alternatives))):
+        jam, partial = jammed_points(context, alternative.body)
+        whole = (Plain(jam.all(alternative.body)),)
+        both: tuple[KernelStmt, ...] = (UniformIf(context.is_whole(), whole, (Plain(partial),)),)
+        if windows:
+            can = Binary("&&", Binary("<", ONE, Name(TOGETHER)), in_vectors(context))
+            point = single_point(context, alternative.body)
+            in_order = streamed if windows[number].steps else vectored
+            both = (UniformIf(can, (in_order(context, windows[number], point),), both),)
+        result = both if alternative.condition is None else (UniformIf(alternative.condition, both, result),)
+    return result

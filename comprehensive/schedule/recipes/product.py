@@ -1,0 +1,42 @@
+"""A serial loop whose operands are shared along two coordinates: the product of two matrices, and what is like it.
+
+::
+
+    for (k) sum += a[y0][k] * b[k][y1]     a: tiles of T0*U0 rows and D columns;  b: D rows and T1*U1 columns
+
+Composed of: split, bind, unroll and jam, stage(SHARED, S pieces of D steps in flight), stage(REGISTER, a step ahead),
+accumulate (`reduction.py`, `gemm_loop.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from comprehensive.kernel_ir.kernel import Kernel
+from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.schedule.batch import with_inner
+from comprehensive.schedule.context import BlockOrder, TileContext
+from comprehensive.schedule.instances import Instance, for_wide_elements, table
+from comprehensive.schedule.operands import loop_of, reduction_obstacle
+from comprehensive.schedule.recipe import TileKernel
+from comprehensive.schedule.reduction import reduction
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    name: str = "product"
+
+    def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
+        loop = loop_of(tile)
+        if loop is None or len(tile.coordinates) < 2:
+            return None
+        tile = with_inner(tile, 2)
+        obstacle = reduction_obstacle(nest, tile, tile.alternatives[0].body, loop)
+        return tile if obstacle is None else NotApplicable(obstacle)
+
+    def lower(self, context: TileContext) -> TileKernel:
+        return reduction(context, BlockOrder.GROUPS)
+
+    def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
+        return for_wide_elements(kernel, table("product"))

@@ -1,0 +1,27 @@
+"""The recipes that there are.
+
+:data:`ALTERNATIVES` are rows of recipes that exclude each other: of each row the first one that fits stands at the root
+of the tree.
+"""
+
+from __future__ import annotations
+
+from comprehensive.loops.ir import RegisterTile
+from comprehensive.schedule.recipe import Recipe
+from comprehensive.schedule.recipes.overlapped_sweeps import OverlappedSweeps
+from comprehensive.schedule.recipes.points import Points
+from comprehensive.schedule.recipes.product import Product
+from comprehensive.schedule.recipes.rows import Rows
+from comprehensive.schedule.recipes.split_rows import SplitRows
+from comprehensive.schedule.recipes.transposition import Transposition
+
+OVERLAPPED_SWEEPS = OverlappedSweeps()
+IN_ANOTHER_ORDER: tuple[Recipe, ...] = (SplitRows(),)
+"""Those that add up sums in another order than that of the source, tried first where that is allowed."""
+ALTERNATIVES: tuple[tuple[Recipe, ...], ...] = ((Transposition(), Product(), Rows(), Points()),)
+
+
+def recipe_of(tile: RegisterTile) -> Recipe:
+    """The recipe by which a tile is cut."""
+    every = (*IN_ANOTHER_ORDER, *(recipe for row in ALTERNATIVES for recipe in row), OVERLAPPED_SWEEPS)
+    return next(recipe for recipe in every if recipe.name == tile.recipe)

@@ -1,0 +1,44 @@
+"""A serial loop at points of one coordinate: sums of rows and of columns, products of a matrix and a vector.
+
+::
+
+    for (k) sum += a[y][k] * x[k]     a: tiles of T0 rows and D columns;  x: D elements
+
+Composed of: split, bind, stage(SHARED, S pieces of D steps in flight, swizzled where threads read down the rows),
+accumulate (`reduction.py`, `gemv_loop.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from comprehensive.kernel_ir.kernel import Kernel
+from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.schedule.batch import with_inner
+from comprehensive.schedule.context import BlockOrder, TileContext
+from comprehensive.schedule.instances import Instance, for_wide_elements, has_wide_elements, table
+from comprehensive.schedule.operands import loop_of, reduction_obstacle
+from comprehensive.schedule.recipe import TileKernel
+from comprehensive.schedule.reduction import reduction
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    name: str = "rows"
+
+    def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
+        loop = loop_of(tile)
+        if loop is None:
+            return None
+        tile = with_inner(tile, 1)
+        obstacle = reduction_obstacle(nest, tile, tile.alternatives[0].body, loop)
+        return tile if obstacle is None else NotApplicable(obstacle)
+
+    def lower(self, context: TileContext) -> TileKernel:
+        return reduction(context, BlockOrder.ROWS)
+
+    def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
+        return for_wide_elements(
+            kernel, table("rows_of_wide_elements" if has_wide_elements(kernel) else "rows")
+        )
