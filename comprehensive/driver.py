@@ -157,7 +157,7 @@ def compile_file(path: Path, options: Options) -> Compilation:
     sink.stop_on_errors(warnings_are_errors=options.warnings_are_errors)
     recipes = every_tiling(nests, options)  # loop nests -> tiles, by each recipe that fits
     for found in recipes:
-        tell_of_linear(found[0].result, sink)
+        tell_of_linear(next((each.result for each in found if isinstance(each.result, Applied)), None), sink)
     trees = tuple(
         replace(tree, alternatives=alternatives(found, options))
         for tree, found in zip(trees, recipes, strict=True)

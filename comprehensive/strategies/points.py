@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from comprehensive.loops.access import assigned_names, atomically_updated, names_read
 from comprehensive.loops.integers import ONE, ZERO
@@ -299,22 +300,28 @@ def _limited(
     nest: Nest, bodies: Sequence[tuple[Stmt, ...]], names: Sequence[str], limits: Sequence[Expr]
 ) -> tuple[list[tuple[Stmt, ...]], list[Expr], list[Expr]]:
     """The bodies without a condition that is around each of them, which is in the limits; and what a launch has to see
-    to for that."""
+    to for that.
+
+    What of a condition is no upper bound of one coordinate stays around the body.
+    """
     result, bounded, demanded = list(bodies), list(limits), list[Expr]()
     while True:
         guards = [guard for body in result for guard in [_guard(body)] if guard is not None]
         if len(guards) < len(result) or any(guard.condition != guards[0].condition for guard in guards):
             return result, bounded, demanded
+        kept: list[Expr] = []
         for conjunct in _conjuncts(guards[0].condition):
-            if not _is_of(nest, conjunct):
-                raise _NoPointsError("a condition reads what is not the same for all points")
-            bound = upper_bound(nest, conjunct, names)
+            bound = upper_bound(nest, conjunct, names) if _is_of(nest, conjunct) else None
             if bound is None:
-                raise _NoPointsError("a condition is no upper bound of one coordinate")
+                kept.append(conjunct)
+                continue
             place = names.index(bound.name)
             bounded[place] = _smaller(nest, bounded[place], bound.limit)
             if bound.wraps:
                 demanded.append(at_most(limits[place]))
+        if kept:
+            condition = reduce(lambda left, right: Binary("&&", left, right), kept)
+            return [(replace(guard, condition=condition),) for guard in guards], bounded, demanded
         result = [guard.then for guard in guards]
 
 
