@@ -131,10 +131,13 @@ class TileContext:
         return next((Name(name) for name, bound in loops if bound == loop.bound), loop.bound)
 
     def inside(self) -> tuple[Expr, ...]:
-        """The conditions that a point is inside of the limits, one for each coordinate."""
-        return tuple(
+        """The conditions that a point is inside of the limits, one for each coordinate; and meets the predicate."""
+        *others, last = (
             c.inside(Name(c.name), self.limit(number)) for number, c in enumerate(self.tile.coordinates)
         )
+        if self.tile.predicate is not None:
+            last = Binary("&&", last, self.tile.predicate)
+        return (*others, last)
 
     def is_whole(self) -> Expr:
         """Return the condition that the tile of the block is inside of the limits."""

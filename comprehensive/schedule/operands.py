@@ -26,6 +26,7 @@ from comprehensive.loops.rewrite import (
 from comprehensive.metafork.ast import Assign, Binary, Expr, For, Index, Name, Stmt
 from comprehensive.schedule.context import ONE, ZERO
 from comprehensive.schedule.legality import jam_obstacle
+from comprehensive.schedule.predicate import reads_no_more, stays_inside
 from comprehensive.schedule.unroll_and_jam import is_jammed, is_short
 
 
@@ -149,6 +150,7 @@ def operands_of(
     written = {
         s.target.array for s in statements_in(around) if isinstance(s, Assign) and isinstance(s.target, Index)
     }
+    shared = {c.name for c in tile.coordinates}
     variables = {c.name: c.shown for c in tile.coordinates} | {loop.iterator: loop.iterator}
     known = {s.name for s in nest.scalars} | {b.name for b in tile.batch} | set(variables)
     for name, reference in (*held.items(), *found.items()):
@@ -170,6 +172,12 @@ def operands_of(
             raise _NoPieceError(f"'{data[name]}' is read in the loop and assigned beside it")
         if loop.iterator in names_read(reference):
             pieces[name] = _piece(reference, data[name], variables)
+            for number, axis in enumerate(pieces[name].axes):
+                if axis.variable in shared and not (
+                    reads_no_more(nest, tile, axis.variable)
+                    or stays_inside(nest, tile, reference, number, axis.variable)
+                ):
+                    raise _NoPieceError(f"not all of '{data[name]}' is read under the condition")
         elif set(variables) & names_read(reference):
             raise _NoPieceError(f"the element of '{data[name]}' is the same in all steps")
     if not pieces:

@@ -159,4 +159,4 @@ def _at_each_point(tile: RegisterTile) -> tuple[Stmt, ...]:
             body = alternative.body
         else:
             body = (If(alternative.condition, alternative.body, body),)
-    return body
+    return body if tile.predicate is None else (If(tile.predicate, body),)
