@@ -89,7 +89,8 @@ class GeneratedFunction:
     Program parameters are given by name, all or none: without them the launcher chooses.  ``stream`` is anything with
     ``__cuda_stream__``, or a handle; ``machine`` the name of a device, or values of all machine parameters and speeds,
     for which is decided.  With ``adapt=True`` (where `gen --adapt` has made candidates) calls try other versions and
-    keep the fastest.  All have an underscore behind them where the function has an argument of that name.
+    keep the fastest; with ``adapt="split"`` (`gen --adapt-split`) parts of one launch try them, and the call waits for
+    these.  All have an underscore behind them where the function has an argument of that name.
 
     Raises LaunchError with the condition that does not hold, TypeError and ValueError for what is no argument: data
     of another type, too small, or that overlaps what is written.
@@ -144,7 +145,7 @@ class GeneratedFunction:
         machine = None if call.machine is None else machine_array(call.machine)
         chosen = None if call.parameters is None else self._params(call.parameters)
         if call.adapts:
-            chosen = self._adapting(chosen, machine, passed)
+            chosen = self._adapting(call.adapts, chosen, machine, passed)
         self._demand_inside(views, scalars, self._parameters_of(call, chosen, machine, passed))
         status = launch(
             None if machine is None else ctypes.byref(machine),
@@ -210,7 +211,7 @@ class GeneratedFunction:
         given = {a.name: value for a, value in zip(wanted, positional, strict=False)}
         rest = dict(named)
         stream, machine = rest.pop(self._stream, None), rest.pop(self._machine, None)
-        adapts = self._interface.adapt is not None and bool(rest.pop(self._interface.adapt, False))
+        adapts = 0 if self._interface.adapt is None else self._adapts(rest.pop(self._interface.adapt, False))
         for argument in (*wanted, *optional):
             if argument.name in rest:
                 if argument.name in given:
@@ -288,8 +289,17 @@ class GeneratedFunction:
         )
         return {name: int(getattr(found, name)) for name in names} if status == 0 else {}
 
+    def _adapts(self, asked: object) -> int:
+        """Return the member of the parameters that asks for it: 1 for whole launches, 2 for parts of one."""
+        known: Mapping[object, int] = {False: 0, True: 1, "split": 2}
+        if not isinstance(asked, bool | str) or asked not in known:
+            raise ValueError(
+                f"{self.signature}: {self._interface.adapt} is True, False or 'split', not {asked!r}"
+            )
+        return known[asked]
+
     def _adapting(
-        self, chosen: ctypes.Structure | None, machine: Any, passed: Sequence[Any]
+        self, adapts: int, chosen: ctypes.Structure | None, machine: Any, passed: Sequence[Any]
     ) -> ctypes.Structure | None:
         """Return the parameters of a call, or those that it would choose, with the wish to try others."""
         adapt = self._interface.adapt
@@ -303,7 +313,7 @@ class GeneratedFunction:
             if status != 0:
                 return None  # the launch says why
             chosen = found
-        setattr(chosen, adapt, 1)
+        setattr(chosen, adapt, adapts)
         return chosen
 
     def _demand_inside(
@@ -363,7 +373,7 @@ class _Call:
     parameters: Mapping[str, int] | None
     stream: object
     machine: Mapping[str, int] | None
-    adapts: bool = False
+    adapts: int = 0
 
 
 def _demand_apart(views: Mapping[Argument, View]) -> None:

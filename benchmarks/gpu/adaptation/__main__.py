@@ -59,7 +59,7 @@ def main() -> int:
     chosen = parser.parse_args()
     directories = sorted(path.parent for path in chosen.build.glob("*/plan.json"))
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        failed = dict(pool.map(_built, (d / kind for d in directories for kind in ("adapt", "sweep"))))
+        failed = dict(pool.map(built, (d / kind for d in directories for kind in ("adapt", "sweep"))))
     rows: list[Row] = []
     left_out: list[str] = []
     answers: dict[str, Any] = {}
@@ -90,7 +90,7 @@ def _toolkit() -> Path:
     return Path(nvcc).resolve().parent.parent
 
 
-def _built(directory: Path) -> tuple[Path, str]:
+def built(directory: Path) -> tuple[Path, str]:
     """Compile a benchmark; the compiler's words where that fails."""
     toolkit = _toolkit()
     words = ("gcc", "-O2", "-w", "bench.c", "kernels.c", "-I.", f"-I{toolkit}/include", f"-L{toolkit}/lib64")
@@ -99,7 +99,8 @@ def _built(directory: Path) -> tuple[Path, str]:
     return directory, "" if done.returncode == 0 else done.stderr.strip().splitlines()[0]
 
 
-def _lines(directory: Path, *arguments: str) -> list[dict[str, Any]]:
+def lines_of(directory: Path, *arguments: str) -> list[dict[str, Any]]:
+    """What a benchmark prints; ValueError where it fails."""
     done = subprocess.run(
         ["./bench", *arguments], cwd=directory, capture_output=True, text=True, timeout=LIMIT_S, check=False
     )
@@ -112,9 +113,9 @@ def _lines(directory: Path, *arguments: str) -> list[dict[str, Any]]:
 
 def _row(directory: Path) -> tuple[Row, Mapping[str, Any]]:
     plan = json.loads((directory / "plan.json").read_text(encoding="utf-8"))
-    adapted = _lines(directory / "adapt", "adapt", str(LAUNCHES))
-    tried = [line for line in _lines(directory / "adapt", "sweep") if "ms" in line]
-    every = [line for line in _lines(directory / "sweep", "sweep") if "ms" in line]
+    adapted = lines_of(directory / "adapt", "adapt", str(LAUNCHES))
+    tried = [line for line in lines_of(directory / "adapt", "sweep") if "ms" in line]
+    every = [line for line in lines_of(directory / "sweep", "sweep") if "ms" in line]
     launches, last = adapted[:-1], adapted[-1]
     candidates = plan["candidates"]
     default = last["original_ms"]

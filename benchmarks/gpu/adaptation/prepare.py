@@ -51,11 +51,17 @@ def main() -> int:
     )
     parser.add_argument("--only", default="", help="beginnings of the names of programs, as in hotspot,cfd")
     parser.add_argument("--jobs", type=int, default=2, help="programs that are generated at a time")
+    parser.add_argument(
+        "--split",
+        action="store_true",
+        help="only what `split.py` times: long launches, and kernels for parts of them",
+    )
     parser.add_argument("-o", "--output", type=Path, default=OUTPUT)
     chosen = parser.parse_args()
+    made = prepared_in_parts if chosen.split else prepared
     wanted = [case for case in CASES if any(case.name.startswith(word) for word in chosen.only.split(","))]
     with ProcessPoolExecutor(chosen.jobs) as pool:
-        for case, row in zip(wanted, pool.map(prepared, wanted, [chosen.output] * len(wanted)), strict=True):
+        for case, row in zip(wanted, pool.map(made, wanted, [chosen.output] * len(wanted)), strict=True):
             print(f"{case.name}: {len(row['candidates'])} candidates, {len(row['versions'])} versions")
     return 0
 
@@ -81,6 +87,28 @@ def prepared(case: Case, output: Path) -> Mapping[str, Any]:
         "along": 0 if adaptation is None else adaptation.along,
         "predicted": predicted(tile, compilation.plan, compiler),
         "versions": [version.name for version in every.functions[0].versions],
+    }
+    (directory / "plan.json").write_text(json.dumps(row, indent=1) + "\n", encoding="utf-8")
+    return row
+
+
+def prepared_in_parts(case: Case, output: Path) -> Mapping[str, Any]:
+    """Write the directory ``split`` of a program, with sizes of one long launch; what its `plan.json` says."""
+    longer = case.lengthened
+    compilation = compile_file(case.path, Options(registers="estimate", arch=ARCH))
+    compiler = KernelCompiler.find("", None)
+    plan = adaptive(compilation.plan, compiler, load_device(DEVICE), parts=True)
+    (function,) = plan.functions
+    found = function.adaptation
+    directory = output / case.name / "split"
+    shutil.rmtree(directory, ignore_errors=True)
+    _write(directory, longer, compilation, plan, compiler)
+    row = {
+        "name": case.name,
+        "sizes": {name: value for name, value in longer.scalars.items() if value == int(value)},
+        "candidates": [] if found is None else [_tried(function, each) for each in found.candidates],
+        "parts": 0 if found is None else found.parts,
+        "versions": [version.name for version in function.versions],
     }
     (directory / "plan.json").write_text(json.dumps(row, indent=1) + "\n", encoding="utf-8")
     return row

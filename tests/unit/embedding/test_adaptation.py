@@ -12,10 +12,9 @@ from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.embedded import embedded
 from comprehensive.embedding.targets import targets_of
 from comprehensive.generate import source_texts
-from comprehensive.toolchain.host import find_c_compiler
 from comprehensive.toolchain.nvcc import Tool
 from tests.unit.embedding.adapted import planned
-from tests.unit.embedding.recorded import built
+from tests.unit.embedding.recorded import built, demand_thread_sanitizer
 
 pytestmark = pytest.mark.toolchain
 SYMBOLS = {
@@ -189,21 +188,8 @@ int main(void)
 """
 
 
-def _demand_thread_sanitizer(directory: Path) -> None:
-    compiler = find_c_compiler()
-    assert compiler is not None
-    (directory / "empty.c").write_text("int main(void) { return 0; }\n", encoding="utf-8")
-    command = (*compiler.command, "-fsanitize=thread", "empty.c", "-o", "empty")
-    for each in (command, (str(directory / "empty"),)):
-        done = subprocess.run(each, cwd=directory, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            pytest.skip(
-                f"no program with -fsanitize=thread is built and runs here: {done.stderr.strip()[:200]}"
-            )
-
-
 def test_threads_look_together_and_try_no_more_than_one_would(nvcc: Tool, tmp_path: Path) -> None:
-    _demand_thread_sanitizer(tmp_path)
+    demand_thread_sanitizer(tmp_path)
     plan = planned()
     image = embedded(plan, targets_of("sm_90"), KernelCompiler.find("", None), "0")
     threaded = built((image, source_texts(plan)), nvcc, tmp_path, THREADED, "-fsanitize=thread")
