@@ -25,14 +25,12 @@ from comprehensive.machine.device import Device
 from comprehensive.machine.occupancy import register_cliffs
 from comprehensive.occupancy_tuning.level import Level
 from comprehensive.occupancy_tuning.subject import Subject
-from comprehensive.ptx.build import LEAST_REGISTERS
+from comprehensive.ptx.build import LEAST_REGISTERS, REGISTER_STEP
 
 Direction: TypeAlias = Literal["up", "down"]
 
 MOST = 5
 """Versions of a kernel, the original included."""
-STEP = 8
-"""Registers of a thread are given out in multiples of this."""
 HOPEFUL = 1.15
 """A version that is predicted to take longer than the original by more than this factor is not tried."""
 PERSISTENT_HOPEFUL = 1.5
@@ -103,7 +101,7 @@ def caps_of(subject: Subject, original: Level, direction: Direction) -> tuple[in
         cliffs = register_cliffs(
             device, threads_per_block=threads, shared_bytes_per_block=launch.shared_bytes
         )
-        steps = (-STEP, 0, STEP) if threads == subject.threads else (0,)
+        steps = (-REGISTER_STEP, 0, REGISTER_STEP) if threads == subject.threads else (0,)
         found.update(cap + step for cap, _ in cliffs for step in steps)
     caps = sorted(
         (cap for cap in found if LEAST_REGISTERS <= cap <= device.max_registers_per_thread), reverse=True

@@ -23,7 +23,7 @@ from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import c_value, holds_preconditions
 from comprehensive.machine.device import Device
 from comprehensive.machine.occupancy import register_cliffs
-from comprehensive.ptx.build import LEAST_REGISTERS
+from comprehensive.ptx.build import LEAST_REGISTERS, REGISTER_STEP
 from comprehensive.soundness.sampling import all_scalars
 
 LARGEST_BLOCK = 1024
@@ -31,8 +31,6 @@ MOST_POINTS = 20_000
 """Program parameters looked at; with more of these, fewer values of each."""
 USUAL_THREADS = 256
 LEAST_THREADS = 32
-CAP_STEP = 8
-"""ptxas gives registers to threads in steps of so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +127,7 @@ def capped(plan: FunctionPlan, candidate: Candidate, device: Device) -> tuple[Ca
         if not 1 <= threads <= device.max_threads_per_block:
             continue
         for cliff, _ in register_cliffs(device, threads_per_block=threads, shared_bytes_per_block=0):
-            caps |= {cliff - CAP_STEP, cliff, cliff + CAP_STEP}
+            caps |= {cliff - REGISTER_STEP, cliff, cliff + REGISTER_STEP}
     most = device.max_registers_per_thread
     return tuple(
         replace(candidate, pipeline=f"register-cap{{registers={cap}}}")
