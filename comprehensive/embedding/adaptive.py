@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from comprehensive.codegen.cuda import program_unit
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
-from comprehensive.codegen.versions import Adaptation, Candidate, KernelKey, Version
+from comprehensive.codegen.versions import Adaptation, Candidate, KernelKey, Version, key_of
 from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.demoted import own_passes
@@ -106,5 +106,5 @@ def _pipelines(
             continue
         made = subjects[symbol].made(own.setting.pipeline)
         if made is not None and made.usage.spill_bytes <= candidates.levels[0].spill_bytes:
-            pairs.append(((simple_name(symbol), constants), own.setting.pipeline))
+            pairs.append((key_of(symbol), own.setting.pipeline))
     return pairs
