@@ -73,7 +73,8 @@ def _function(plan: FunctionPlan, subjects: Mapping[str, Subject]) -> FunctionPl
             versions.append(Version(_name(number, pipelines), tuple(sorted(pipelines.items()))))
         if pipelines or threads:
             candidates.append(Candidate(first + len(versions) - 1 if pipelines else 0, threads))
-    along = (lead or next(iter(found.values()))).along
+    # Of a kernel with fewer in its direction those of the other one are tried in line, and at most three in all.
+    along = max(each.along for each in found.values())
     adaptation = Adaptation(tuple(candidates), min(along, len(candidates) - 1))
     return replace(plan, versions=(*plan.versions, *versions), adaptation=adaptation)
 
