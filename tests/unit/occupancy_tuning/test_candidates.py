@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -11,6 +13,7 @@ from comprehensive.diagnostics import CommandLineError, SourceFile
 from comprehensive.kernel_levels import of_ptx
 from comprehensive.machine.device import load_device
 from comprehensive.occupancy_tuning.candidates import MOST, candidates_of, full_occupancy_registers
+from comprehensive.occupancy_tuning.level import Timed
 from comprehensive.occupancy_tuning.subject import Subject
 from comprehensive.ptx.module import parse
 from comprehensive.report.levels_svg import to_svg
@@ -132,3 +135,30 @@ def test_kernels_are_shown_as_text_data_and_picture(every: bool, nvcc: Tool, tmp
     with pytest.raises(CommandLineError) as raised:
         of_ptx(path, DEVICE, (256,), ("summe",), None, every=False)
     assert raised.value.diagnostics[0].code == "CF0730"
+
+
+@pytest.mark.toolchain
+def test_measured_times_stand_beside_predicted_ones_and_decide(nvcc: Tool, tmp_path: Path) -> None:
+    assert nvcc.path
+    path = tmp_path / "sums.ptx"
+    path.write_text(sums(1))
+    (shown,) = of_ptx(path, DEVICE, (256,), (), None, every=False)
+    assert shown.plateau is not None
+    assert shown.plateau.chosen == 0
+    timed = replace(shown, measured=(Timed(80.0), Timed(79.0), Timed(79.5), Timed(None, "crash: it ended")))
+    text = to_text([timed])
+    assert "predicted  measured" in text
+    assert "80.0 us" in text
+    assert "not measured: crash: it ended" in text
+    (document,) = to_json([timed])
+    rows = document["levels"]
+    assert [row["measured_us"] for row in rows] == [80.0, 79.0, 79.5, None]
+    assert [row["not_measured"] for row in rows] == [None, None, None, "crash: it ended"]
+    assert [row["on_plateau"] for row in rows] == [True, True, True, False]
+    # All three are within 2 %: the one with the fewest warps is kept.
+    assert [row["chosen"] for row in rows] == [False, True, False, False]
+    picture = to_svg([timed])
+    ElementTree.fromstring(picture)
+    assert "stroke-dasharray" in picture
+    assert "stroke-dasharray" not in to_svg([shown])
+    assert picture.count("<title>") == 3
