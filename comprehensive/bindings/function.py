@@ -145,8 +145,11 @@ class GeneratedFunction:
         machine = None if call.machine is None else machine_array(call.machine)
         chosen = None if call.parameters is None else self._params(call.parameters)
         if call.adapts:
-            chosen = self._adapting(call.adapts, chosen, machine, passed)
-        self._demand_inside(views, scalars, self._parameters_of(call, chosen, machine, passed))
+            # The wish is a member of the parameters: without any they are those that are chosen.
+            chosen = self._chosen(machine, passed) if chosen is None else chosen
+            if chosen is not None:
+                setattr(chosen, str(self._interface.adapt), call.adapts)
+        self._demand_inside(views, scalars, self._parameters_of(chosen, machine, passed))
         status = launch(
             None if machine is None else ctypes.byref(machine),
             *passed,
@@ -271,23 +274,16 @@ class GeneratedFunction:
         return view
 
     def _parameters_of(
-        self, call: _Call, chosen: ctypes.Structure | None, machine: Any, passed: Sequence[Any]
+        self, chosen: ctypes.Structure | None, machine: Any, passed: Sequence[Any]
     ) -> Mapping[str, int]:
         """The program parameters of a call, as far as sizes of data depend on them; none where it is refused."""
         names = tuple(a.name for a in self._interface.program)
-        if call.parameters is not None and chosen is not None:
+        if chosen is not None:
             return {name: int(getattr(chosen, name)) for name in names}
         if all(needs.names.isdisjoint(names) for needs in self._described.needs.values()):
             return {}
-        found, choice = self._params_type(), Choice()
-        status = self._function("choose")(
-            None if machine is None else ctypes.byref(machine),
-            *passed,
-            None,
-            ctypes.byref(found),
-            ctypes.byref(choice),
-        )
-        return {name: int(getattr(found, name)) for name in names} if status == 0 else {}
+        found = self._chosen(machine, passed)
+        return {} if found is None else {name: int(getattr(found, name)) for name in names}
 
     def _adapts(self, asked: object) -> int:
         """Return the member of the parameters that asks for it: 1 for whole launches, 2 for parts of one."""
@@ -298,23 +294,12 @@ class GeneratedFunction:
             )
         return known[asked]
 
-    def _adapting(
-        self, adapts: int, chosen: ctypes.Structure | None, machine: Any, passed: Sequence[Any]
-    ) -> ctypes.Structure | None:
-        """Return the parameters of a call, or those that it would choose, with the wish to try others."""
-        adapt = self._interface.adapt
-        assert adapt is not None
-        if chosen is None:
-            found, choice = self._params_type(), Choice()
-            limits = None if machine is None else ctypes.byref(machine)
-            status = self._function("choose")(
-                limits, *passed, None, ctypes.byref(found), ctypes.byref(choice)
-            )
-            if status != 0:
-                return None  # the launch says why
-            chosen = found
-        setattr(chosen, adapt, adapts)
-        return chosen
+    def _chosen(self, machine: Any, passed: Sequence[Any]) -> ctypes.Structure | None:
+        """Return the parameters that a call without any would choose; None where it is refused: the launch says why."""
+        found, choice = self._params_type(), Choice()
+        limits = None if machine is None else ctypes.byref(machine)
+        status = self._function("choose")(limits, *passed, None, ctypes.byref(found), ctypes.byref(choice))
+        return found if status == 0 else None
 
     def _demand_inside(
         self, views: Mapping[Argument, View], scalars: Mapping[str, Any], parameters: Mapping[str, int]

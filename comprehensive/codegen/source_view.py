@@ -120,6 +120,11 @@ class SourceView:
         return max((max(1, len(f.sizes)) for f in self.functions if f.candidates), default=0)
 
     @property
+    def most_candidates(self) -> int:
+        """The most candidates that a function has, the original included; 0 where none looks for its best version."""
+        return max((len(function.candidates) for function in self.functions), default=0)
+
+    @property
     def has_numbers(self) -> bool:
         """Whether a launch says of a kernel which blocks run."""
         return self.image is not None and _has_numbers(self.image)

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from comprehensive.codegen.cuda import program_unit
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
-from comprehensive.codegen.versions import Adaptation, Candidate, KernelKey, Version
+from comprehensive.codegen.versions import Adaptation, Candidate, KernelKey, Version, key_of
 from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.demoted import own_passes
@@ -90,7 +90,8 @@ def _function(plan: FunctionPlan, subjects: Mapping[str, Subject]) -> FunctionPl
             versions.append(Version.of_pairs(f"candidate {number}", pipelines))
         if pipelines or threads:
             candidates.append(Candidate(first + len(versions) - 1 if pipelines else 0, threads))
-    along = (lead or next(iter(found.values()))).along
+    # Of a kernel with fewer in its direction those of the other one are tried in line, and at most three in all.
+    along = max(each.along for each in found.values())
     adaptation = Adaptation(tuple(candidates), min(along, len(candidates) - 1))
     return replace(plan, versions=(*plan.versions, *versions), adaptation=adaptation)
 
@@ -117,5 +118,5 @@ def _pipelines(
             continue
         made = subjects[symbol].made(own.setting.pipeline)
         if made is not None and made.usage.spill_bytes <= candidates.levels[0].spill_bytes:
-            pairs.append(((simple_name(symbol), constants), own.setting.pipeline))
+            pairs.append((key_of(symbol), own.setting.pipeline))
     return pairs

@@ -1,8 +1,8 @@
 """Times what `prepare.py` has generated, on one device: ``python3 -m benchmarks.gpu.adaptation --commit ID -o OUT``.
 
-Needs gcc, the CUDA toolkit beside nvcc and plain Python. Out: ``gpu-adaptation-DATE.md`` and the numbers as JSON: for
-each program nvcc's default, the best of all versions, what the prediction alone would take, what adaptation has come to
-after 3 and 10 launches, and what 100 launches took with the search in them.
+The benchmark needs gcc, the CUDA toolkit beside nvcc and plain Python.  It writes ``gpu-adaptation-DATE.md`` and the
+numbers as JSON: for each program nvcc's default, the best of all versions, what the prediction alone would take, what
+adaptation has come to after 3 and 10 launches, and what 100 launches took with the search in them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LIMIT_S = 120
 
 @dataclass(frozen=True)
 class Row:
-    """A program: times in milliseconds, and the search launch by launch."""
+    """The results of one program: times of its versions in milliseconds, and how its search has gone."""
 
     name: str
     default: float
@@ -38,12 +38,12 @@ class Row:
     best_version: str
     static: float
     after: tuple[float, float]
-    """What the candidate takes that runs at the fourth and at the eleventh launch."""
+    """The times of the candidates that run at the fourth and at the eleventh launch."""
     kept: str
     settled_at: int
-    """Launches before the search has ended."""
+    """How many launches were made before the search had ended."""
     hundred: float
-    """The time of so many launches over that of as many of the default."""
+    """The time of 100 adapted launches, with the search, over that of 100 launches of the default."""
     host_us: tuple[float, float]
     difference: float
 
@@ -91,7 +91,7 @@ def _toolkit() -> Path:
 
 
 def built(directory: Path) -> tuple[Path, str]:
-    """Compile a benchmark; the compiler's words where that fails."""
+    """Compile a benchmark; return its directory, and the first line of the compiler's words where that fails."""
     toolkit = _toolkit()
     words = ("gcc", "-O2", "-w", "bench.c", "kernels.c", "-I.", f"-I{toolkit}/include", f"-L{toolkit}/lib64")
     libraries = (f"-Wl,-rpath,{toolkit}/lib64", "-lcudart", "-lm", "-o", "bench")

@@ -1,4 +1,4 @@
-"""What is timed: programs with their sizes and numbers.
+"""The programs that are timed, with their sizes and the numbers that they are given.
 
 Those of ``programs/`` are written from what *Orion* (Hayes et al., 2016, table 2) says of its benchmarks and from what
 is generally known of these methods, and two stencils with many live values; the others are kernels of the everyday
@@ -17,15 +17,18 @@ EVERYDAY = HERE.parent / "everyday" / "kernels"
 
 @dataclass(frozen=True)
 class Case:
-    """A program, the values of its scalars, and below what the numbers of arrays of indices are."""
+    """A program with the values of its scalars.
+
+    ``indices`` says of each array of indices below which number all of its elements are.
+    """
 
     path: Path
     scalars: Mapping[str, float]
     indices: Mapping[str, int] = field(default_factory=dict[str, int])
     elements: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Of arrays that are pointers."""
+    """How many elements the arrays have that are declared as pointers, by name."""
     long: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Scalars of one long launch, for its division into parts; a call that is not divided where there are none."""
+    """Values of scalars that make one launch long enough to be divided into parts; none where it cannot be."""
 
     @property
     def name(self) -> str:

@@ -66,6 +66,18 @@ void f(int n, int m, const float a[n][m], float b[m][n], int B0, int B1) {
   }
 }
 """
+# Threads walk through lines of memory, for which persistent blocks are tried.
+WALKING = """
+void f(int n, int m, int a[n][m], int B) {
+  int dim = (n + B - 1) / B;
+  meta_schedule {
+    meta_for (int i = 0; i < dim; i++)
+      meta_for (int u = 0; u < B; u++)
+        if (i * B + u < n)
+          for (int k = 1; k < m; k++) a[i * B + u][k] = a[i * B + u][k] - a[i * B + u][k - 1];
+  }
+}
+"""
 PROGRAMS = {"staged": STAGED, "in place": IN_PLACE, "turned": TURNED}
 SIZES = {"n": 203, "m": 37, "B": 16, "B0": 4, "B1": 8, "rows": 51, "columns": 5, "dim": 12}
 
@@ -147,7 +159,7 @@ def test_parts_of_several_versions_compute_what_one_launch_does(
 
 def test_kernels_that_are_tried_have_numbers_and_blocks_of_one_size(tmp_path: Path) -> None:
     source = tmp_path / "f.mf"
-    source.write_text(PROGRAMS["in place"], encoding="utf-8")
+    source.write_text(WALKING, encoding="utf-8")
     plan = compile_file(source, compiled_specs.OPTIONS).plan
     compiler, device = KernelCompiler.find("", None), load_device("h200")
     (function,) = adaptive(plan, compiler, device, parts=True).functions
