@@ -2,11 +2,11 @@
 
     python -m benchmarks.frames [-o benchmarks/results/frames-DATE.md] [--ptx DIRECTORY]
 
-The table beside figure 5 of Hayes et al., Orion: A framework for GPU occupancy tuning, 2016, on the programs of
+The table stands beside figure 5 of Hayes et al., Orion: A framework for GPU occupancy tuning, 2016, on the programs of
 ``tests/ptx/frames``: ``none`` is its "no space minimization", ``direct`` its "unoptimized data movement", ``least``
-what section 3.2 proposes.  Needs nvcc and ptxas; no GPU, so that moves are counted (by the interpreter, on the
-launches that the programs name) and nothing is said of times.  ``--ptx`` writes what was counted, for a GPU:
-KERNEL.REGISTERS.FRAMES.ptx, and ``cap`` with the limit of registers alone.
+what section 3.2 proposes.  The benchmark needs nvcc and ptxas, but no GPU: moves are counted (by the interpreter, on
+the launches that the programs name), and nothing is said of times.  ``--ptx`` writes the versions that were counted,
+for a GPU, as KERNEL.REGISTERS.FRAMES.ptx; ``cap`` in the place of FRAMES is the limit of registers alone.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ FRAMES = ("none", "direct", "least")
 
 @dataclass(frozen=True)
 class Counted:
-    """A version of a kernel; ``moves`` are those before calls, in the text and executed by a thread on the average.
+    """The counts of a version of a kernel, which computes what the kernel does.
 
-    ``spilled_bytes`` are those of the kernel and of what it calls; the version computes what the kernel does.
+    ``moves`` are those before calls in the text, ``executed`` those that a thread executes on the average;
+    ``spilled_bytes`` are those of the kernel and of the functions that it calls.
     """
 
     slots: int
@@ -50,12 +51,12 @@ class Counted:
     spilled_bytes: int
     registers: int
     accesses: int
-    """Loads and stores of slots in the text, without moves."""
+    """How many loads and stores of slots the text has that are no moves."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A kernel at a limit of registers: what it spills with the limit alone, and its versions."""
+    """The versions of a kernel at a limit of registers, and what it spills with the limit alone."""
 
     kernel: str
     target: int
@@ -112,7 +113,7 @@ def _rewritten(module: Module, pipeline: str, build: Build) -> tuple[Module, Map
 
 
 def _executed(module: Module, launch: Run) -> tuple[list[bytes], int]:
-    """What a launch leaves in its arguments, and how many instructions its threads execute."""
+    """Return what a launch leaves in its arguments, and how many instructions its threads execute."""
     given: list[Any] = [
         np.frombuffer(bytearray(contents), DTYPES[argument.type])
         if isinstance(argument, Buffer)

@@ -2,9 +2,9 @@
 
     python -m benchmarks.passes_cost [--write] [--specs matmul blur5x5] [--sources algorithms ...]
 
-Needs nvcc; no GPU.  Processor time of one process for each pass over what nvcc makes of a spec's kernels, and of all
-processes of ``nvcc -c`` with the real ptxas, with the drop-in whose cache is empty, and once more with what that has
-left in it.  Times are those of one run, on a machine that may be shared.
+The benchmark needs nvcc, but no GPU.  It measures each pass over what nvcc makes of a spec's kernels, in one process,
+and the processor time of all processes of ``nvcc -c``: with the real ptxas, with the drop-in whose cache is empty, and
+once more with what that has left in it.  Times are those of one run, on a machine that may be shared.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ SOURCES = ("algorithms", "cooperative_groups", "launch_bounds", "local_arrays", 
 
 
 def kernels(spec: str, scratch: Path) -> Path:
-    """The CUDA file that is generated of a spec, in ``scratch`` with what it includes."""
+    """Write the CUDA file that is generated of a spec into ``scratch``, with what it includes; return its path."""
     for name, text in outputs(compile_file(spec_directory() / f"{spec}.mf", Options("estimate"))).items():
         (scratch / name).write_text(text, encoding="utf-8")
     return scratch / f"{spec}.cu"
 
 
 def pass_row(nvcc: Tool, path: Path) -> str:
-    """Seconds of each pass over the PTX of a CUDA file, as a row."""
+    """Return the seconds that each pass takes over the PTX of a CUDA file, as a row of the table."""
     text = compile_ptx(nvcc, path, ARCH).output.decode()
     before = time.process_time()
     with seldom_collected():
@@ -60,7 +60,7 @@ def pass_row(nvcc: Tool, path: Path) -> str:
 
 
 def cpu_s(command: Sequence[str], environment: Mapping[str, str], directory: Path) -> float:
-    """Processor time of a command and all that it starts, in seconds. SystemExit where it fails."""
+    """Return the processor time of a command and all that it starts, in seconds. SystemExit where it fails."""
     process = subprocess.Popen(command, env=environment, cwd=directory, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if os.waitstatus_to_exitcode(status) != 0:
@@ -69,7 +69,7 @@ def cpu_s(command: Sequence[str], environment: Mapping[str, str], directory: Pat
 
 
 def build_rows(paths: Sequence[Path], scratch: Path) -> Iterator[str]:
-    """Rows of seconds of ``nvcc -c``, a CUDA file each, and their sum."""
+    """Yield a row with the seconds of ``nvcc -c`` for each CUDA file, and at last one with their sums."""
     toolkit = real_toolkit(find_tool("nvcc"))
     install(scratch / "mini", toolkit, PASSES)
     binaries = (toolkit.root / "bin", scratch / "mini" / "bin", scratch / "mini" / "bin")

@@ -21,6 +21,7 @@ from comprehensive.asserts import Assert, Asserts, asserts_of, not_checked
 from comprehensive.codegen.interface import interface
 from comprehensive.codegen.levels import with_levels
 from comprehensive.codegen.plan import FunctionPlan, RegionPlan, TilePlan
+from comprehensive.codegen.versions import KernelKey
 from comprehensive.driver import Compilation
 from comprehensive.loops.interpreter import scalar_values
 from comprehensive.loops.ir import Role, Variant
@@ -177,6 +178,31 @@ def explain(
             "`comprehensive tree` lists the leaves; numbers of tiles follow, as the manifest says",
         )
     return tuple(explained)
+
+
+def kernels_that_run(
+    compilation: Compilation, explained: Sequence[RegionExplanation]
+) -> tuple[tuple[str, KernelKey], ...]:
+    """Return the kernels that the launcher takes, each with the name of its leaf or tile for people.
+
+    Those of regions without a ranking are left out: there nothing says what runs.
+    """
+    regions = [region for function in compilation.plan.functions for region in function.regions]
+    found: list[tuple[str, KernelKey]] = []
+    for region, told in zip(regions, explained, strict=True):
+        ranked = next((r for r in told.ranking.fitting if r.is_chosen), None) if told.ranking else None
+        if ranked is None:
+            continue
+        if ranked.kind == "leaf":
+            name = next(leaf.kernel.name for leaf in region.leaves if leaf.index == ranked.number)
+            found.append((ranked.name, (name, ())))
+            continue
+        of_tile = region.kernels_of(ranked.number)
+        last = (ranked.together,) if ranked.together else ()
+        key = next((key for key in of_tile if not last or key[1][-1:] == last), None)
+        if key is not None:
+            found.append((ranked.name, key))
+    return tuple(found)
 
 
 def _defaults(function: FunctionPlan, device: Device, values: Mapping[str, Rational]) -> Defaults | None:

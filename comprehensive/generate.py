@@ -264,10 +264,13 @@ def _data_files() -> list[Path]:
     return [*templates, spec_directory() / "metafork.lark", *headers]
 
 
-def with_candidates(plan: ProgramPlan, options: Options) -> ProgramPlan:
-    """Return the plan with what launchers try while they run; errors as of `adaptive`, ToolError without nvcc."""
+def with_candidates(plan: ProgramPlan, options: Options, *, parts: bool = False) -> ProgramPlan:
+    """Return the plan with what launchers try while they run, with ``parts`` also in parts of one launch.
+
+    Errors as of `adaptive`, ToolError without nvcc.
+    """
     device = device_of_targets(options.targets)
-    return adaptive(plan, KernelCompiler.find(options.passes, options.cuda_path), device)
+    return adaptive(plan, KernelCompiler.find(options.passes, options.cuda_path), device, parts=parts)
 
 
 def ptx_texts(compilation: Compilation, arch: str, cuda_path: str | None) -> Mapping[str, str]:

@@ -8,14 +8,17 @@ In: a compilation, or a file of PTX.  Out: a :class:`Shown` for each kernel::
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from comprehensive.codegen.cuda import program_unit
+from comprehensive.codegen.versions import KernelKey, key_of
 from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity, SourceFile
 from comprehensive.driver import Compilation
+from comprehensive.embedding.automatic import Choice
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.demoted import own_passes
+from comprehensive.embedding.embedded import compiled_with
 from comprehensive.embedding.subjects import subjects_of
 from comprehensive.machine.device import Device
 from comprehensive.occupancy_tuning.candidates import candidates_of
@@ -26,6 +29,7 @@ from comprehensive.ptx.module import parse
 from comprehensive.report.levels_text import Shown
 from comprehensive.sass.launch import MANY_BLOCKS, Launch, multiprocessors_of
 from comprehensive.toolchain.assembler import Assembler, find_assembler
+from comprehensive.toolchain.usage import simple_name
 
 
 def of_program(
@@ -36,12 +40,36 @@ def of_program(
     ``names`` are symbols, or the names of kernels of which all instances are meant; none stands for all.
     CommandLineError (CF0730) for a name that no kernel has; ToolError where nvcc or the assembler is missing.
     """
+    subjects = _subjects(compilation, device, KernelCompiler.find("", cuda_path))
+    wanted = _wanted({symbol: simple_name(symbol) for symbol in subjects}, names)
+    return tuple(_shown((subjects[symbol] for symbol in wanted), every=every))
+
+
+def of_kernels(
+    compilation: Compilation, device: Device, kernels: Sequence[KernelKey], cuda_path: str | None
+) -> Mapping[KernelKey, Shown]:
+    """Return the candidates of single kernels; those that cannot be launched in blocks of any size are left out.
+
+    ToolError where nvcc or the assembler is missing.
+    """
+    subjects = _subjects(compilation, device, KernelCompiler.find("", cuda_path))
+    found = _shown((each for symbol, each in subjects.items() if key_of(symbol) in kernels), every=False)
+    return {key_of(shown.symbol): shown for shown in found}
+
+
+def automatic_choices(
+    compilation: Compilation, arch: str, cuda_path: str | None
+) -> Mapping[KernelKey, Choice]:
+    """Return what ``--passes auto`` chooses for each kernel, and why; errors as of :func:`of_kernels`."""
     compiler = KernelCompiler.find("", cuda_path)
+    _, chosen = compiled_with(compilation.plan, compiler, arch, automatic=True)
+    return {key_of(symbol): choice for symbol, choice in chosen.items()}
+
+
+def _subjects(compilation: Compilation, device: Device, compiler: KernelCompiler) -> Mapping[str, Subject]:
     plan = compilation.plan
     compiled = compiler.compile(program_unit(plan), device.arch, own_passes(plan))
-    subjects = subjects_of(plan, compiled, compiler.assembler, device)
-    wanted = _wanted({symbol: compiled.usages[symbol].name for symbol in subjects}, names)
-    return tuple(_shown((subjects[symbol] for symbol in wanted), every=every))
+    return subjects_of(plan, compiled, compiler.assembler, device)
 
 
 def of_ptx(

@@ -51,6 +51,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("crash", "explanation", "generate", "kernel_levels", "leaf_parameters", "parameter_space"),
     ("soundness",),
     ("verification", "tuning"),
+    ("occupancy_explanation",),
     ("calibration",),
     ("demonstration",),
     ("cli",),
@@ -73,6 +74,7 @@ COMMANDS = {
     "explanation",
     "generate",
     "kernel_levels",
+    "occupancy_explanation",
     "parameter_space",
     "verification",
 }

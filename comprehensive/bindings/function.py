@@ -89,7 +89,8 @@ class GeneratedFunction:
     Program parameters are given by name, all or none: without them the launcher chooses.  ``stream`` is anything with
     ``__cuda_stream__``, or a handle; ``machine`` the name of a device, or values of all machine parameters and speeds,
     for which is decided.  With ``adapt=True`` (where `gen --adapt` has made candidates) calls try other versions and
-    keep the fastest.  All have an underscore behind them where the function has an argument of that name.
+    keep the fastest; with ``adapt="split"`` (`gen --adapt-split`) parts of one launch try them, and the call waits for
+    these.  All have an underscore behind them where the function has an argument of that name.
 
     Raises LaunchError with the condition that does not hold, TypeError and ValueError for what is no argument: data
     of another type, too small, or that overlaps what is written.
@@ -144,8 +145,11 @@ class GeneratedFunction:
         machine = None if call.machine is None else machine_array(call.machine)
         chosen = None if call.parameters is None else self._params(call.parameters)
         if call.adapts:
-            chosen = self._adapting(chosen, machine, passed)
-        self._demand_inside(views, scalars, self._parameters_of(call, chosen, machine, passed))
+            # The wish is a member of the parameters: without any they are those that are chosen.
+            chosen = self._chosen(machine, passed) if chosen is None else chosen
+            if chosen is not None:
+                setattr(chosen, str(self._interface.adapt), call.adapts)
+        self._demand_inside(views, scalars, self._parameters_of(chosen, machine, passed))
         status = launch(
             None if machine is None else ctypes.byref(machine),
             *passed,
@@ -210,7 +214,7 @@ class GeneratedFunction:
         given = {a.name: value for a, value in zip(wanted, positional, strict=False)}
         rest = dict(named)
         stream, machine = rest.pop(self._stream, None), rest.pop(self._machine, None)
-        adapts = self._interface.adapt is not None and bool(rest.pop(self._interface.adapt, False))
+        adapts = 0 if self._interface.adapt is None else self._adapts(rest.pop(self._interface.adapt, False))
         for argument in (*wanted, *optional):
             if argument.name in rest:
                 if argument.name in given:
@@ -270,41 +274,32 @@ class GeneratedFunction:
         return view
 
     def _parameters_of(
-        self, call: _Call, chosen: ctypes.Structure | None, machine: Any, passed: Sequence[Any]
+        self, chosen: ctypes.Structure | None, machine: Any, passed: Sequence[Any]
     ) -> Mapping[str, int]:
         """The program parameters of a call, as far as sizes of data depend on them; none where it is refused."""
         names = tuple(a.name for a in self._interface.program)
-        if call.parameters is not None and chosen is not None:
+        if chosen is not None:
             return {name: int(getattr(chosen, name)) for name in names}
         if all(needs.names.isdisjoint(names) for needs in self._described.needs.values()):
             return {}
-        found, choice = self._params_type(), Choice()
-        status = self._function("choose")(
-            None if machine is None else ctypes.byref(machine),
-            *passed,
-            None,
-            ctypes.byref(found),
-            ctypes.byref(choice),
-        )
-        return {name: int(getattr(found, name)) for name in names} if status == 0 else {}
+        found = self._chosen(machine, passed)
+        return {} if found is None else {name: int(getattr(found, name)) for name in names}
 
-    def _adapting(
-        self, chosen: ctypes.Structure | None, machine: Any, passed: Sequence[Any]
-    ) -> ctypes.Structure | None:
-        """Return the parameters of a call, or those that it would choose, with the wish to try others."""
-        adapt = self._interface.adapt
-        assert adapt is not None
-        if chosen is None:
-            found, choice = self._params_type(), Choice()
-            limits = None if machine is None else ctypes.byref(machine)
-            status = self._function("choose")(
-                limits, *passed, None, ctypes.byref(found), ctypes.byref(choice)
+    def _adapts(self, asked: object) -> int:
+        """Return the member of the parameters that asks for it: 1 for whole launches, 2 for parts of one."""
+        known: Mapping[object, int] = {False: 0, True: 1, "split": 2}
+        if not isinstance(asked, bool | str) or asked not in known:
+            raise ValueError(
+                f"{self.signature}: {self._interface.adapt} is True, False or 'split', not {asked!r}"
             )
-            if status != 0:
-                return None  # the launch says why
-            chosen = found
-        setattr(chosen, adapt, 1)
-        return chosen
+        return known[asked]
+
+    def _chosen(self, machine: Any, passed: Sequence[Any]) -> ctypes.Structure | None:
+        """Return the parameters that a call without any would choose; None where it is refused: the launch says why."""
+        found, choice = self._params_type(), Choice()
+        limits = None if machine is None else ctypes.byref(machine)
+        status = self._function("choose")(limits, *passed, None, ctypes.byref(found), ctypes.byref(choice))
+        return found if status == 0 else None
 
     def _demand_inside(
         self, views: Mapping[Argument, View], scalars: Mapping[str, Any], parameters: Mapping[str, int]
@@ -363,7 +358,7 @@ class _Call:
     parameters: Mapping[str, int] | None
     stream: object
     machine: Mapping[str, int] | None
-    adapts: bool = False
+    adapts: int = 0
 
 
 def _demand_apart(views: Mapping[Argument, View]) -> None:

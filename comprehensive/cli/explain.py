@@ -27,6 +27,24 @@ from comprehensive.cli.values import definitions_of
     "-D", "definitions", metavar="NAME=VALUE", multiple=True, help="A parameter, or a macro; repeat."
 )
 @click.option("--leaf", type=int, default=None, help="Explain this leaf only.")
+@click.option(
+    "--occupancy",
+    "shows_occupancy",
+    is_flag=True,
+    help="Also say which occupancy levels the kernel that runs has, and which is kept why; needs nvcc.",
+)
+@click.option(
+    "--measured",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Times of levels for --occupancy, as `occupancy --measure --json` has printed them.",
+)
+@click.option(
+    "--tuned",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Winners of `tune`, to be shown with --occupancy.",
+)
 @json_option
 @counters_option
 @with_compiled_kernels_options
@@ -37,19 +55,35 @@ def explain_command(
     device: str,
     definitions: tuple[str, ...],
     leaf: int | None,
+    shows_occupancy: bool,
+    measured: Path | None,
+    tuned: Path | None,
     as_json: bool,
     **compile_options: Any,
 ) -> None:
     """Say which leaf runs on a device at given parameters, and why each other one does not."""
-    from comprehensive import explanation
+    from comprehensive import explanation, occupancy_explanation
     from comprehensive.machine.device import load_device
 
+    if (measured or tuned) and not shows_occupancy:
+        raise click.UsageError("--measured and --tuned go with --occupancy")
+    if shows_occupancy and leaf is not None:
+        raise click.UsageError("--occupancy is for what runs, and does not go with --leaf")
     definitions, compile_options = configured(source, definitions, compile_options)
     values = definitions_of(definitions)
     machine = load_device(device)
-    compilation = compile_source(source, options_of(**compile_options, device_arch=machine.arch))
+    options = options_of(**compile_options, device_arch=machine.arch)
+    compilation = compile_source(source, options)
     explained = explanation.explain(compilation, machine, values, leaf)
+    told = None
+    if shows_occupancy:
+        sources = occupancy_explanation.Sources(measured, tuned)
+        told = occupancy_explanation.occupancy_of(
+            compilation, machine, explained, values, sources, options.cuda_path, automatic=options.automatic
+        )
     if as_json:
-        print_json(explanation.to_json(explained))
+        occupancy = {} if told is None else {"occupancy": occupancy_explanation.to_json(told)}
+        print_json({**explanation.to_json(explained), **occupancy})
     else:
         click.echo(explanation.to_text(explained), nl=False)
+        click.echo("" if told is None else occupancy_explanation.to_text(told), nl=False)

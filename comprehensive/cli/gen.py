@@ -64,9 +64,17 @@ from comprehensive.diagnostics import to_json
 )
 @click.option(
     "--adapt",
-    is_flag=True,
-    help="With --embed: launchers that are asked to (params.adapt, CF_ADAPT=1) try other versions of kernels and "
+    "adapt",
+    flag_value="launches",
+    help="With --embed: launchers that are asked to (params.adapt = 1, CF_ADAPT=1) try other versions of kernels and "
     "blocks while they run, and keep the fastest.",
+)
+@click.option(
+    "--adapt-split",
+    "adapt",
+    flag_value="parts",
+    help="The same with kernels of which parts of a launch can be asked for: with params.adapt = 2 (CF_ADAPT=2) parts "
+    "of one long launch try the versions.",
 )
 @click.option("--no-verify", is_flag=True, help="Write files that no compiler of this machine has read.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was written, and diagnostics, as JSON.")
@@ -86,7 +94,7 @@ def gen_command(
     definitions: tuple[str, ...],
     tuned: Path | None,
     machines: tuple[str, ...],
-    adapt: bool,
+    adapt: str | None,
     no_verify: bool,
     as_json: bool,
     **compile_options: Any,
@@ -120,8 +128,8 @@ def gen_command(
         )
         plan, diagnostics = found.plan, (*diagnostics, *found.diagnostics)
         print_diagnostics(found.diagnostics)
-    if adapt:
-        plan = generate.with_candidates(plan, options)
+    if adapt is not None:
+        plan = generate.with_candidates(plan, options, parts=adapt == "parts")
     written = generate.write(
         compilation,
         output,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec
@@ -63,6 +64,18 @@ def reporting(command: Callable[P, None]) -> Callable[P, None]:
             sys.exit(EXIT_INTERNAL)
 
     return run
+
+
+@contextmanager
+def serial_program(compilation: Compilation) -> Generator[None]:
+    """Turn what the C compiler says of a program that it rejects into diagnostics of the program."""
+    from comprehensive.runtime.serial import SerialBuildError
+    from comprehensive.verification import of_compiler
+
+    try:
+        yield
+    except SerialBuildError as error:
+        raise CompileError(tuple(of_compiler(compilation.source, str(error)))) from error
 
 
 def _save_reproducer(error: Exception, texts: Mapping[str, str]) -> None:

@@ -17,9 +17,15 @@ from comprehensive.cli.options import (
     with_compile_options,
     with_tune_options,
 )
-from comprehensive.cli.reporting import EXIT_INPUT, compile_source, print_diagnostics, print_json, reporting
+from comprehensive.cli.reporting import (
+    EXIT_INPUT,
+    compile_source,
+    print_diagnostics,
+    print_json,
+    reporting,
+    serial_program,
+)
 from comprehensive.cli.values import assignments_of, domains_of, pipelines_of, sizes_of
-from comprehensive.diagnostics import CompileError
 
 
 @click.command("tune")
@@ -54,10 +60,8 @@ def tune_command(
     comprehensive tune gemm.mf -D m=4096 -D n=4096 -D k=4096 --passes demote-registers -o out/
     comprehensive tune matmul.mf -D n=64 --device cpu -o out/       everything but the speed of a GPU
     """
-    from comprehensive.runtime.serial import SerialBuildError
     from comprehensive.tuning import command
     from comprehensive.tuning.devices import find_devices
-    from comprehensive.verification import of_compiler
 
     definitions, compile_options = configured(source, definitions, compile_options)
     asked = command.Asked(
@@ -81,10 +85,8 @@ def tune_command(
     arch = "sm_90" if asked.targets is None else asked.targets[0].arch
     options = options_of(**compile_options, device_arch=arch)
     compilation = compile_source(source, options)
-    try:
+    with serial_program(compilation):
         told = command.run(compilation, options, asked, lambda line: click.echo(line, err=True))
-    except SerialBuildError as error:
-        raise CompileError(tuple(of_compiler(compilation.source, str(error)))) from error
     print_diagnostics(told.diagnostics)
     if as_json:
         print_json(told.json)

@@ -85,7 +85,8 @@ def _adaptation(function: FunctionPlan) -> dict[str, Any]:
     if found is None:
         return {}
     tried = [{"version": each.version, "threads": each.threads} for each in found.candidates]
-    return {"adapt": interface(function).adapt, "candidates": tried, "along": found.along}
+    parts = {"parts": found.parts} if found.parts else {}
+    return {"adapt": interface(function).adapt, "candidates": tried, "along": found.along, **parts}
 
 
 def _versions(function: FunctionPlan) -> dict[str, Any]:

@@ -55,8 +55,12 @@ class FunctionSource:
     adapt: str | None
     candidates: tuple[str, ...]
     """What is tried where that is asked for, as initialisers of version and threads; empty where nothing is."""
+    tried: tuple[int, ...]
+    """The versions of those behind the first."""
     along: int
     """So many behind the first are in the direction of the search."""
+    parts: int
+    """The version that stands for the original where a launch is divided; 0 where none is."""
     smallest: tuple[Guard, ...]
     regions: tuple[RegionSource, ...]
     memories: int
@@ -116,9 +120,19 @@ class SourceView:
         return max((max(1, len(f.sizes)) for f in self.functions if f.candidates), default=0)
 
     @property
+    def most_candidates(self) -> int:
+        """The most candidates that a function has, the original included; 0 where none looks for its best version."""
+        return max((len(function.candidates) for function in self.functions), default=0)
+
+    @property
     def has_numbers(self) -> bool:
         """Whether a launch says of a kernel which blocks run."""
-        return self.image is not None and self.image.has_numbers
+        return self.image is not None and _has_numbers(self.image)
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether a launch can be divided into parts that run several versions."""
+        return any(function.parts for function in self.functions)
 
     @property
     def has_versions(self) -> bool:
@@ -164,6 +178,10 @@ def source_view(
     )
 
 
+def _has_numbers(kernels: KernelNames) -> bool:
+    return isinstance(kernels, Image) and kernels.has_numbers
+
+
 def _function(plan: FunctionPlan, kernels: KernelNames) -> FunctionSource:
     host = interface(plan)
     view = function_view(plan)
@@ -190,6 +208,9 @@ def _function(plan: FunctionPlan, kernels: KernelNames) -> FunctionSource:
         most = len(plan.versions) - 1
         given, text = f"cf_chosen->{host.version}", c_string(f"0 <= {host.version} <= {most}")
         smallest.append(Guard(text, f"{given} >= 0 && {given} <= {most}", given, str(most)))
+    if host.adapt is not None:
+        given, text = f"cf_chosen->{host.adapt}", c_string(f"0 <= {host.adapt} <= 2")
+        smallest.append(Guard(text, f"{given} >= 0 && {given} <= 2", given, "2"))
     adaptation = plan.adaptation
     return FunctionSource(
         name=host.name,
@@ -216,7 +237,9 @@ def _function(plan: FunctionPlan, kernels: KernelNames) -> FunctionSource:
         candidates=()
         if adaptation is None
         else tuple(f"{{ {c.version}, {c.threads} }}" for c in adaptation.candidates),
+        tried=() if adaptation is None else tuple(c.version for c in adaptation.candidates[1:]),
         along=0 if adaptation is None else adaptation.along,
+        parts=adaptation.parts if adaptation is not None and _has_numbers(kernels) else 0,
         smallest=tuple(smallest),
         regions=regions,
         memories=len(plan.function.memory),

@@ -37,6 +37,13 @@ class Version:
         """The version in which all these kernels go through one pipeline, by which it is called."""
         return Version(pipeline or PLAIN, tuple((kernel, pipeline) for kernel in sorted(set(kernels))))
 
+    @staticmethod
+    def of_pairs(otherwise: str, pipelines: Mapping[KernelKey, str]) -> Version:
+        """The version of these pipelines: one for all kernels is what it is called by, else as is said."""
+        different = set(pipelines.values())
+        name = different.pop() if len(different) == 1 else otherwise
+        return Version(name, tuple(sorted(pipelines.items())))
+
     def beside(self, changed: Collection[KernelKey]) -> Version:
         """The version without copies of originals that go through no passes, as all but the ``changed`` ones do."""
         kept = ((kernel, pipeline) for kernel, pipeline in self.pipelines if pipeline or kernel in changed)
@@ -66,6 +73,11 @@ class Adaptation:
 
     candidates: tuple[Candidate, ...]
     along: int
+    parts: int = 0
+    """The version in the place of the original where one launch is divided; 0 where none is.
+
+    Then all candidates have the blocks of the original, and a launch of their kernels says which blocks run.
+    """
 
 
 def key_of(symbol: str) -> KernelKey:

@@ -6,6 +6,8 @@ A call runs one candidate with all its kernels, so that the candidates of a func
 most live values; another leaf has a version where that spills nothing there, either, and an instance of a tile has
 candidates of its own: the n-th of each are tried together.  Blocks are those of the launcher's choice, with fewer
 threads where a candidate says so.
+
+With ``parts`` they can be tried in parts of one launch, too (`parts.py`).
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ from dataclasses import replace
 
 from comprehensive.codegen.cuda import program_unit
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
-from comprehensive.codegen.versions import Adaptation, Candidate, KernelKey, Version
+from comprehensive.codegen.versions import Adaptation, Candidate, KernelKey, Version, key_of
 from comprehensive.diagnostics import CommandLineError, Diagnostic, Severity
 from comprehensive.embedding.compiled import KernelCompiler
 from comprehensive.embedding.demoted import own_passes
+from comprehensive.embedding.parts import in_parts, joined, of_one_size
 from comprehensive.embedding.subjects import subjects_of
 from comprehensive.embedding.targets import Targets
 from comprehensive.machine.device import Device, device_of
@@ -28,11 +31,23 @@ from comprehensive.occupancy_tuning.subject import Subject
 from comprehensive.toolchain.usage import simple_name, template_arguments
 
 
-def adaptive(plan: ProgramPlan, compiler: KernelCompiler, device: Device) -> ProgramPlan:
-    """Return the plan with candidates for each function that has some; errors as of `KernelCompiler.compile`."""
-    compiled = compiler.compile(program_unit(plan), device.arch, own_passes(plan))
+def adaptive(
+    plan: ProgramPlan, compiler: KernelCompiler, device: Device, *, parts: bool = False
+) -> ProgramPlan:
+    """Return the plan with candidates for each function that has some; errors as of `KernelCompiler.compile`.
+
+    With ``parts`` these are for parts of one launch, too.
+    """
+    own = own_passes(plan)
+    compiled = compiler.compile(program_unit(plan), device.arch, own)
     subjects = subjects_of(plan, compiled, compiler.assembler, device)
-    return replace(plan, functions=tuple(_function(function, subjects) for function in plan.functions))
+    if not parts:
+        return replace(plan, functions=tuple(_function(function, subjects) for function in plan.functions))
+    alike = {symbol: of_one_size(subject) for symbol, subject in subjects.items()}
+    before = {symbol: joined(compiler.passes, own.get(symbol, "")) for symbol in subjects}
+    return replace(
+        plan, functions=tuple(in_parts(_function(f, alike), alike, before) for f in plan.functions)
+    )
 
 
 def device_of_targets(targets: Targets | None) -> Device:
@@ -44,7 +59,9 @@ def device_of_targets(targets: Targets | None) -> Device:
     device = None if arch is None else device_of(arch)
     if device is None or not device.speeds:
         message = (
-            "--adapt goes with --embed ARCH" if arch is None else f"--adapt: no speeds of {arch} are known"
+            "--adapt and --adapt-split go with --embed ARCH"
+            if arch is None
+            else f"--adapt: no speeds of {arch} are known"
         )
         help = "embed kernels for an architecture that `comprehensive devices` lists with speeds, as in --embed sm_90"
         raise CommandLineError((Diagnostic(Severity.ERROR, "CF1103", message, None, help=help),))
@@ -70,10 +87,11 @@ def _function(plan: FunctionPlan, subjects: Mapping[str, Subject]) -> FunctionPl
         pipelines = dict(_pipelines(number, level, own, found))
         threads = 0 if lead is None or level is None else _limit(lead, level)
         if pipelines:
-            versions.append(Version(_name(number, pipelines), tuple(sorted(pipelines.items()))))
+            versions.append(Version.of_pairs(f"candidate {number}", pipelines))
         if pipelines or threads:
             candidates.append(Candidate(first + len(versions) - 1 if pipelines else 0, threads))
-    along = (lead or next(iter(found.values()))).along
+    # Of a kernel with fewer in its direction those of the other one are tried in line, and at most three in all.
+    along = max(each.along for each in found.values())
     adaptation = Adaptation(tuple(candidates), min(along, len(candidates) - 1))
     return replace(plan, versions=(*plan.versions, *versions), adaptation=adaptation)
 
@@ -82,12 +100,6 @@ def _limit(candidates: Candidates, level: Level) -> int:
     """Return the most threads of blocks at a level; 0 where blocks are as large as those of the original."""
     threads = level.setting.threads
     return 0 if threads == candidates.levels[0].setting.threads else threads
-
-
-def _name(number: int, pipelines: Mapping[KernelKey, str]) -> str:
-    """One pipeline for all kernels is what logs and tuned rows know a version by."""
-    different = set(pipelines.values())
-    return different.pop() if len(different) == 1 else f"candidate {number}"
 
 
 def _numbered(candidates: Candidates, number: int) -> Level | None:
@@ -106,5 +118,5 @@ def _pipelines(
             continue
         made = subjects[symbol].made(own.setting.pipeline)
         if made is not None and made.usage.spill_bytes <= candidates.levels[0].spill_bytes:
-            pairs.append(((simple_name(symbol), constants), own.setting.pipeline))
+            pairs.append((key_of(symbol), own.setting.pipeline))
     return pairs

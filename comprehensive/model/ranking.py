@@ -27,6 +27,8 @@ class Ranked:
     cost: Cost | None
     because: str
     is_chosen: bool
+    together: int = 0
+    """How many elements are accessed together; 0 where there is no choice."""
 
     @property
     def name(self) -> str:
@@ -59,6 +61,7 @@ def rank(
             c.cost,
             c.because,
             c is best,
+            c.together,
         )
         for c in found
     ]

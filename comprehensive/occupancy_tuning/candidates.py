@@ -10,6 +10,12 @@ fit into what is left to it at full occupancy, fewer registers bring nothing, an
 - **down**: persistent blocks, fewer than fit at a time.  (The paper pads shared memory, which takes the first-level
   cache away: measured on an H200, padding never won where this did by up to 2.2 times.)
 
+Only what may differ in time is tried.  A version is as the original where it has as many warps and spills, in blocks of
+whatever size.  Another number of warps alone changes how much waiting is hidden, and of that predictions know: where
+they see no gain, fewer warps are left out, and of versions that are predicted to be as fast as each other one stands
+for all.  Persistent blocks are for kernels whose threads walk through memory line by line, since only what caches keep
+for them can outweigh what the loop over blocks costs, and not for those that are busy with computing already.
+
 Versions without spills come first; where a cliff spills, values in shared memory make it one of them.  Of those that
 are left the ones with the best predictions stay, and the last ones are of the other direction, should the first be
 wrong.
@@ -25,22 +31,25 @@ from comprehensive.machine.device import Device
 from comprehensive.machine.occupancy import register_cliffs
 from comprehensive.occupancy_tuning.level import Level
 from comprehensive.occupancy_tuning.subject import Subject
-from comprehensive.ptx.build import LEAST_REGISTERS
+from comprehensive.ptx.build import LEAST_REGISTERS, REGISTER_STEP
 
 Direction: TypeAlias = Literal["up", "down"]
 
 MOST = 5
 """Versions of a kernel, the original included."""
-STEP = 8
-"""Registers of a thread are given out in multiples of this."""
 HOPEFUL = 1.15
 """A version that is predicted to take longer than the original by more than this factor is not tried."""
-PERSISTENT_HOPEFUL = 1.5
-"""The same for persistent blocks, which gain by what is near in caches, and of that predictions know nothing."""
+BUSY = 0.9
+"""A kernel whose pipes are busy for more than this part of its predicted time gains nothing by nearer caches."""
+ALIKE = 0.02
+"""Versions whose predictions differ by this part at most differ by less than predictions are wrong."""
 _ENOUGH_WARPS = 12
 """With so many warps and no spills values in shared memory never won on an H200 (5 kernels, 2026-11-20)."""
-_PARTS = (0.75, 0.5, 0.25)
-"""Of the blocks that fit, so many stay on a multiprocessor."""
+_PARTS = (0.125, 0.25, 0.5)
+"""Of the blocks that fit, so many stay on a multiprocessor: the fewest first, for which caches keep the most.
+
+On an H200 a softmax of rows took 0.75 of its time with an eighth, and all of it with a quarter or more (2026-11-24).
+"""
 _ALONG = 2
 """Versions with more warps, where these are the direction; the others are of the other direction."""
 
@@ -55,7 +64,7 @@ class Candidates:
     direction: Direction
     levels: tuple[Level, ...]
     along: int
-    """So many behind the original are in the direction."""
+    """So many behind the original are in the direction, or in the other one where there are none in it."""
 
 
 def full_occupancy_registers(device: Device) -> int:
@@ -74,17 +83,36 @@ def candidates_of(subject: Subject) -> Candidates | None:
     if not originals:
         return None
     original = originals[0]
-    limited = (*originals[1:], *_limited(subject, original, direction))
-    more = _ordered(original, [level for level in limited if level.warps > original.warps])
-    fewer = _ordered(original, [level for level in limited if level.warps <= original.warps])
-    lower = sorted([*_persistent(subject, original), *fewer], key=_rank)
+    limited = [
+        level
+        for level in (*originals[1:], *_limited(subject, original, direction))
+        if _differs(level, original)
+    ]
+    more = _apart(_ordered(original, [level for level in limited if level.warps > original.warps]))
+    fewer = _ordered(original, [level for level in limited if _frees(level, original)])
+    lower = [*fewer, *_persistent(subject, original)]
     if direction == "up":
         along = _different(more, _ALONG)
         against = _different(lower, MOST - 1 - len(along))
     else:
         along = _different(lower, MOST - 2)
-        against = _different([each for each in more if each not in along], 1)
+        against = _different(more, 1)
+    if not along:
+        along, against = against, []
     return Candidates(subject.max_live, threshold, direction, (original, *along, *against), len(along))
+
+
+def _differs(level: Level, original: Level) -> bool:
+    """Return whether anything but schedules makes a level faster or slower than the original."""
+    return (level.warps, level.spill_bytes) != (original.warps, original.spill_bytes)
+
+
+def _frees(level: Level, original: Level) -> bool:
+    """Return whether a level gives warps away for something: fewer spills, or a better prediction."""
+    if level.warps > original.warps:
+        return False
+    gains = None not in (level.cycles, original.cycles) and (level.cycles or 0.0) < (original.cycles or 0.0)
+    return level.spill_bytes < original.spill_bytes or gains
 
 
 def _rank(level: Level) -> tuple[int, float, int]:
@@ -103,7 +131,7 @@ def caps_of(subject: Subject, original: Level, direction: Direction) -> tuple[in
         cliffs = register_cliffs(
             device, threads_per_block=threads, shared_bytes_per_block=launch.shared_bytes
         )
-        steps = (-STEP, 0, STEP) if threads == subject.threads else (0,)
+        steps = (-REGISTER_STEP, 0, REGISTER_STEP) if threads == subject.threads else (0,)
         found.update(cap + step for cap, _ in cliffs for step in steps)
     caps = sorted(
         (cap for cap in found if LEAST_REGISTERS <= cap <= device.max_registers_per_thread), reverse=True
@@ -115,36 +143,39 @@ def caps_of(subject: Subject, original: Level, direction: Direction) -> tuple[in
 
 def _limited(subject: Subject, original: Level, direction: Direction) -> Iterator[Level]:
     """Yield the levels with limits of registers; demoted ones in the place of those that spill at a cliff."""
-    seen = {original.registers}
+    # Of limits that leave ptxas as many registers the least: where it took 158, a kernel ran in 0.97 of its time
+    # with a limit of 168 and in 1.10 with 176 (H200, 2026-11-24).
+    least: dict[int, str] = {}
     for cap in caps_of(subject, original, direction):
         pipeline = f"register-cap{{registers={cap}}}"
         made = subject.made(pipeline)
         if made is None:
             continue
         if made.usage.spill_bytes <= original.spill_bytes:
-            # A greater limit that left ptxas as many registers has most likely had it make the same.
-            if made.usage.registers_per_thread not in seen:
-                yield from subject.levels(pipeline)
-            seen.add(made.usage.registers_per_thread)
+            least[made.usage.registers_per_thread] = pipeline
             continue
         # Below it more and more values would go; the greatest limit that spills is near what the kernel needs.
         if original.spill_bytes or original.warps < _ENOUGH_WARPS:
             yield from subject.levels(f"demote-registers{{target={cap} dynamic=allow}}")
-        return
+        break
+    for registers, pipeline in least.items():
+        if registers != original.registers:
+            yield from subject.levels(pipeline)
 
 
 def _persistent(subject: Subject, original: Level) -> Iterator[Level]:
+    """Yield levels of persistent blocks, the lowest first, where caches may make up for them."""
+    found = original.prediction
+    if not subject.walks or isinstance(found, str) or found.issue_cycles > BUSY * found.cycles:
+        return
     seen = {original.resident}
     for part in _PARTS:
         resident = max(1, int(original.resident * part))
-        if resident in seen:
-            continue
-        seen.add(resident)
-        warps = resident * original.occupancy.warps_per_block
-        for level in subject.levels(f"grid-stride{{warps={warps}}}")[:1]:
-            most = PERSISTENT_HOPEFUL * (original.cycles or 0.0)
-            if level.cycles is None or level.cycles <= most:
-                yield level
+        if resident not in seen:
+            seen.add(resident)
+            yield from subject.levels(
+                f"grid-stride{{warps={resident * original.occupancy.warps_per_block}}}"
+            )[:1]
 
 
 def _ordered(original: Level, levels: Sequence[Level]) -> list[Level]:
@@ -162,12 +193,26 @@ def _ordered(original: Level, levels: Sequence[Level]) -> list[Level]:
 
 
 def _different(levels: Sequence[Level], most: int) -> list[Level]:
-    """Return the first levels: one for each number of warps, then those of equal ones in blocks of other sizes."""
+    """Return the first levels, one for each number of warps."""
     first: dict[int, Level] = {}
-    rest: dict[tuple[int, int], Level] = {}
     for level in levels:
-        if level.warps not in first:
-            first[level.warps] = level
-        elif level.setting.threads != first[level.warps].setting.threads:
-            rest.setdefault((level.warps, level.setting.threads), level)
-    return [*first.values(), *rest.values()][: max(0, most)]
+        first.setdefault(level.warps, level)
+    return [*first.values()][: max(0, most)]
+
+
+def _apart(levels: Sequence[Level]) -> list[Level]:
+    """Return the levels without those that are predicted to be as fast as one before them with as many spills.
+
+    It is for levels with more warps, which hide more of the waiting and nothing else: of that predictions know.
+    """
+    found: list[Level] = []
+    for level in levels:
+        if not any(_alike(level, other) for other in found):
+            found.append(level)
+    return found
+
+
+def _alike(level: Level, other: Level) -> bool:
+    if level.spill_bytes != other.spill_bytes or level.cycles is None or other.cycles is None:
+        return False
+    return abs(level.cycles - other.cycles) <= ALIKE * min(level.cycles, other.cycles)

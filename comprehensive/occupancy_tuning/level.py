@@ -70,3 +70,11 @@ class Level:
     def cycles(self) -> float | None:
         """The predicted cycles; None where nothing is predicted."""
         return None if isinstance(self.prediction, str) else self.prediction.cycles
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """What was measured of a level: the time of a call of the whole function, or why there is none."""
+
+    microseconds: float | None
+    reason: str = ""

@@ -16,6 +16,7 @@ from comprehensive.machine.device import Device
 from comprehensive.machine.occupancy import occupancy
 from comprehensive.occupancy_tuning.level import Level, Setting
 from comprehensive.ptx.analysis.analyses import Analyses
+from comprehensive.ptx.analysis.space import Space
 from comprehensive.ptx.build import Build, only_kernel
 from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.passes.pipeline_text import passes_of
@@ -31,6 +32,8 @@ from comprehensive.toolchain.assembler import Assembler
 from comprehensive.toolchain.compiled import SourceRejectedError
 from comprehensive.toolchain.process import ToolError
 from comprehensive.toolchain.usage import Usage
+
+_LINE_BYTES = 128
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,21 @@ class Subject:
         Those that are the same in a whole warp, or cheap to compute again, need none.
         """
         return Analyses(self.kernel, self.module).pressure.ml2
+
+    @cached_property
+    def walks(self) -> bool:
+        """Whether a thread asks in rounds of a loop, one behind the other, for the same line of global memory.
+
+        What a cache keeps from one round to the next is then a matter of how many threads there are at a time.
+        """
+        analyses = Analyses(self.kernel, self.module)
+        symbols = analyses.affine.symbols
+        return any(
+            symbols[symbol].kind == "count" and abs(step) < _LINE_BYTES
+            for access in analyses.accesses.values()
+            if access.space is Space.GLOBAL and access.address is not None
+            for symbol, step in access.address.terms
+        )
 
     def levels(self, pipeline: str) -> tuple[Level, ...]:
         """Return the level of the version that a pipeline makes, for each size of block that fits the device."""

@@ -8,16 +8,15 @@ what an exhaustive search would have to time::
 
 from __future__ import annotations
 
-from comprehensive.occupancy_tuning.candidates import STEP
 from comprehensive.occupancy_tuning.level import Level
 from comprehensive.occupancy_tuning.subject import Subject
-from comprehensive.ptx.build import LEAST_REGISTERS
+from comprehensive.ptx.build import LEAST_REGISTERS, REGISTER_STEP
 
 
 def sweep(subject: Subject) -> tuple[Level, ...]:
     """Return all levels; registers of a thread are given out eight at a time, so that other limits are the same."""
     most = subject.device.max_registers_per_thread
-    caps = (most, *range(most // STEP * STEP, LEAST_REGISTERS - 1, -STEP))
+    caps = (most, *range(most // REGISTER_STEP * REGISTER_STEP, LEAST_REGISTERS - 1, -REGISTER_STEP))
     found = [*subject.levels("")]
     for cap in caps:
         found += subject.levels(f"register-cap{{registers={cap}}}")

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 LEAST_REGISTERS = 24
 """ptxas raises limits of registers below this one, which its ABI needs."""
+REGISTER_STEP = 8
+"""Registers of a thread are given out in multiples of this."""
 
 
 @dataclass(frozen=True)
@@ -138,9 +140,10 @@ def only_kernel(module: Module, symbol: str) -> Module:
 
 
 def with_cap(function: Function, registers: int) -> Function:
-    """Return the kernel with ``.maxnreg``, whatever it had; blocks that must fit a multiprocessor bound it no more.
+    """Return the kernel with ``.maxnreg``, whatever it had, and without ``.minnctapersm``, if it had that.
 
-    ptxas 13.0 keeps to what ``.minnctapersm`` leaves, spilling, whatever ``.maxnreg`` allows beside it.
+    ptxas 13.0 keeps to what ``.minnctapersm`` leaves, spilling, whatever ``.maxnreg`` allows beside it. Without that
+    directive nothing says any more how many blocks must fit a multiprocessor: with a high limit fewer may.
     """
     text = re.sub(r"\s*\.minnctapersm\s+\d+", "", function.header)
     if function.tuning("maxnreg"):

@@ -4,8 +4,9 @@
       version                                   registers  spills  shared  warps  occupancy  limited by  predicted
     * as compiled, blocks of 256                       40       0    2048     48       75 %  registers       1.000
 
-Predicted and measured times are over those of the first version; ``*`` is the version that is kept: of those within 2 %
-of the fastest the one that takes the least of a multiprocessor.
+Predicted times are over that of the first version, measured ones are those of a call of the whole function.  ``*`` is
+the version that is kept, by measured times where there are some: of those within 2 % of the fastest (``~``) the one
+that takes the least of a multiprocessor.
 """
 
 from __future__ import annotations
@@ -15,25 +16,40 @@ from dataclasses import dataclass
 from typing import Any
 
 from comprehensive.occupancy_tuning.candidates import Direction
-from comprehensive.occupancy_tuning.level import Level
+from comprehensive.occupancy_tuning.level import Level, Timed
 from comprehensive.occupancy_tuning.plateau import Plateau, plateau
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The levels of a kernel, the original first, and what was measured of each, in microseconds."""
+    """The levels of a kernel, the original first, and what was measured of each, where that was asked for."""
 
     symbol: str
     max_live: int
     threshold: int
     direction: Direction
     levels: tuple[Level, ...]
-    measured_us: tuple[float | None, ...] = ()
+    measured: tuple[Timed, ...] = ()
+
+    @property
+    def predicted(self) -> tuple[float | None, ...]:
+        """The predicted cycles of each level."""
+        return tuple(level.cycles for level in self.levels)
+
+    @property
+    def measured_us(self) -> tuple[float | None, ...]:
+        """The measured times of each level."""
+        return tuple(each.microseconds for each in self.measured) or (None,) * len(self.levels)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether a time of some level was measured."""
+        return any(time is not None for time in self.measured_us)
 
     @property
     def times(self) -> tuple[float | None, ...]:
         """What levels are compared by: measured times where there are some, else predicted cycles."""
-        return self.measured_us or tuple(level.cycles for level in self.levels)
+        return self.measured_us if self.is_measured else self.predicted
 
     @property
     def plateau(self) -> Plateau | None:
@@ -42,7 +58,7 @@ class Shown:
     @property
     def relative(self) -> tuple[float | None, ...]:
         """Times over that of the original."""
-        return _over_first(self.times)
+        return over_first(self.times)
 
 
 _WORDS: Mapping[Direction, str] = {
@@ -72,7 +88,7 @@ def _lines(shown: Shown) -> Iterator[str]:
         f"{shown.symbol}: {shown.max_live} values of 32 bits live at once, {shown.threshold} registers are left at "
         f"full occupancy: {_WORDS[shown.direction]}"
     )
-    has_times = bool(shown.measured_us)
+    has_times = bool(shown.measured)
     rows = [_HEAD if has_times else _HEAD[:-1], *_rows(shown, has_times)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     found = shown.plateau
@@ -86,12 +102,13 @@ def _lines(shown: Shown) -> Iterator[str]:
         yield f"{mark} {'  '.join(cells)}".rstrip()
     for why in dict.fromkeys(level.prediction for level in shown.levels if isinstance(level.prediction, str)):
         yield f"  not predicted: {why}"
+    for why in dict.fromkeys(timed.reason for timed in shown.measured if timed.reason):
+        yield f"  not measured: {why}"
 
 
 def _rows(shown: Shown, has_times: bool) -> Iterator[tuple[str, ...]]:
-    predicted = _over_first([level.cycles for level in shown.levels])
-    measured = shown.measured_us if has_times else (None,) * len(shown.levels)
-    for level, cycles, time in zip(shown.levels, predicted, measured, strict=True):
+    predicted = over_first(shown.predicted)
+    for level, cycles, time in zip(shown.levels, predicted, shown.measured_us, strict=True):
         limits = (
             "grid" if level.resident < level.occupancy.blocks_per_sm else ", ".join(level.occupancy.limits)
         )
@@ -108,7 +125,8 @@ def _rows(shown: Shown, has_times: bool) -> Iterator[tuple[str, ...]]:
         yield (*row, "-" if time is None else f"{time:.1f} us") if has_times else row
 
 
-def _over_first(times: Sequence[float | None]) -> tuple[float | None, ...]:
+def over_first(times: Sequence[float | None]) -> tuple[float | None, ...]:
+    """Return times over the first one; None where one of the two is not known."""
     first = times[0] if times else None
     return tuple(None if time is None or not first else time / first for time in times)
 
@@ -142,7 +160,8 @@ def _row(shown: Shown, number: int) -> dict[str, Any]:
         if level.resident < level.occupancy.blocks_per_sm
         else [*level.occupancy.limits],
         "predicted_cycles": None if level.cycles is None else round(level.cycles),
-        "measured_us": shown.measured_us[number] if shown.measured_us else None,
+        "measured_us": shown.measured_us[number],
+        "not_measured": shown.measured[number].reason or None if shown.measured else None,
         "on_plateau": found is not None and number in found.members,
         "chosen": found is not None and number == found.chosen,
     }

@@ -23,7 +23,7 @@ from comprehensive.loops.arithmetic import UndefinedBehaviour
 from comprehensive.loops.interpreter import c_value, holds_preconditions
 from comprehensive.machine.device import Device
 from comprehensive.machine.occupancy import register_cliffs
-from comprehensive.ptx.build import LEAST_REGISTERS
+from comprehensive.ptx.build import LEAST_REGISTERS, REGISTER_STEP
 from comprehensive.soundness.sampling import all_scalars
 
 LARGEST_BLOCK = 1024
@@ -31,8 +31,6 @@ MOST_POINTS = 20_000
 """Program parameters looked at; with more of these, fewer values of each."""
 USUAL_THREADS = 256
 LEAST_THREADS = 32
-CAP_STEP = 8
-"""ptxas gives registers to threads in steps of so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +123,11 @@ def capped(plan: FunctionPlan, candidate: Candidate, device: Device) -> tuple[Ca
     """
     point = {**dict(candidate.sizes), **dict(candidate.parameters)}
     caps: set[int] = set()
-    for threads in {_threads(region, point) for region in plan.regions}:
+    for threads in {threads_of(region, point) for region in plan.regions}:
         if not 1 <= threads <= device.max_threads_per_block:
             continue
         for cliff, _ in register_cliffs(device, threads_per_block=threads, shared_bytes_per_block=0):
-            caps |= {cliff - CAP_STEP, cliff, cliff + CAP_STEP}
+            caps |= {cliff - REGISTER_STEP, cliff, cliff + REGISTER_STEP}
     most = device.max_registers_per_thread
     return tuple(
         replace(candidate, pipeline=f"register-cap{{registers={cap}}}")
@@ -154,20 +152,21 @@ def _suits(plan: FunctionPlan, sizes: Mapping[str, int], point: Mapping[str, int
         systems = [leaf.system for leaf in region.leaves]
         if not any(all(a.holds(known) for a in s.atoms if known.keys() >= {*a.symbols}) for s in systems):
             return False
-        if not LEAST_THREADS <= _threads(region, known) <= device.max_threads_per_block:
+        if not LEAST_THREADS <= threads_of(region, known) <= device.max_threads_per_block:
             return False
     return True
 
 
 def _plain(plan: FunctionPlan, sizes: Mapping[str, int], point: Mapping[str, int]) -> tuple[int, ...]:
     """Return the key of the plain rule: less is better."""
-    threads = [_threads(region, {**sizes, **point}) for region in plan.regions]
+    threads = [threads_of(region, {**sizes, **point}) for region in plan.regions]
     innermost = [_innermost(region, {**sizes, **point}) for region in plan.regions]
     far = sum(abs(count - USUAL_THREADS) for count in threads)
     return (far, sum(count < LEAST_THREADS for count in innermost), sum(point.values()), *point.values())
 
 
-def _threads(region: RegionPlan, values: Mapping[str, int]) -> int:
+def threads_of(region: RegionPlan, values: Mapping[str, int]) -> int:
+    """Return the threads of a block of the region's leaves."""
     return prod(int(c_value(loop.extent, values)) for loop in region.nest.thread_loops)
 
 

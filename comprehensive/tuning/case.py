@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -62,15 +63,28 @@ class Case:
             shutil.rmtree(reference_of(place), ignore_errors=True)
             place.unlink(missing_ok=True)
 
+    @cached_property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """All that may be tried without passes."""
+        device = self._session.target.limits
+        return candidates(self._plan, self._sizes, self._problem.baseline, self._choices.domains, device)
+
+    @cached_property
+    def ordered(self) -> Order:
+        """The order in which candidates are tried."""
+        return self._choices.order or by_expected_cost(self._plan, self._session.target.limits)
+
+    def measure(self, chosen: Sequence[Candidate]) -> tuple[Result, ...]:
+        """Measure these candidates, as far as the store does not have them yet; return their results in order."""
+        self._measure(chosen)
+        return tuple(self._known[candidate.key] for candidate in chosen)
+
     def tune(self) -> Tuned:
         """Measure candidates as the program is, then the best ones through passes."""
-        device = self._session.target.limits
-        every = candidates(self._plan, self._sizes, self._problem.baseline, self._choices.domains, device)
-        order = self._choices.order or by_expected_cost(self._plan, device)
-        chosen = tuple(order(every)[: self._choices.top])
-        self._tell(f"{len(chosen)} of {len(every)} candidates")
+        chosen = tuple(self.ordered(self.candidates)[: self._choices.top])
+        self._tell(f"{len(chosen)} of {len(self.candidates)} candidates")
         self._measure(chosen)
-        through = self._through_passes(chosen, order)
+        through = self._through_passes(chosen, self.ordered)
         self._measure(through)
         results = tuple(self._known[c.key] for c in (*chosen, *through) if c.key in self._known)
         name, sizes = self._plan.function.name, tuple(self._sizes.items())

@@ -44,7 +44,7 @@ def _cycles(
     plan: FunctionPlan, region: RegionPlan, candidate: Candidate, tile: int, machine: Mapping[str, int]
 ) -> float:
     """Return the cycles that the model expects for a sweep; the largest number where nothing fits."""
-    values = _values(region, values_at(plan, dict(candidate.sizes), dict(candidate.parameters)))
+    values = region_values(region, values_at(plan, dict(candidate.sizes), dict(candidate.parameters)))
     if tile == 0:
         return _leaf_cycles(region, values, machine)
     left = sweeps_left(region, values)
@@ -53,7 +53,7 @@ def _cycles(
     return min((c.cost.cycles / c.sweeps for c in asked if c.cost is not None), default=SATURATED)
 
 
-def _values(region: RegionPlan, given: Mapping[str, int | float]) -> dict[str, int]:
+def region_values(region: RegionPlan, given: Mapping[str, int | float]) -> dict[str, int]:
     """The integer scalars of the region and of its tiles: a time tile also reads how often the loop around runs."""
     values: dict[str, int] = {}
     for nest in (region.nest, *(tiling.nest for tiling in region.tilings)):

@@ -1,8 +1,8 @@
 """Times what `prepare.py` has generated, on one device: ``python3 -m benchmarks.gpu.adaptation --commit ID -o OUT``.
 
-Needs gcc, the CUDA toolkit beside nvcc and plain Python. Out: ``gpu-adaptation-DATE.md`` and the numbers as JSON: for
-each program nvcc's default, the best of all versions, what the prediction alone would take, what adaptation has come to
-after 3 and 10 launches, and what 100 launches took with the search in them.
+The benchmark needs gcc, the CUDA toolkit beside nvcc and plain Python.  It writes ``gpu-adaptation-DATE.md`` and the
+numbers as JSON: for each program nvcc's default, the best of all versions, what the prediction alone would take, what
+adaptation has come to after 3 and 10 launches, and what 100 launches took with the search in them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LIMIT_S = 120
 
 @dataclass(frozen=True)
 class Row:
-    """A program: times in milliseconds, and the search launch by launch."""
+    """The results of one program: times of its versions in milliseconds, and how its search has gone."""
 
     name: str
     default: float
@@ -38,12 +38,12 @@ class Row:
     best_version: str
     static: float
     after: tuple[float, float]
-    """What the candidate takes that runs at the fourth and at the eleventh launch."""
+    """The times of the candidates that run at the fourth and at the eleventh launch."""
     kept: str
     settled_at: int
-    """Launches before the search has ended."""
+    """How many launches were made before the search had ended."""
     hundred: float
-    """The time of so many launches over that of as many of the default."""
+    """The time of 100 adapted launches, with the search, over that of 100 launches of the default."""
     host_us: tuple[float, float]
     difference: float
 
@@ -59,7 +59,7 @@ def main() -> int:
     chosen = parser.parse_args()
     directories = sorted(path.parent for path in chosen.build.glob("*/plan.json"))
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        failed = dict(pool.map(_built, (d / kind for d in directories for kind in ("adapt", "sweep"))))
+        failed = dict(pool.map(built, (d / kind for d in directories for kind in ("adapt", "sweep"))))
     rows: list[Row] = []
     left_out: list[str] = []
     answers: dict[str, Any] = {}
@@ -90,8 +90,8 @@ def _toolkit() -> Path:
     return Path(nvcc).resolve().parent.parent
 
 
-def _built(directory: Path) -> tuple[Path, str]:
-    """Compile a benchmark; the compiler's words where that fails."""
+def built(directory: Path) -> tuple[Path, str]:
+    """Compile a benchmark; return its directory, and the first line of the compiler's words where that fails."""
     toolkit = _toolkit()
     words = ("gcc", "-O2", "-w", "bench.c", "kernels.c", "-I.", f"-I{toolkit}/include", f"-L{toolkit}/lib64")
     libraries = (f"-Wl,-rpath,{toolkit}/lib64", "-lcudart", "-lm", "-o", "bench")
@@ -99,7 +99,8 @@ def _built(directory: Path) -> tuple[Path, str]:
     return directory, "" if done.returncode == 0 else done.stderr.strip().splitlines()[0]
 
 
-def _lines(directory: Path, *arguments: str) -> list[dict[str, Any]]:
+def lines_of(directory: Path, *arguments: str) -> list[dict[str, Any]]:
+    """What a benchmark prints; ValueError where it fails."""
     done = subprocess.run(
         ["./bench", *arguments], cwd=directory, capture_output=True, text=True, timeout=LIMIT_S, check=False
     )
@@ -112,9 +113,9 @@ def _lines(directory: Path, *arguments: str) -> list[dict[str, Any]]:
 
 def _row(directory: Path) -> tuple[Row, Mapping[str, Any]]:
     plan = json.loads((directory / "plan.json").read_text(encoding="utf-8"))
-    adapted = _lines(directory / "adapt", "adapt", str(LAUNCHES))
-    tried = [line for line in _lines(directory / "adapt", "sweep") if "ms" in line]
-    every = [line for line in _lines(directory / "sweep", "sweep") if "ms" in line]
+    adapted = lines_of(directory / "adapt", "adapt", str(LAUNCHES))
+    tried = [line for line in lines_of(directory / "adapt", "sweep") if "ms" in line]
+    every = [line for line in lines_of(directory / "sweep", "sweep") if "ms" in line]
     launches, last = adapted[:-1], adapted[-1]
     candidates = plan["candidates"]
     default = last["original_ms"]

@@ -1,5 +1,7 @@
 /* Times one generated function: `bench adapt LAUNCHES` looks for the best version while it runs, `bench sweep` times all
-   versions with blocks of several sizes. One line of JSON for each launch or version. What the function is stands in case.h. */
+   versions with blocks of several sizes, `bench split` times one launch whose parts run several versions, beside all
+   versions, and `bench once` is that launch alone. One line of JSON for each launch or version. What the function is stands
+   in case.h. */
 #define _POSIX_C_SOURCE 200112L
 #include <cuda_runtime_api.h>
 
@@ -188,10 +190,64 @@ static void adapt(int launches)
          hundred, (double)settled, (double)original, why.candidate, 1e6 * host[0], 1e6 * host[1]);
 }
 
+/* Bytes that differ from those of the first one that is compared. */
+static size_t differing(void)
+{
+  static char *first[COUNT];
+  size_t found = 0;
+  must(cudaDeviceSynchronize(), "launch");
+  for (int a = 0; a < COUNT; a++) {
+    char *found_here = malloc(arrays[a].bytes);
+    must(cudaMemcpy(found_here, arrays[a].device, arrays[a].bytes, cudaMemcpyDeviceToHost), "copy");
+    if (!first[a]) {
+      first[a] = found_here;
+      continue;
+    }
+    if (memcmp(found_here, first[a], arrays[a].bytes) != 0)
+      for (size_t k = 0; k < arrays[a].bytes; k++) found += found_here[k] != first[a][k];
+    free(found_here);
+  }
+  return found;
+}
+
+/* All versions as whole launches, the original first, and then one launch in parts: versions are loaded by then. */
+static void split(int with_versions)
+{
+  PARAMS params, plain;
+  memset(&params, 0, sizeof params);
+  if (CHOOSE(0, &params) != 0) {
+    printf("{\"failed\": \"no choice: %s\"}\n", why.constraint);
+    exit(1);
+  }
+  plain = params;
+  params.ADAPT = 2;
+  for (int version = 0; version <= (with_versions ? MOST_VERSION : 0); version++) {
+    SET_VERSION(plain, version);
+    reset();
+    if (launch(&plain) != 0) continue;
+    const size_t bytes = differing();
+    const float milliseconds = with_versions ? median(&plain) : 0;
+    printf("{\"version\": %d, \"ms\": %.6f, \"bytes\": %zu}\n", version, (double)milliseconds, bytes);
+  }
+  SET_VERSION(plain, 0);
+  reset();
+  must(cudaDeviceSynchronize(), "copy");
+  const float once = timed(&params, 1);
+  const int candidate = why.candidate;
+  const char *const state = why.adaptation;
+  const size_t bytes = differing();
+  printf("{\"split_ms\": %.6f, \"settled_ms\": %.6f, \"candidate\": %d, \"state\": \"%s\", \"bytes\": %zu}\n", (double)once,
+         (double)(with_versions ? median(&params) : 0), candidate, state, bytes);
+}
+
 int main(int count, char **arguments)
 {
   if (count < 2) return 2;
   fill();
+  if (strcmp(arguments[1], "split") == 0 || strcmp(arguments[1], "once") == 0) {
+    split(strcmp(arguments[1], "split") == 0);
+    return 0;
+  }
   if (strcmp(arguments[1], "adapt") == 0) adapt(count > 2 ? atoi(arguments[2]) : 100);
   else sweep();
   return 0;

@@ -23,7 +23,7 @@ from benchmarks.gpu.adaptation.cases import CASES, HERE, Case
 from comprehensive.codegen.cuda import program_unit
 from comprehensive.codegen.interface import Interface, interface
 from comprehensive.codegen.plan import FunctionPlan, ProgramPlan
-from comprehensive.codegen.versions import ORIGINAL, Candidate, Version
+from comprehensive.codegen.versions import ORIGINAL, Candidate, Version, key_of
 from comprehensive.driver import Compilation, Options, compile_file
 from comprehensive.embedding.adaptive import adaptive
 from comprehensive.embedding.automatic import NOISE
@@ -36,7 +36,6 @@ from comprehensive.loops.interpreter import c_value
 from comprehensive.machine.device import load_device
 from comprehensive.metafork.ast import Parameter
 from comprehensive.occupancy_tuning.candidates import candidates_of
-from comprehensive.toolchain.usage import simple_name, template_arguments
 
 ARCH, DEVICE = "sm_90", "h200"
 OUTPUT = Path("build/gpu/adaptation")
@@ -51,11 +50,17 @@ def main() -> int:
     )
     parser.add_argument("--only", default="", help="beginnings of the names of programs, as in hotspot,cfd")
     parser.add_argument("--jobs", type=int, default=2, help="programs that are generated at a time")
+    parser.add_argument(
+        "--split",
+        action="store_true",
+        help="only what `split.py` times: long launches, and kernels for parts of them",
+    )
     parser.add_argument("-o", "--output", type=Path, default=OUTPUT)
     chosen = parser.parse_args()
+    made = prepared_in_parts if chosen.split else prepared
     wanted = [case for case in CASES if any(case.name.startswith(word) for word in chosen.only.split(","))]
     with ProcessPoolExecutor(chosen.jobs) as pool:
-        for case, row in zip(wanted, pool.map(prepared, wanted, [chosen.output] * len(wanted)), strict=True):
+        for case, row in zip(wanted, pool.map(made, wanted, [chosen.output] * len(wanted)), strict=True):
             print(f"{case.name}: {len(row['candidates'])} candidates, {len(row['versions'])} versions")
     return 0
 
@@ -77,7 +82,7 @@ def prepared(case: Case, output: Path) -> Mapping[str, Any]:
         "name": case.name,
         "candidates": []
         if adaptation is None
-        else [_tried(function, each) for each in adaptation.candidates],
+        else [_tried(function, each, tile) for each in adaptation.candidates],
         "along": 0 if adaptation is None else adaptation.along,
         "predicted": predicted(tile, compilation.plan, compiler),
         "versions": [version.name for version in every.functions[0].versions],
@@ -86,8 +91,33 @@ def prepared(case: Case, output: Path) -> Mapping[str, Any]:
     return row
 
 
-def _tried(function: FunctionPlan, candidate: Candidate) -> Mapping[str, Any]:
-    pipelines = sorted({pipeline for _, pipeline in function.versions[candidate.version].pipelines})
+def prepared_in_parts(case: Case, output: Path) -> Mapping[str, Any]:
+    """Write the directory ``split`` of a program, with sizes of one long launch; what its `plan.json` says."""
+    longer = case.lengthened
+    compilation = compile_file(case.path, Options(registers="estimate", arch=ARCH))
+    compiler = KernelCompiler.find("", None)
+    plan = adaptive(compilation.plan, compiler, load_device(DEVICE), parts=True)
+    (function,) = plan.functions
+    found, tile = function.adaptation, _tile_of(longer)
+    directory = output / case.name / "split"
+    shutil.rmtree(directory, ignore_errors=True)
+    _write(directory, longer, compilation, plan, compiler)
+    row = {
+        "name": case.name,
+        "sizes": {name: value for name, value in longer.scalars.items() if value == int(value)},
+        "candidates": [] if found is None else [_tried(function, each, tile) for each in found.candidates],
+        "parts": 0 if found is None else found.parts,
+        "versions": [version.name for version in function.versions],
+    }
+    (directory / "plan.json").write_text(json.dumps(row, indent=1) + "\n", encoding="utf-8")
+    return row
+
+
+def _tried(function: FunctionPlan, candidate: Candidate, tile: int) -> Mapping[str, Any]:
+    """Return a candidate as the benchmark knows it, with the passes of the kernels that run at the sizes."""
+    kernels = function.kernels_of(tile)
+    of_version = function.versions[candidate.version].pipelines
+    pipelines = sorted({pipeline for kernel, pipeline in of_version if kernel in kernels})
     return {"version": candidate.version, "threads": candidate.threads, "pipelines": pipelines}
 
 
@@ -96,7 +126,7 @@ def predicted(tile: int, plan: ProgramPlan, compiler: KernelCompiler) -> int:
     compiled = compiler.compile(program_unit(plan), ARCH)
     kernels = plan.functions[0].kernels_of(tile)
     for symbol, subject in subjects_of(plan, compiled, compiler.assembler, load_device(DEVICE)).items():
-        if (simple_name(symbol), template_arguments(symbol)) in kernels:
+        if key_of(symbol) in kernels:
             found = candidates_of(subject)
             cycles = [] if found is None else [level.cycles or float("inf") for level in found.levels]
             best = min(range(len(cycles)), key=cycles.__getitem__, default=0)
@@ -111,7 +141,7 @@ def _every(tile: int, plan: ProgramPlan, compiler: KernelCompiler) -> ProgramPla
     kernels = function.kernels_of(tile)
     pipelines: dict[str, None] = {}
     for symbol, subject in subjects_of(plan, compiled, compiler.assembler, load_device(DEVICE)).items():
-        if (simple_name(symbol), template_arguments(symbol)) not in kernels:
+        if key_of(symbol) not in kernels:
             continue
         seen: set[tuple[int, int]] = set()
         for cap in CAPS:

@@ -19,7 +19,7 @@ from functools import cache
 from comprehensive.machine.device import Device, load_device
 from comprehensive.machine.occupancy import occupancy, register_cliffs
 from comprehensive.ptx.analysis.analyses import Analyses
-from comprehensive.ptx.build import Build, tuning_of
+from comprehensive.ptx.build import REGISTER_STEP, Build, tuning_of
 from comprehensive.ptx.module import Function, Module
 from comprehensive.ptx.passes.ptx_pass import PtxPass
 from comprehensive.ptx.passes.remark import Kind, Remark
@@ -27,8 +27,6 @@ from comprehensive.toolchain.usage import MOST_REGISTERS, Usage
 
 # Of which nothing is known is taken to be this one.
 _DEVICE = "sm_90"
-# ptxas rounds registers up to a multiple of 8 per thread.
-_STEP = 8
 _ENOUGH_WARPS = 32
 """So many warps on a multiprocessor, and fewer blocks do no harm: more than 28 never paid on the H200 (5 kernels)."""
 PREDICTION_ERROR = 7.2
@@ -62,8 +60,8 @@ def register_cap(function: Function, build: Build, device: Device) -> int:
     """The most registers that ptxas may use, by what is stated for the kernel."""
     stated = tuning_of(function, build.limits)
     threads = -(-(stated.threads or 1) // device.warp_threads) * device.warp_threads
-    of_blocks = device.registers_per_sm // (threads * stated.blocks) // _STEP * _STEP
-    return max(_STEP, min(MOST_REGISTERS, of_blocks, stated.registers or MOST_REGISTERS))
+    of_blocks = device.registers_per_sm // (threads * stated.blocks) // REGISTER_STEP * REGISTER_STEP
+    return max(REGISTER_STEP, min(MOST_REGISTERS, of_blocks, stated.registers or MOST_REGISTERS))
 
 
 def is_near_cap(registers: int, cap: int) -> bool:
@@ -72,7 +70,7 @@ def is_near_cap(registers: int, cap: int) -> bool:
     >>> is_near_cap(118, 128), is_near_cap(100, 128)
     (True, False)
     """
-    return -(-(registers + PREDICTION_ERROR) // _STEP) * _STEP >= cap
+    return -(-(registers + PREDICTION_ERROR) // REGISTER_STEP) * REGISTER_STEP >= cap
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,20 @@ def test_all_that_is_tried_computes_the_same(module: Module, parameters: dict[st
     assert said[-1].startswith(("settled", "too short"))
 
 
+def test_where_no_launch_can_be_divided_whole_ones_are_tried(module: Module) -> None:
+    n = 300
+    a, b, c = matrices(n)
+    launched = module.matadd(n, a, b, c, adapt="split")
+    assert np.array_equal(c, a + b)
+    assert launched.adaptation == "not divided: kernels for that are made by `gen --adapt-split`"
+
+
+@pytest.mark.parametrize("asked", ["parts", 2, None, 1.0])
+def test_what_else_is_asked_for_is_refused(asked: object, module: Module) -> None:
+    with pytest.raises(ValueError, match="adapt is True, False or 'split', not"):
+        module.matadd(64, *matrices(64), adapt=asked)
+
+
 def test_without_it_nothing_is_tried(module: Module) -> None:
     a, b, c = matrices(64)
     launched = module.matadd(64, a, b, c)

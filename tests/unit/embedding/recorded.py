@@ -9,6 +9,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from comprehensive.embedding.embedded import Embedded
 from comprehensive.toolchain.headers import include_directories
 from comprehensive.toolchain.host import find_c_compiler
@@ -66,3 +68,17 @@ def built(made: tuple[Embedded, dict[str, str]], nvcc: Tool, directory: Path, ma
     done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return directory / "run"
+
+
+def demand_thread_sanitizer(directory: Path) -> None:
+    """Skip a test where no program with ThreadSanitizer is built and runs."""
+    compiler = find_c_compiler()
+    assert compiler is not None
+    (directory / "empty.c").write_text("int main(void) { return 0; }\n", encoding="utf-8")
+    command = (*compiler.command, "-fsanitize=thread", "empty.c", "-o", "empty")
+    for each in (command, (str(directory / "empty"),)):
+        done = subprocess.run(each, cwd=directory, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            pytest.skip(
+                f"no program with -fsanitize=thread is built and runs here: {done.stderr.strip()[:200]}"
+            )

@@ -2,7 +2,9 @@
    launched; the device has the limits of an H200. The environment says what else there is:
    RECORDER_TIMES="0.9,0.5" how many milliseconds launches of the original take, of version 1, ... (else all calls take one),
    RECORDER_MISSING=NAME a kernel that is not there, RECORDER_CAPTURES a stream of which a graph is captured,
-   RECORDER_BUSY=N how many times the device is asked and is not done. */
+   RECORDER_BUSY=N how many times the device is asked and is not done, RECORDER_UNTIMED that events cannot be made,
+   RECORDER_ARGUMENTS=N how many arguments kernels have: where there are five more, these say which blocks run, which is
+   printed; the launch then takes its share of the time, and where it has none of the blocks, or is empty, it fails. */
 #include <cuda_runtime_api.h>
 
 #include <pthread.h>
@@ -59,7 +61,7 @@ static int version_of(const char *kernel)
   return sscanf(kernel, "cf_version%d_", &version) == 1 ? version : 0;
 }
 
-static void pass_time(const char *kernel)
+static void pass_time(const char *kernel, double share)
 {
   const char *times = getenv("RECORDER_TIMES");
   for (int left = version_of(kernel); times && left > 0; left--) {
@@ -67,12 +69,13 @@ static void pass_time(const char *kernel)
     if (times) times++;
   }
   pthread_mutex_lock(&turn);
-  if (times) now += atof(times);
+  if (times) now += atof(times) * share;
   pthread_mutex_unlock(&turn);
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t *event)
 {
+  if (getenv("RECORDER_UNTIMED")) return cudaErrorMemoryAllocation;
   *event = (cudaEvent_t)calloc(1, sizeof(double));
   return cudaSuccess;
 }
@@ -179,8 +182,22 @@ cudaError_t cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute at
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t bytes, cudaStream_t stream)
 {
-  (void)arguments, (void)stream;
-  pass_time((const char *)function);
-  printf("launch %s %u,%u,%u %u,%u,%u %zu\n", (const char *)function, grid.x, grid.y, grid.z, block.x, block.y, block.z, bytes);
+  (void)stream;
+  const char *own = getenv("RECORDER_ARGUMENTS");
+  int count = 0;
+  double share = 1;
+  while (own && arguments[count]) count++;
+  char part[32] = "";
+  if (own && count == atoi(own) + 5) {
+    unsigned numbers[5];
+    for (int k = 0; k < 5; k++) numbers[k] = *(const unsigned *)arguments[count - 5 + k];
+    snprintf(part, sizeof part, " %u-%u", numbers[0], numbers[1]);
+    const double blocks = (double)numbers[2] * numbers[3] * numbers[4];
+    share = (numbers[1] - numbers[0]) / blocks;
+    if (numbers[1] <= numbers[0] || numbers[1] > blocks) return cudaErrorInvalidValue;
+  }
+  pass_time((const char *)function, share);
+  printf("launch %s %u,%u,%u %u,%u,%u %zu%s\n", (const char *)function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+         bytes, part);
   return cudaSuccess;
 }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -11,6 +13,7 @@ from comprehensive.diagnostics import CommandLineError, SourceFile
 from comprehensive.kernel_levels import of_ptx
 from comprehensive.machine.device import load_device
 from comprehensive.occupancy_tuning.candidates import MOST, candidates_of, full_occupancy_registers
+from comprehensive.occupancy_tuning.level import Timed
 from comprehensive.occupancy_tuning.subject import Subject
 from comprehensive.ptx.module import parse
 from comprehensive.report.levels_svg import to_svg
@@ -51,6 +54,27 @@ def subject(text: str) -> Subject:
 
 def test_the_threshold_of_the_paper_comes_out_of_the_device() -> None:
     assert full_occupancy_registers(DEVICE) == 32
+
+
+@pytest.mark.toolchain
+def test_threads_walk_through_memory_where_a_loop_asks_for_the_same_lines(nvcc: Tool) -> None:
+    assert nvcc.path
+    assert subject(sums(4)).walks
+    assert not subject(sums(4).replace("%rd1, %rd1, 4", "%rd1, %rd1, 4096")).walks
+    assert not subject(sums(4).replace("@%p1 bra $L;", "")).walks
+
+
+@pytest.mark.toolchain
+def test_persistent_blocks_are_tried_where_caches_can_make_up_for_them(nvcc: Tool) -> None:
+    assert nvcc.path
+    walking = candidates_of(subject(sums(1)))
+    assert walking is not None
+    assert [level.setting.resident for level in walking.levels[1:]] == [1, 2, 4]
+    assert walking.along == 3
+    # Without a loop only waiting could be hidden by other numbers of warps, and at full occupancy most of it is.
+    striding = candidates_of(subject(sums(1).replace("%rd1, %rd1, 4", "%rd1, %rd1, 4096")))
+    assert striding is not None
+    assert (len(striding.levels), striding.along) == (1, 0)
 
 
 @pytest.mark.slow
@@ -104,9 +128,37 @@ def test_kernels_are_shown_as_text_data_and_picture(every: bool, nvcc: Tool, tmp
     (kernel,) = json.loads(json.dumps(document))
     assert sum(level["chosen"] for level in kernel["levels"]) == 1
     assert len(kernel["levels"]) > 40 if every else kernel["direction"] == "down"
-    assert {level["threads_per_block"] for level in kernel["levels"]} == {256, 128}
+    # As many warps in blocks of another size are no version to try.
+    assert {level["threads_per_block"] for level in kernel["levels"]} == ({256, 128} if every else {256})
     assert picture.count("<circle") == len(kernel["levels"]) + 1
     assert to_svg(of_ptx(path, DEVICE, (256, 128), (), None, every=every)) == picture
     with pytest.raises(CommandLineError) as raised:
         of_ptx(path, DEVICE, (256,), ("summe",), None, every=False)
     assert raised.value.diagnostics[0].code == "CF0730"
+
+
+@pytest.mark.toolchain
+def test_measured_times_stand_beside_predicted_ones_and_decide(nvcc: Tool, tmp_path: Path) -> None:
+    assert nvcc.path
+    path = tmp_path / "sums.ptx"
+    path.write_text(sums(1))
+    (shown,) = of_ptx(path, DEVICE, (256,), (), None, every=False)
+    assert shown.plateau is not None
+    assert shown.plateau.chosen == 0
+    timed = replace(shown, measured=(Timed(80.0), Timed(79.0), Timed(79.5), Timed(None, "crash: it ended")))
+    text = to_text([timed])
+    assert "predicted  measured" in text
+    assert "80.0 us" in text
+    assert "not measured: crash: it ended" in text
+    (document,) = to_json([timed])
+    rows = document["levels"]
+    assert [row["measured_us"] for row in rows] == [80.0, 79.0, 79.5, None]
+    assert [row["not_measured"] for row in rows] == [None, None, None, "crash: it ended"]
+    assert [row["on_plateau"] for row in rows] == [True, True, True, False]
+    # All three are within 2 %: the one with the fewest warps is kept.
+    assert [row["chosen"] for row in rows] == [False, True, False, False]
+    picture = to_svg([timed])
+    ElementTree.fromstring(picture)
+    assert "stroke-dasharray" in picture
+    assert "stroke-dasharray" not in to_svg([shown])
+    assert picture.count("<title>") == 3

@@ -292,12 +292,41 @@ static bool cf_has_points(const cf_call *call, int leaf, const cf_shape *shape, 
   return true;
 }
 
+// What a launch of a kernel needs beside its arguments.
+typedef struct cf_ready {
+  const void *function;
+  long long threads; // of a block
+  size_t bytes;      // of dynamic shared memory
+} cf_ready;
+
+// Checks whether a kernel can be launched on the device.
+static int cf_make_ready(const cf_call *call, int leaf, cf_kernel *kernel, const cf_shape *shape, cf_ready *ready)
+{
+  const cf_device *device = &call->device;
+  int kernel_threads = 0, kernel_shared_bytes = 0;
+  ready->threads = shape->block[0] * shape->block[1] * shape->block[2];
+  cudaError_t error = cf_function_of(kernel, &ready->function);
+  if (error == cudaSuccess)
+    error = cf_read_kernel(device, ready->function, &kernel->state, &kernel_threads, &kernel_shared_bytes);
+  if (error != cudaSuccess) return cf_cuda_error(call->why, error);
+  if (ready->threads > kernel_threads)
+    return cf_report(call->why, CF_ELIMIT, leaf, "threads of a block of the compiled kernel", ready->threads, kernel_threads);
+  const cf_count bytes = cf_plus(cf_times(4, cf_amount(shape->shared_words)), cf_added_bytes(kernel, ready->threads));
+  if (bytes > (cf_count)kernel_shared_bytes)
+    return cf_report(call->why, CF_ELIMIT, leaf, "bytes of shared memory", cf_shown(bytes), kernel_shared_bytes);
+  ready->bytes = (size_t)bytes;
+  if (bytes > 48 * 1024 && call->launches)
+    error = cf_raise_shared_memory(device, ready->function, &kernel->state, kernel_shared_bytes);
+  return error == cudaSuccess ? CF_OK : cf_cuda_error(call->why, error);
+}
+
 // Checks a launch against everything that could make it fail or compute wrongly, then launches; where it only decides
 // no further than a machine without a device allows.
 static int cf_launch(cf_call *call, int leaf, cf_kernel *kernel, const cf_shape *shape, void **arguments)
 {
   static const char *const threads_fit[3] = { "threads along x", "threads along y", "threads along z" };
   const cf_device *device = &call->device;
+  cf_ready ready;
   int status = CF_OK;
   if (!cf_has_points(call, leaf, shape, &status)) return status;
   if (shape->shared_words == CF_UNDEFINED) return cf_too_large(call, "words of shared memory");
@@ -311,25 +340,15 @@ static int cf_launch(cf_call *call, int leaf, cf_kernel *kernel, const cf_shape 
   const long long threads = shape->block[0] * shape->block[1] * shape->block[2];
   if (threads > device->machine.threads_per_block)
     return cf_report(call->why, CF_ELIMIT, leaf, "threads of a block", threads, device->machine.threads_per_block);
-  const void *function = 0;
-  int kernel_threads = 0, kernel_shared_bytes = 0;
-  cudaError_t error = cf_function_of(kernel, &function);
-  if (error == cudaSuccess) error = cf_read_kernel(device, function, &kernel->state, &kernel_threads, &kernel_shared_bytes);
-  if (error != cudaSuccess) return cf_cuda_error(call->why, error);
-  if (threads > kernel_threads)
-    return cf_report(call->why, CF_ELIMIT, leaf, "threads of a block of the compiled kernel", threads, kernel_threads);
-  const cf_count bytes = cf_plus(cf_times(4, cf_amount(shape->shared_words)), cf_added_bytes(kernel, threads));
-  if (bytes > (cf_count)kernel_shared_bytes)
-    return cf_report(call->why, CF_ELIMIT, leaf, "bytes of shared memory", cf_shown(bytes), kernel_shared_bytes);
+  status = cf_make_ready(call, leaf, kernel, shape, &ready);
+  if (status != CF_OK) return status;
   if (!call->launches) return CF_OK;
-  if (bytes > 48 * 1024) error = cf_raise_shared_memory(device, function, &kernel->state, kernel_shared_bytes);
-  if (error != cudaSuccess) return cf_cuda_error(call->why, error);
   // Along y and z the kernels stride by the grid, so any number of blocks is right.
   const dim3 grid = { (unsigned)shape->grid[0],
                       (unsigned)(shape->grid[1] < device->blocks[1] ? shape->grid[1] : device->blocks[1]),
                       (unsigned)(shape->grid[2] < device->blocks[2] ? shape->grid[2] : device->blocks[2]) };
   const dim3 block = { (unsigned)shape->block[0], (unsigned)shape->block[1], (unsigned)shape->block[2] };
-  error = cudaLaunchKernel(function, grid, block, arguments, (size_t)bytes, call->stream);
+  const cudaError_t error = cudaLaunchKernel(ready.function, grid, block, arguments, ready.bytes, call->stream);
   return error == cudaSuccess ? CF_OK : cf_cuda_error(call->why, error);
 }
 
