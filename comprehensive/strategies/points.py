@@ -53,6 +53,7 @@ from comprehensive.loops.rewrite import (
 from comprehensive.loops.types import environment_of, exact_product, type_of
 from comprehensive.metafork.ast import (
     Binary,
+    Block,
     Cast,
     Conditional,
     Declare,
@@ -110,6 +111,7 @@ def points_of(nest: Nest) -> Points | NotApplicable:
 def _points(nest: Nest, conditions: tuple[Expr, ...]) -> Points:
     if len(nest.thread_loops) != len(nest.grid):
         raise _NoPointsError("the grid and the block have different numbers of loops")
+    nest = _with_block_conditions_inside(nest)
     cases = _cases(nest)
     bodies = [_inlined(body, _types(nest, body)) for _, body in cases]
     taken = all_names(nest)
@@ -143,6 +145,45 @@ def _points(nest: Nest, conditions: tuple[Expr, ...]) -> Points:
 
 
 # --- one body for every case that is the same for all points
+
+
+def _with_block_conditions_inside(nest: Nest) -> Nest:
+    """The nest with a condition that blocks are left out by in the places of its threads, where it says nothing new.
+
+    ``if (j_block * B <= i_block * B + B - 1) threads: if (j <= i) S  -->  threads: if (j <= i) S``
+    """
+    match nest.body:
+        case (BlockIf(condition=condition, then=(Threads() as threads,), otherwise=()),) if not _is_of(
+            nest, condition
+        ):
+            # isl is slow to import.
+            from comprehensive.poly.guards import drop_implied_guards
+
+            inner = replace(threads, body=_innermost(threads.body, condition))
+            (reduced,) = drop_implied_guards(replace(nest, body=(inner,))).bands
+            return replace(nest, body=(replace(reduced, body=_without_a_block(reduced.body)),))
+        case _:
+            return nest
+
+
+def _without_a_block(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The body without braces around all that is under its conditions."""
+    match body:
+        case (Block(body=inner),):
+            return inner
+        case (*declared, If(otherwise=()) as guard):
+            return (*declared, replace(guard, then=_without_a_block(guard.then)))
+        case _:
+            return body
+
+
+def _innermost(body: tuple[Stmt, ...], condition: Expr) -> tuple[Stmt, ...]:
+    """The body with one more condition, inside of those that are around it."""
+    match body:
+        case (*declared, If(otherwise=()) as guard) if all(isinstance(s, Declare) for s in declared):
+            return (*declared, replace(guard, then=_innermost(guard.then, condition)))
+        case _:
+            return (If(condition, body),)
 
 
 def _cases(nest: Nest) -> list[tuple[Expr | None, tuple[Stmt, ...]]]:
