@@ -21,11 +21,8 @@ from comprehensive.machine.cost import WARP_THREADS, TileWork
 from comprehensive.machine.work import Work
 from comprehensive.metafork.ast import IntLiteral
 from comprehensive.model.block import Walk, block_work
+from comprehensive.schedule.instances import MOST_REGISTERS, REGISTERS
 
-REGISTERS = 65536
-"""The registers of a multiprocessor, on every device since compute capability 3.0: launch bounds divide
-them."""
-MOST_REGISTERS = 255
 REGISTER_UNIT = 256
 """Registers are given to warps in these units, on every device since compute capability 3.0."""
 INNER_TURNS = 4
