@@ -27,6 +27,8 @@ FEW_READS = 4
 REGISTERS = 65536
 """The registers of a multiprocessor, on every device since compute capability 3.0."""
 MOST_REGISTERS = 255
+SLACK = Fraction(5, 4)
+"""By so much the estimate of registers may exceed what a bound leaves before the bound is taken for too tight."""
 USEFUL = Fraction(3, 5)
 """The least share of the points of a time tile that it is there for; the others are done for their neighbours' sake."""
 
@@ -95,8 +97,10 @@ def with_room(
         threads = prod(size_of(extent, sizes) for extent in kernel.block)
         points = prod(sizes[c.each] for c in tile.coordinates)
         wanted = min(MOST_REGISTERS, registers + (points - 1) * max(1, scalars))
-        most = max(1, REGISTERS // (threads * wanted))
-        result.append(replace(instance, sizes=(*instance.sizes[:-1], min(instance.sizes[-1], most))))
+        blocks = instance.sizes[-1]
+        if wanted > SLACK * REGISTERS / (threads * blocks):
+            blocks = max(1, REGISTERS // (threads * wanted))
+        result.append(replace(instance, sizes=(*instance.sizes[:-1], blocks)))
     return tuple(dict.fromkeys(result))
 
 
