@@ -14,13 +14,14 @@ from math import prod
 from typing import Any
 
 from comprehensive.counters.registers import tile_registers
-from comprehensive.kernel_ir.kernel import Kernel, Plain, Source
+from comprehensive.kernel_ir.kernel import Kernel, KernelParameter, Plain, Source
 from comprehensive.kernel_ir.terms import size_of
-from comprehensive.loops.ir import RegisterTile, Variant
+from comprehensive.loops.ir import Nest, RegisterTile, Variant
 from comprehensive.machine.cost import WARP_THREADS, TileWork
 from comprehensive.machine.work import Work
 from comprehensive.metafork.ast import IntLiteral
 from comprehensive.model.block import Walk, block_work
+from comprehensive.model.values import stride
 from comprehensive.schedule.instances import MOST_REGISTERS, REGISTERS
 
 REGISTER_UNIT = 256
@@ -38,14 +39,14 @@ def tile_work(kernel: Kernel, variant: Variant, sizes: tuple[int, ...], together
     ``sizes`` are those of ``Kernel.constants``; ``together`` is one of ``Kernel.together``, or 0 without any.
     """
     assert variant.tile is not None
-    return _Tile(kernel, variant.tile, dict(zip(kernel.constants, sizes, strict=True))).work(
-        variant, together
-    )
+    named = dict(zip(kernel.constants, sizes, strict=True))
+    return _Tile(kernel, variant.nest, variant.tile, named).work(variant, together)
 
 
 @dataclass(frozen=True, slots=True)
 class _Tile:
     kernel: Kernel
+    nest: Nest
     tile: RegisterTile
     sizes: Mapping[str, int]
 
@@ -97,7 +98,7 @@ class _Tile:
                 case Source.SWEEPS:
                     values[p.name] = steps
                 case Source.STRIDE:
-                    values[p.name] = ALIGNED << (7 if p.dimension + 2 < len(self.tile.coordinates) else 0)
+                    values[p.name] = self._stride(p)
                 case _ if not p.pointer and p.type.is_integer:
                     values[p.name] = ALIGNED
                 case _:
@@ -115,6 +116,13 @@ class _Tile:
     @property
     def step_length(self) -> int:
         return size_of(self.kernel.step, self.sizes)
+
+    def _stride(self, parameter: KernelParameter) -> int:
+        """Return the elements between neighbours along a dimension: as declared, or a large number."""
+        try:
+            return stride(self.nest, parameter, {})
+        except KeyError:
+            return ALIGNED << (7 if parameter.dimension + 2 < len(self.tile.coordinates) else 0)
 
     def _number_of(self, values: Mapping[str, Any], *, cut: bool) -> int:
         """Return the number of the block in the middle of the grid, or with ``cut`` of the last one.

@@ -73,7 +73,7 @@ static inline const char *turns_explain(int leaf)
   switch (leaf) {
   case 0: return "30 <= R_B, B + 1 <= Z_B, B <= T_B";
   case 1: return "30 <= R_B, Z_B < B + 1, B <= T_B; granularity: 3a: the extent of the loop over 'k' reads 'i', which is no scalar of the region; no-caching: 4b: not cached: rows";
-  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 7";
+  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
   case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
   default: return "there is no such leaf";
   }
@@ -176,7 +176,7 @@ static inline cf_count turns_left_out(const cf_machine *machine, int n, const tu
 static inline cf_count turns_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 1120, 0, 8224, 266240, 32, 0, 0, 33 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 840, 0, 6168, 199680, 24, 0, 0, 27 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 7 */
+    { { 1120, 0, 8224, 266240, 32, 0, 0, 33 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 840, 0, 6168, 199680, 24, 0, 0, 27 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
     { { 140, 0, 1028, 33280, 8, 0, 0, 9 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 105, 0, 771, 24960, 8, 0, 0, 9 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
   };
   const long long cf_limit0 = n; /* n */
@@ -185,7 +185,7 @@ static inline cf_count turns_tile_cost(int cf_number, const cf_machine *machine,
   (void)cf_sweeps;
   (void)cf_together;
   switch (cf_number) {
-  case 1: /* T0 = 256, U0 = 4, M = 7 */
+  case 1: /* T0 = 256, U0 = 4, M = 8 */
     if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);

@@ -73,7 +73,7 @@ static inline const char *downward_explain(int leaf)
   switch (leaf) {
   case 0: return "28 <= R_B, 8 <= Z_B, B <= T_B";
   case 1: return "28 <= R_B, Z_B < 8, B <= T_B; granularity: 3a: the loop over 'k' hands 'value' to the next iteration; no-caching: 4b: not cached: c";
-  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 7";
+  case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
   case 3: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
   default: return "there is no such leaf";
   }
@@ -182,7 +182,7 @@ static inline cf_count downward_left_out(const cf_machine *machine, int n, const
 static inline cf_count downward_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 640, 0, 128, 8224, 1, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 912, 0, 240, 6176, 3, 0, 0, 24 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 7 */
+    { { 640, 0, 128, 8224, 1, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 912, 0, 240, 6176, 3, 0, 0, 24 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
     { { 152, 0, 40, 1056, 1, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 114, 0, 30, 800, 1, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
   };
   const long long cf_limit0 = n; /* n */
@@ -191,7 +191,7 @@ static inline cf_count downward_tile_cost(int cf_number, const cf_machine *machi
   (void)cf_sweeps;
   (void)cf_together;
   switch (cf_number) {
-  case 1: /* T0 = 256, U0 = 4, M = 7 */
+  case 1: /* T0 = 256, U0 = 4, M = 8 */
     if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);

@@ -676,9 +676,9 @@ static int jacobi1d_leaf3_run(cf_call *cf_state, int cf_leaf, int *a, int N, int
 static int jacobi1d_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, int cf_together, int *a, int N, int s, int B, int dim, int t)
 {
   static cf_kernel cf_kernels[] = {
-    { CF_KERNEL(jacobi1d_tile<256, 4, 7, 4>), {} },
-    { CF_KERNEL(jacobi1d_tile<256, 4, 7, 2>), {} },
-    { CF_KERNEL(jacobi1d_tile<256, 4, 7, 1>), {} },
+    { CF_KERNEL(jacobi1d_tile<256, 4, 8, 4>), {} },
+    { CF_KERNEL(jacobi1d_tile<256, 4, 8, 2>), {} },
+    { CF_KERNEL(jacobi1d_tile<256, 4, 8, 1>), {} },
     { CF_KERNEL(jacobi1d_tile<128, 1, 16, 4>), {} },
     { CF_KERNEL(jacobi1d_tile<128, 1, 16, 2>), {} },
     { CF_KERNEL(jacobi1d_tile<128, 1, 16, 1>), {} },

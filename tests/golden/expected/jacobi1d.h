@@ -95,7 +95,7 @@ static inline const char *jacobi1d_explain(int leaf)
   case 1: return "14 <= R_B, R_B < 28, 2*s*B + 2 <= Z_B, B <= T_B; granularity: 3b: the loop over 'k' joins the grid loop over 'i'";
   case 2: return "14 <= R_B, 2*B + 2 <= Z_B, Z_B < 2*s*B + 2, B <= T_B; granularity: 3b: the loop over 'k' joins the grid loop over 'i'";
   case 3: return "17 <= R_B, Z_B < 2*B + 2, B <= T_B; granularity: 3b: the loop over 'k' joins the grid loop over 'i'; no-caching: 4b: not cached: a";
-  case 4: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 7";
+  case 4: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
   case 5: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
   case 6: return "U0 + 40 <= R_B, 2*T0*U0 <= Z_B, T0 <= T_B; time tile: T0 = 256, U0 = 4, K = 19, M = 6";
   default: return "there is no such leaf";
@@ -272,9 +272,9 @@ static inline cf_count jacobi1d_left_out(const cf_machine *machine, int N, int d
 static inline cf_count jacobi1d_tile_cost(int cf_number, const cf_machine *machine, int N, int s, int B, int dim, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 480, 0, 144, 8256, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 384, 0, 112, 6240, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 7, 4 together */
-    { { 528, 0, 208, 8256, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 420, 0, 160, 6240, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 7, 2 together */
-    { { 768, 0, 192, 8256, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 600, 0, 148, 6240, 4, 0, 0, 48 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 7, 1 together */
+    { { 480, 0, 144, 8256, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 384, 0, 112, 6240, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8, 4 together */
+    { { 528, 0, 208, 8256, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 420, 0, 160, 6240, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8, 2 together */
+    { { 768, 0, 192, 8256, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 600, 0, 148, 6240, 4, 0, 0, 48 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8, 1 together */
     { { 96, 0, 24, 1088, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 96, 0, 22, 864, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16, 4 together */
     { { 96, 0, 24, 1088, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 96, 0, 22, 864, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16, 2 together */
     { { 96, 0, 24, 1088, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 96, 0, 22, 864, 1, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16, 1 together */
@@ -284,7 +284,7 @@ static inline cf_count jacobi1d_tile_cost(int cf_number, const cf_machine *machi
   cf_extent cf_launch = { 0, 1, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   switch (cf_number) {
-  case 1: /* T0 = 256, U0 = 4, M = 7 */
+  case 1: /* T0 = 256, U0 = 4, M = 8 */
     if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += cf_together == 4 ? 0 : cf_together == 2 ? 1 : 2;
     cf_launch.blocks = cf_tiles(cf_limit0, 1, 1024);

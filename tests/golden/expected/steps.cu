@@ -134,7 +134,7 @@ static int steps_leaf0_run(cf_call *cf_state, int cf_leaf, const float *x, float
 static int steps_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *x, float *y, int n)
 {
   static cf_kernel cf_kernels[] = {
-    { CF_KERNEL(steps_tile<256, 4, 7>), {} },
+    { CF_KERNEL(steps_tile<256, 4, 8>), {} },
     { CF_KERNEL(steps_tile<128, 1, 16>), {} },
   };
   const long long cf_given_y_1_limit_wide = cf_limit(n); // n

@@ -64,7 +64,7 @@ static inline const char *steps_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "28 <= R_B, B <= T_B";
-  case 1: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 7";
+  case 1: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
   case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
   default: return "there is no such leaf";
   }
@@ -146,7 +146,7 @@ static inline cf_count steps_left_out(const cf_machine *machine, int n, const st
 static inline cf_count steps_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 320, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 48, 6144, 3, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 7 */
+    { { 320, 0, 64, 8192, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 240, 0, 48, 6144, 3, 0, 0, 12 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
     { { 40, 0, 8, 1024, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 30, 0, 6, 768, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
   };
   const long long cf_limit0 = n; /* n */
@@ -155,7 +155,7 @@ static inline cf_count steps_tile_cost(int cf_number, const cf_machine *machine,
   (void)cf_sweeps;
   (void)cf_together;
   switch (cf_number) {
-  case 1: /* T0 = 256, U0 = 4, M = 7 */
+  case 1: /* T0 = 256, U0 = 4, M = 8 */
     if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);

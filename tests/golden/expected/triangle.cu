@@ -131,7 +131,7 @@ static int triangle_leaf0_run(cf_call *cf_state, int cf_leaf, const float *a, co
 static int triangle_tile_run(cf_call *cf_state, int cf_leaf, int cf_instance, int T0, int U0, const float *a, const float *x, float *y, int n)
 {
   static cf_kernel cf_kernels[] = {
-    { CF_KERNEL(triangle_tile<256, 4, 7>), {} },
+    { CF_KERNEL(triangle_tile<256, 4, 8>), {} },
     { CF_KERNEL(triangle_tile<128, 1, 16>), {} },
   };
   const long long cf_given_a_stride0_wide = n; // n

@@ -64,7 +64,7 @@ static inline const char *triangle_explain(int leaf)
 {
   switch (leaf) {
   case 0: return "31 <= R_B, B <= T_B";
-  case 1: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 7";
+  case 1: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 256, U0 = 4, M = 8";
   case 2: return "U0 + 40 <= R_B, T0 <= T_B; register tile: T0 = 128, U0 = 1, M = 16";
   default: return "there is no such leaf";
   }
@@ -150,7 +150,7 @@ static inline cf_count triangle_left_out(const cf_machine *machine, int n, const
 static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machine, int n, int cf_together, int cf_sweeps)
 {
   static const cf_tile_work cf_works[] = {
-    { { 347744, 0, 1623072, 6320128, 6656, 0, 0, 6656 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 411336, 0, 1926936, 7497728, 7680, 0, 0, 7680 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 7 */
+    { { 347744, 0, 1623072, 6320128, 6656, 0, 0, 6656 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 411336, 0, 1926936, 7497728, 7680, 0, 0, 7680 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 8, 32, 0, 0 }, /* T0 = 256, U0 = 4, M = 8 */
     { { 5836, 0, 25476, 101888, 256, 0, 0, 256 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 6729, 0, 30195, 120064, 352, 0, 0, 352 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
   };
   const long long cf_limit0 = n; /* n */
@@ -159,7 +159,7 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
   (void)cf_sweeps;
   (void)cf_together;
   switch (cf_number) {
-  case 1: /* T0 = 256, U0 = 4, M = 7 */
+  case 1: /* T0 = 256, U0 = 4, M = 8 */
     if (!(44 <= cf_amount(machine->registers_per_thread) && 256 <= cf_amount(machine->threads_per_block) && cf_limit(cf_limit0) != CF_UNDEFINED)) return CF_SATURATED;
     cf_work_of += 0;
     cf_launch.blocks = cf_tiles(cf_limit0, 0, 1024);
