@@ -20,6 +20,7 @@ from comprehensive.kernel_ir.kernel import (
     TOGETHER,
     Await,
     Barrier,
+    Box,
     Comment,
     Commit,
     Feed,
@@ -31,6 +32,7 @@ from comprehensive.kernel_ir.kernel import (
     Put,
     SharedTile,
     Stage,
+    StageBox,
     ThreadIf,
     UniformFor,
     UniformIf,
@@ -103,7 +105,7 @@ def program_unit(plan: ProgramPlan) -> str:
             for instance in tile.instances
             for together in ([(count,) for count in tile.kernel.together] or [()])
         ],
-        has_vectors=any(kernel.together for kernel in kernels.values()),
+        has_vectors=any(kernel.together or kernel.has_feeds for kernel in kernels.values()),
         has_feeds=any(kernel.has_feeds for kernel in kernels.values()),
         has_shuffles=any(kernel.shuffled for kernel in kernels.values()),
     )
@@ -129,6 +131,13 @@ def _feed(feed: Feed) -> str:
     kind = "cf_turned_feed" if feed.turned else "cf_feed"
     constants, numbers = (", ".join(map(print_expr, group)) for group in (feed.constants, feed.numbers))
     return f"{kind}<{feed.type.value}, {constants}> {feed.name}(&{print_expr(feed.source)}, {numbers});"
+
+
+def _box(box: Box) -> str:
+    """The declaration of the object that copies boxes."""
+    constants = ", ".join((box.type.value, *map(print_expr, box.constants)))
+    numbers = ", ".join(map(print_expr, (*box.strides, box.thread)))
+    return f"cf_box<{constants}> {box.name}({numbers});"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +182,11 @@ def _lines(body: Iterable[KernelStmt], depth: int, style: _Style) -> list[str]:
                 lines.append(f"{margin}{statement.feed}.fetch();")
             case Put():
                 lines.append(f"{margin}{statement.feed}.put({print_expr(statement.shared)});")
+            case Box():
+                lines.append(margin + _box(statement))
+            case StageBox(feed=feed, shared=shared, source=source, valid=valid):
+                sizes = ", ".join(map(print_expr, valid))
+                lines.append(f"{margin}{feed}.stage({print_expr(shared)}, &{print_expr(source)}, {sizes});")
             case Vectors(registers=registers, source=source, count=count, apart=apart):
                 constants = f"{print_expr(statement.together)}, {print_expr(count)}, {print_expr(apart)}"
                 lines.append(

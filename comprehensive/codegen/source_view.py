@@ -168,7 +168,7 @@ def source_view(
         written=written(plan.functions, pieces, calls, language),
         kernels=kernels,
         tables=tables_of(regions),
-        has_vectors=any(kernel.together for kernel in tiles),
+        has_vectors=any(kernel.together or kernel.has_feeds for kernel in tiles),
         has_feeds=any(kernel.has_feeds for kernel in tiles),
         has_shuffles=any(leaf.kernel.shuffled for region in regions for leaf in region.leaves),
         has_memories=any(function.memory for function in functions),

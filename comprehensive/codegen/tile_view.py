@@ -185,11 +185,11 @@ def _row_of(kernel: Kernel, first: int) -> str:
 def _steps(plan: TilePlan, instance: Instance, limits: Sequence[str]) -> str:
     if plan.sweeps is not None:
         return "cf_number_of(cf_sweeps)"
-    outer, *inner = (limits[number] for number in plan.loop_limits) if plan.loop_limits else ("",)
-    if not outer:
+    if not plan.loop_limits:
         return "0"
+    *outer, last = (limits[number] for number in plan.loop_limits)
     return _product(
-        [f"cf_tiles({outer}, 0, {plan.step(instance)})", *(f"cf_number_of({name})" for name in inner)]
+        [*(f"cf_number_of({limit})" for limit in outer), f"cf_tiles({last}, 0, {plan.step(instance)})"]
     )
 
 

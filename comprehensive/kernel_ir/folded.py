@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, assert_never
+from typing import Any, assert_never, cast
 
 from comprehensive.kernel_ir.kernel import (
     Barrier,
@@ -73,7 +73,12 @@ def _statement(statement: KernelStmt, types: Mapping[str, ScalarType]) -> Kernel
             return statement
         case OfTiles():
             parts: dict[str, Any] = {f.name: getattr(statement, f.name) for f in fields(statement)}
-            found = {name: one(part) for name, part in parts.items() if isinstance(part, _EXPRESSIONS)}
+            found: dict[str, Any] = {}
+            for name, part in parts.items():
+                if isinstance(part, _EXPRESSIONS):
+                    found[name] = one(part)
+                elif isinstance(part, tuple):
+                    found[name] = tuple(map(one, cast("tuple[Expr, ...]", part)))
             return replace(statement, **found)
         case _:
             assert_never(statement)

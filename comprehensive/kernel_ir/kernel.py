@@ -189,6 +189,42 @@ class Put(OfTiles):
 
 
 @dataclass(frozen=True, slots=True)
+class Box(OfTiles):
+    """A feed of boxes: ``name`` copies boxes of an array into shared memory, of up to four axes.
+
+    ``extents`` are elements along each axis of a box, ``pitches`` how far apart neighbours along it are in shared
+    memory, ``strides`` in global memory, where they are neighbours along the last axis.  Extents and pitches are over
+    ``Kernel.constants``.  So many elements are copied ``together``, where shared memory has them side by side, too.
+    """
+
+    name: str
+    type: ScalarType
+    extents: tuple[Expr, ...]
+    pitches: tuple[Expr, ...]
+    strides: tuple[Expr, ...]
+    together: Expr
+    thread: Expr
+    threads: Expr
+    """The threads of the block, each with its number ``thread``."""
+
+    @property
+    def constants(self) -> tuple[Expr, ...]:
+        """The sizes that are known when the kernel is compiled."""
+        return (self.together, self.threads, *self.extents, *self.pitches)
+
+
+@dataclass(frozen=True, slots=True)
+class StageBox(OfTiles):
+    """All threads of the block begin to copy a box to shared memory, at ``shared``; of each axis what is ``valid``."""
+
+    feed: str
+    shared: Expr
+    source: Index
+    """The first element."""
+    valid: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Vectors(OfTiles):
     """Each thread reads ``count`` elements into registers, in vectors of four that are ``apart`` from each other."""
 
@@ -235,6 +271,8 @@ KernelStmt: TypeAlias = (
     | Stage
     | Fetch
     | Put
+    | Box
+    | StageBox
     | Vectors
     | VectorStore
     | Commit
@@ -305,7 +343,7 @@ class Kernel:
 
     @property
     def has_feeds(self) -> bool:
-        return any(isinstance(statement, Feed) for statement in self.body)
+        return any(isinstance(statement, Feed | Box) for statement in self.body)
 
     @property
     def uses_shared_memory(self) -> bool:

@@ -12,6 +12,7 @@ from typing import assert_never
 from comprehensive.kernel_ir.kernel import (
     Await,
     Barrier,
+    Box,
     Comment,
     Commit,
     Feed,
@@ -22,6 +23,7 @@ from comprehensive.kernel_ir.kernel import (
     Put,
     SharedTile,
     Stage,
+    StageBox,
     ThreadIf,
     UniformFor,
     UniformIf,
@@ -155,6 +157,10 @@ def names_in_kernel(body: Iterable[KernelStmt]) -> frozenset[str]:
                 names |= {statement.feed} | names_read(statement.shared)
             case Fetch():
                 names.add(statement.feed)
+            case Box(strides=strides, thread=thread):
+                names |= _read_by((*statement.constants, *strides, thread))
+            case StageBox(feed=feed, shared=shared, source=source, valid=valid):
+                names |= {feed} | _read_by((shared, source, *valid))
             case Vectors(registers=registers, source=source):
                 names |= _read_by((registers, source, statement.count, statement.apart))
             case VectorStore(target=target, registers=registers):

@@ -26,6 +26,7 @@ from comprehensive.kernel_ir.kernel import (
     VECTOR,
     Await,
     Barrier,
+    Box,
     Comment,
     Commit,
     Feed,
@@ -37,6 +38,7 @@ from comprehensive.kernel_ir.kernel import (
     Put,
     SharedTile,
     Stage,
+    StageBox,
     ThreadIf,
     UniformFor,
     UniformIf,
@@ -95,6 +97,8 @@ TURNS_OF_DATA = 8
 """The turns that a loop is taken to do whose header reads data."""
 PLACEHOLDER = "cf_again"
 """A function of kernels that returns its argument."""
+FIRST = "the first element"
+"""The name of a value that is computed once for all accesses of a statement; no name of a kernel."""
 
 
 def block_work(
@@ -131,6 +135,7 @@ class Walk:
         self._data = {p.name: p.type for p in kernel.parameters if p.pointer}
         self._shared: dict[str, tuple[int, ScalarType]] = {}
         self._feeds: dict[str, Feed] = {}
+        self._boxes: dict[str, Box] = {}
         self._wide = ScalarType.DOUBLE in self._data.values()
         self._registers: dict[tuple[str, tuple[int, ...]], Data] = {}
         self._alike: dict[int, bool] = {}
@@ -179,14 +184,19 @@ class Walk:
                 self._feeds[statement.name] = statement
             case Stage():
                 self._staged(self._feeds[statement.feed], times)
+            case Box():
+                self._boxes[statement.name] = statement
+            case StageBox():
+                self._box_staged(self._boxes[statement.feed], times)
             case Fetch():
                 self._fetched(self._feeds[statement.feed], times)
             case Put():
                 feed = self._feeds[statement.feed]
                 self.tally.put(self._piece_bytes(feed), 1, feed.type.size_bytes, times, copies=False)
             case Vectors():
-                source, apart = statement.source, self._number(statement.apart)
-                together = self._number(statement.together)
+                apart, together = self._number(statement.apart), self._number(statement.together)
+                self.values[FIRST] = self._value(statement.source.subscripts[0], times)
+                source = Index(statement.source.array, (Name(FIRST),))
                 for first in range(0, self._number(statement.count), together):
                     self._access(_moved(source, first // VECTOR * apart + first % VECTOR), together, times)
             case VectorStore():
@@ -472,6 +482,14 @@ class Walk:
         together = 16 // size if in_vectors else 1
         self.tally.piece(bytes_, self._number(feed.columns) * size, together, size, times)
         self.tally.put(bytes_, together, size, times, copies=True)
+
+    def _box_staged(self, box: Box, times: float) -> None:
+        """A whole box, past registers."""
+        size, together = box.type.size_bytes, self._number(box.together)
+        *_, columns = extents = [self._number(extent) for extent in box.extents]
+        together = together if self._number(box.pitches[-1]) == 1 else 1
+        self.tally.piece(prod(extents) * size, columns * size, together, size, times)
+        self.tally.put(prod(extents) * size, together, size, times, copies=True)
 
     def _fetched(self, feed: Feed, times: float) -> None:
         """Count the loads that bring a piece into registers, which are stored to shared memory later."""

@@ -201,8 +201,8 @@ def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweep
     if plan.sweeps is not None:
         steps = sweeps
     elif plan.loop_limits:
-        outer, *inner = (max(0, limits[number]) for number in plan.loop_limits)
-        steps = min(SATURATED, -(-outer // plan.step(instance)) * prod(inner))
+        *outer, last = (max(0, limits[number]) for number in plan.loop_limits)
+        steps = min(SATURATED, prod(outer) * -(-last // plan.step(instance)))
     else:
         steps = 0
     is_cut = any(c.shift or c.lead is not None for c in plan.coordinates) or any(

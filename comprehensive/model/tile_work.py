@@ -109,8 +109,9 @@ class _Tile:
             lead = 0 if c.lead is None else size_of(c.lead, self.sizes)
             values[name] = 2 * step + max(1, step * 3 // 4) if cut else 3 * step + 2 * lead
         if self.loops:
-            outer, *inner = names[len(self.tile.coordinates) :][: self.loops]
-            values |= {outer: steps * self.step_length, **dict.fromkeys(inner, INNER_TURNS)}
+            loops = names[len(self.tile.coordinates) :][: self.loops]
+            values |= dict(zip(loops, (steps, *[INNER_TURNS] * (self.loops - 1)), strict=True))
+            values[loops[-1]] *= self.step_length
         return values | dict.fromkeys(names[len(names) - len(self.tile.batch) :], 1)
 
     @property

@@ -11,20 +11,21 @@ Where there are several cases, as for the turns of two grids, the first one stan
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 
 from comprehensive.codegen.plan import Traffic
-from comprehensive.loops.access import names_read
+from comprehensive.loops.integers import Ring
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.loops.rewrite import expressions_in, statements_in, subexpressions
-from comprehensive.metafork.ast import Assign, Declare, Index, Stmt
+from comprehensive.metafork.ast import Assign, Declare, Expr, Index, Stmt
 from comprehensive.schedule.operands import loops_of
 
 
 def traffic(nest: Nest, tile: RegisterTile) -> tuple[Traffic, ...]:
     """One entry for each array that a launch accesses."""
-    variables = [c.name for c in tile.coordinates] + [loop.iterator for loop in loops_of(nest, tile)]
-    variables += [b.name for b in tile.batch]
+    loops = [loop.iterator for loop in loops_of(nest, tile)]
+    points = {c.name for c in (*tile.coordinates, *tile.batch)}
+    variables = [*(c.name for c in tile.coordinates), *loops, *(b.name for b in tile.batch)]
     body = tile.bodies[0]
     computed = {s.name for s in statements_in(body) if isinstance(s, Declare)}
     found: list[Traffic] = []
@@ -35,10 +36,19 @@ def traffic(nest: Nest, tile: RegisterTile) -> tuple[Traffic, ...]:
         )
         if not references:
             continue
-        names = frozenset[str]().union(*map(names_read, references))
+        names = frozenset[str]().union(*(_apart(e, points, loops) for r in references for e in r.subscripts))
         limits = tuple(n for n, variable in enumerate(variables) if names & computed or variable in names)
         found.append(Traffic(array.name, array.type.size_bytes * ways, limits))
     return tuple(found)
+
+
+def _apart(subscript: Expr, points: Set[str], loops: Sequence[str]) -> frozenset[str]:
+    """The names in a subscript without loops that only move what a point reads: ``y`` of ``y + k``, not ``k``."""
+    ring = Ring()
+    value = ring.read(subscript)
+    names = ring.names_in(value)
+    moving = {n for n in names if value.degree(n) == 1 and value.coefficient(n, 1).is_constant}
+    return names - (moving & set(loops)) if moving & points else names
 
 
 def _read(body: tuple[Stmt, ...]) -> Iterator[Index]:

@@ -174,3 +174,41 @@ private:
     columns -= Columns;
   }
 };
+
+// Copies boxes of an array into shared memory by all Threads of the block, E0 x E1 x E2 x E3 elements each, of which the
+// first n0 x n1 x n2 x n3 are there. Neighbours along axis k are s0, s1, s2 and 1 elements apart in global memory, P0 to
+// P3 in shared memory, where one of these is 1. Where it is the last, Together elements are copied at once; else eight
+// threads along the last axis are beside as many along the other one, so that they find different banks.
+template <typename T, int Together, int Threads, int E0, int E1, int E2, int E3, int P0, int P1, int P2, int P3> class cf_box {
+  static constexpr int size = static_cast<int>(sizeof(T));
+  static constexpr bool turned = P3 != 1;
+  static constexpr int together = turned ? 1 : Together * size <= 16 ? Together : 16 / size;
+  static constexpr int groups = (E3 + together - 1) / together;
+  static constexpr int lanes = turned && groups > 8 ? 8 : groups, stripes = (groups + lanes - 1) / lanes;
+  static constexpr int beside = !turned ? 1 : P2 == 1 ? E2 : P1 == 1 ? E1 : E0;
+  static constexpr int count = E0 * E1 * E2 * lanes * stripes;
+  static constexpr bool upright = Threads % lanes == 0; // a thread stays in its lane
+  const long s0, s1, s2;
+  const int thread;
+
+public:
+  __device__ __forceinline__ cf_box(long s0, long s1, long s2, int thread) : s0(s0), s1(s1), s2(s2), thread(thread) {}
+
+  __device__ __forceinline__ void stage(T *shared, const T *first, int n0, int n1, int n2, int n3) const
+  {
+#pragma unroll
+    for (int from = 0; from < count; from += Threads) {
+      if (count % Threads != 0 && from + thread >= count) break;
+      const int lane = (upright ? thread : from + thread) % lanes;
+      const int row = upright ? thread / lanes + from / lanes : (from + thread) / lanes;
+      const int across = row % beside, others = row / beside / stripes;
+      const int i3 = (row / beside % stripes * lanes + lane) * together;
+      const int i2 = turned && P2 == 1 ? across : others % E2, above = turned && P2 == 1 ? others : others / E2;
+      const int i1 = turned && P2 != 1 && P1 == 1 ? across : above % E1;
+      const int i0 = turned && P2 != 1 && P1 != 1 ? across : turned && P2 != 1 ? above : above / E1;
+      if (i0 < n0 && i1 < n1 && i2 < n2 && i3 < n3)
+        cf_copy<together * size>(
+            shared + i0 * P0 + i1 * P1 + i2 * P2 + i3 * P3, first + i0 * s0 + i1 * s1 + i2 * s2 + i3);
+    }
+  }
+};

@@ -1,0 +1,127 @@
+"""What is done at points before and after their serial loops, and the elements that these assign, in registers.
+
+::
+
+    float sum = 0;  for (k) sum += ..;  c[y0][y1] = sum;
+        -->  all points inside of the limits: sum = 0;  the loop;  all points inside of the limits: c[y0][y1] = sum
+
+Elements that the loops assign and that are the same in all their steps, as in ``c[y0][y1] += ...``, are held in
+registers too: they are loaded before the loops and stored behind them, where these have steps at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from comprehensive.kernel_ir.parameters import flat
+from comprehensive.kernel_ir.terms import conjunction, constant
+from comprehensive.loops.rewrite import map_expr, statements_in
+from comprehensive.metafork.ast import Assign, Call, Declare, Expr, If, Index, Name, Stmt
+from comprehensive.schedule.context import ZERO, TileContext
+from comprehensive.schedule.operands import has_steps
+from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
+
+
+@dataclass(frozen=True, slots=True)
+class AroundLoop:
+    """``before`` and ``after`` are the statements of a point around its loops, which have so many steps as ``limits``
+    say; ``held`` are the elements that these assign, by array."""
+
+    context: TileContext
+    before: tuple[Stmt, ...]
+    after: tuple[Stmt, ...]
+    held: Mapping[str, Index]
+    limits: Sequence[Expr]
+
+    @property
+    def is_loop_alone(self) -> bool:
+        """Whether nothing is stored but what the loop assigns: without steps there is nothing to do."""
+        around = statements_in((*self.before, *self.after))
+        return not any(isinstance(s, Assign) and isinstance(s.target, Index) for s in around)
+
+    def begun(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
+        """Return what comes before the loop, at points inside of the limits; scalars of the others are 0."""
+        arrays: list[Stmt] = []
+        zeros: list[Stmt] = []
+        statements: list[Stmt] = []
+        for statement in self.before:
+            if isinstance(statement, Declare):
+                arrays.append(Declare(statement.type, statement.name, jam.shape()))
+                zeros.append(Assign(Index(statement.name, jam.indices()), "=", ZERO))
+                if statement.initial is not None:
+                    first = Assign(Name(statement.name), "=", statement.initial, statement.span)
+                    statements.append(jam.one(first))
+            else:
+                statements.append(jam.one(statement))
+        begun = jam.at_points(zeros) if zeros else ()
+        return (
+            *arrays,
+            *begun,
+            *(jam.at_points(statements, guards=self.context.inside()) if statements else ()),
+        )
+
+    def loaded(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
+        """The elements that the loop assigns, in registers; 0 outside of the limits and where there is no step."""
+        result: list[Stmt] = []
+        for name, reference in self.held.items():
+            element = self.private(name)
+            result.append(Declare(self.context.nest.array(name).type, element.array, jam.shape()))
+            result += jam.at_points((Assign(element, "=", ZERO),))
+            load = Assign(element, "=", self.context.flat(reference))
+            loads = jam.at_points((load,), guards=self.context.inside())
+            result += self._where_touched(reference, loads)
+        return tuple(result)
+
+    def stored(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
+        """Return what follows the loop."""
+        again, ends = self.behind(jam)
+        stored = (*map(ends.one, self.after), *self._stores())
+        return (*again, *ends.at_points(stored, guards=self.context.inside()))
+
+    def behind(self, jam: UnrollAndJam) -> tuple[tuple[Stmt, ...], UnrollAndJam]:
+        """Where the tile begins, and points behind the loop: addresses are not kept from before it, since registers
+        are dear there."""
+        origins = range(len(self.context.tile.coordinates))
+        again = tuple(
+            constant(self.context.names[f"e{n}"], Call("cf_again", (self.context.name(f"o{n}"),)))
+            for n in origins
+        )
+        ends = replace(
+            jam,
+            scalars=scalars_of(self.before),
+            origins=tuple(self.context.name(f"e{n}") for n in origins),
+        )
+        return again, ends
+
+    def _stores(self) -> tuple[Stmt, ...]:
+        return tuple(
+            statement
+            for name, reference in self.held.items()
+            for statement in self._where_touched(
+                reference, (Assign(flat(reference, self.context.strides), "=", self.private(name)),)
+            )
+        )
+
+    def _where_touched(self, element: Index, accesses: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """The accesses to an element that the loop assigns, under the condition that the program touches it at all.
+
+        A loop without steps does not, and the element need not be there: unless a statement around it assigns it.
+        """
+        assigned = {s.target for s in (*self.before, *self.after) if isinstance(s, Assign)}
+        if self.is_loop_alone or element in assigned:
+            return accesses
+        return (If(conjunction([has_steps(limit) for limit in self.limits]), accesses),)
+
+    def of_registers(self, expr: Expr) -> Expr:
+        """The expression with its references in registers or in global memory."""
+
+        def replaced(e: Expr) -> Expr:
+            return self.private(e.array) if isinstance(e, Index) and e.array in self.held else e
+
+        return self.context.flat(map_expr(expr, replaced))
+
+    def private(self, array: str) -> Index:
+        """The element of an array that the loop assigns."""
+        indices = tuple(self.context.name(f"r{n}") for n in range(len(self.context.tile.coordinates)))
+        return Index(self.context.names[f"private_{array}"], indices)

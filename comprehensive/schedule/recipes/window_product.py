@@ -1,0 +1,68 @@
+"""Serial loops in each other whose operands are shared: convolutions, and products with several loops or windows.
+
+::
+
+    for (c) for (y < 3) for (x < 3) sum += in[c][y1 + y][y2 + x] * k[y0][c][y][x]
+        in: boxes of D x (T1*U1 + 2) x (T2*U2 + 2);  k: boxes of T0*U0 x D x 3 x 3
+
+Composed of: split of the outermost loop that has only short ones in it, bind, unroll and jam, stage(SHARED, boxes of S
+pieces of D steps in flight), stage(REGISTER, rows of a box that several steps share), accumulate (`box_loop.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from comprehensive.kernel_ir.kernel import Kernel
+from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.schedule.batch import with_inner
+from comprehensive.schedule.box_loop import box_kernel
+from comprehensive.schedule.context import TileContext
+from comprehensive.schedule.instances import Instance, for_wide_elements, table
+from comprehensive.schedule.operands import MOST_COORDINATES as MOST_OF_PRODUCT
+from comprehensive.schedule.operands import loop_of, loops_of, reduction_obstacle
+from comprehensive.schedule.recipe import TileKernel
+from comprehensive.schedule.reference_groups import LoopNest, NoBoxError, loop_nest
+
+MOST_COORDINATES = 3
+"""Coordinates along which a grid and a block have extents."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowProduct:
+    name: str = "window product"
+
+    def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
+        loop = loop_of(tile)
+        if loop is None or not loops_of(nest, tile):
+            return None
+        of_product = with_inner(tile, min(len(tile.coordinates), MOST_OF_PRODUCT))
+        if reduction_obstacle(nest, of_product, of_product.alternatives[0].body, loop) is None:
+            return None
+        reasons: list[str] = []
+        for number in range(min(len(tile.coordinates), MOST_COORDINATES), 0, -1):
+            inner = with_inner(tile, number)
+            try:
+                loops = loop_nest(nest, inner)
+            except NoBoxError as error:
+                reasons.append(str(error))
+                continue
+            if _shares(loops, inner.coordinates[0].name) or number == 1:
+                return inner
+        return NotApplicable(reasons[0])
+
+    def lower(self, context: TileContext) -> TileKernel:
+        return box_kernel(context)
+
+    def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
+        return for_wide_elements(kernel, table(f"window_product_{len(tile.coordinates)}"))
+
+
+def _shares(loops: LoopNest, coordinate: str) -> bool:
+    """Whether neighbours along a coordinate read the same elements."""
+    return any(
+        coordinate not in group.variables
+        or any(coordinate in axis.factors and (len(axis.factors) > 1 or axis.span) for axis in group.axes)
+        for group in loops.groups
+    )

@@ -1,0 +1,282 @@
+"""Which boxes of arrays a nest of serial loops reads: points in, groups of references with a footprint each out.
+
+::
+
+    for (c) for (y < 3) for (x < 3) sum += in[c][y1 + y][y2 + x] * k[y0][c][y][x]
+        -->  in: c, y1 + y, y2 + x;  k: y0, c, y, x     for so many points and steps of c, a box each
+
+A group is the references to an array that differ in constants alone.  Each subscript is a sum of coordinates and
+iterators, each times a constant of at least 0, and of what is the same for all points: what a block reads of it is an
+interval, and the box has both of its corners among the elements read.  All that lies between two elements of an array
+is there, so that boxes may be copied whole.  Where constants differ, corners may be elements that nothing reads: then
+rows have to be whole, or each reference is a group of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from comprehensive.algebra import Polynomial
+from comprehensive.loops.integers import Ring
+from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.loops.rewrite import (
+    always_evaluated,
+    conditional_parts,
+    expressions_in,
+    statements_in,
+    subexpressions,
+)
+from comprehensive.metafork.ast import Assign, Declare, Expr, For, Index, IntLiteral, Stmt
+from comprehensive.schedule.context import ONE, ZERO
+from comprehensive.schedule.legality import jam_obstacle
+from comprehensive.schedule.operands import loops_of
+
+MOST_AXES = 4
+"""The axes of a box along which there is more than one element."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxAxis:
+    """A direction of a box: the subscript is the sum of the variables times their ``factors``, of ``rest`` and of 0 up
+    to ``span``."""
+
+    factors: Mapping[str, int]
+    rest: Expr
+    span: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceGroup:
+    """The references to an array that differ in constants alone: ``offsets`` by axis, from 0 to the axis' span."""
+
+    array: str
+    axes: tuple[BoxAxis, ...]
+    offsets: Mapping[Index, tuple[int, ...]]
+
+    @property
+    def variables(self) -> frozenset[str]:
+        return frozenset(name for axis in self.axes for name in axis.factors)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopNest:
+    """The serial loops of a point: ``path`` from the outermost to the one that is done in pieces.
+
+    ``inner`` are loops of a few constant steps in that one, with the number of these.
+    """
+
+    before: tuple[Stmt, ...]
+    path: tuple[For, ...]
+    after: tuple[Stmt, ...]
+    inner: Mapping[str, int]
+    held: Mapping[str, Index]
+    groups: tuple[ReferenceGroup, ...]
+
+    @property
+    def split(self) -> For:
+        """The loop that is done in pieces."""
+        return self.path[-1]
+
+
+class NoBoxError(Exception):
+    """Why there are no boxes, in the user's names."""
+
+
+def loop_nest(nest: Nest, tile: RegisterTile) -> LoopNest:
+    """The loops of a point and what they read.  Raises NoBoxError where that is no boxes."""
+    body = tile.alternatives[0].body
+    if (obstacle := jam_obstacle(nest, body)) is not None:
+        raise NoBoxError(obstacle)
+    if len(tile.alternatives) > 1:
+        raise NoBoxError("there is a serial loop under a condition")
+    path = loops_of(nest, tile)
+    _check_loops(body, path)
+    references = _References(nest, tile, body, path)
+    held = references.held()
+    at = body.index(path[0])
+    return LoopNest(body[:at], path, body[at + 1 :], _inner(path[-1]), held, references.groups(held))
+
+
+def _check_loops(body: tuple[Stmt, ...], path: Sequence[For]) -> None:
+    around = body
+    for loop in path:
+        if loop not in around or any(isinstance(s, For) and s is not loop for s in around):
+            raise NoBoxError("there are several loops beside each other")
+        if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE):
+            raise NoBoxError(f"the loop over '{loop.iterator}' does not count up from 0")
+        around = loop.body
+
+
+def _inner(split: For) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for loop in statements_in(split.body):
+        if not isinstance(loop, For):
+            continue
+        assert isinstance(loop.bound, IntLiteral)
+        if (loop.start, loop.relation, loop.step) != (ZERO, "<", ONE) or loop.bound.value < 1:
+            raise NoBoxError(f"the loop over '{loop.iterator}' does not count up from 0")
+        if found.setdefault(loop.iterator, loop.bound.value) != loop.bound.value:
+            raise NoBoxError(f"loops over '{loop.iterator}' have different extents")
+    return found
+
+
+@dataclass(slots=True)
+class _References:
+    nest: Nest
+    tile: RegisterTile
+    body: tuple[Stmt, ...]
+    path: tuple[For, ...]
+    ring: Ring = field(default_factory=Ring)
+
+    def held(self) -> dict[str, Index]:
+        """The elements that the loops assign, which are the same in all steps."""
+        found: dict[str, Index] = {}
+        for statement in statements_in(self.path[0].body):
+            if isinstance(statement, Assign) and isinstance(target := statement.target, Index):
+                if found.setdefault(target.array, target) != target:
+                    raise NoBoxError(f"the loops assign different elements of '{self._called(target)}'")
+                if self._names(target) & self._iterators:
+                    raise NoBoxError(
+                        f"the loops assign other elements of '{self._called(target)}' in each step"
+                    )
+                if statement not in statements_in(self.path[-1].body):
+                    raise NoBoxError(f"'{self._called(target)}' is assigned between the loops")
+        return found
+
+    def groups(self, held: Mapping[str, Index]) -> tuple[ReferenceGroup, ...]:
+        """What else the loops read, one group after the other as the program comes to them."""
+        self._check_arrays(held)
+        self._check_conditions()
+        between = [s for loop in self.path[:-1] for s in loop.body if s not in self.path]
+        for reference in self._data_in(tuple(between)):
+            if reference.array in held or self._variables(reference) & self._points:
+                raise NoBoxError(f"'{self._called(reference)}' is read at each point between the loops")
+        found: dict[object, list[tuple[Index, tuple[Polynomial, ...]]]] = {}
+        for reference in dict.fromkeys(self._data_in(self.path[-1].body)):
+            if reference.array in held or not self._variables(reference):
+                continue
+            values = tuple(self.ring.read(s) for s in reference.subscripts)
+            linear = tuple(value - _constant(value) for value in values)
+            found.setdefault((reference.array, linear), []).append((reference, values))
+        groups = [group for members in found.values() for group in self._grouped(members)]
+        if not groups:
+            raise NoBoxError("the loops read nothing that changes from step to step")
+        return tuple(groups)
+
+    def _check_arrays(self, held: Mapping[str, Index]) -> None:
+        """That nothing is read which the points assign, but for what the loops hold."""
+        around = tuple(s for s in self.body if s is not self.path[0])
+        written = {self._called(target): target for target in _all_stored(self.body)}
+        for reference in self._data_in(self.path[0].body):
+            target = written.get(self._called(reference))
+            if target is not None and reference != held.get(reference.array):
+                raise NoBoxError(f"'{self._called(reference)}' is read and assigned")
+        for reference in self._data_in(around):
+            if reference.array in held and reference != held[reference.array]:
+                raise NoBoxError(f"'{self._called(reference)}' is used in the loops and beside them")
+
+    def _check_conditions(self) -> None:
+        """That what is read under a condition is read without one, too."""
+        expressions = expressions_in(self.path[0].body)
+        parts = [part for e in expressions for part in conditional_parts(e)]
+        always = {e for x in expressions for e in always_evaluated(x) if isinstance(e, Index)}
+        for e in (e for part in parts for e in subexpressions(part)):
+            if isinstance(e, Index) and e not in always:
+                raise NoBoxError(f"'{self._called(e)}' is read under a condition")
+
+    def _grouped(self, members: Sequence[tuple[Index, tuple[Polynomial, ...]]]) -> list[ReferenceGroup]:
+        """One group, or one for each reference where the corners of the box may not be there."""
+        (first, values), *_ = members
+        constants = {reference: tuple(map(_constant, found)) for reference, found in members}
+        low = tuple(map(min, zip(*constants.values(), strict=True)))
+        high = tuple(map(max, zip(*constants.values(), strict=True)))
+        corners = {low, high} <= set(constants.values())
+        if not (corners or self.nest.array(first.array).whole_rows):
+            return [group for member in members for group in self._grouped([member])]
+        axes = tuple(
+            self._axis(first, value - _constant(value) + least, most - least)
+            for value, least, most in zip(values, low, high, strict=True)
+        )
+        offsets = {
+            reference: tuple(c - least for c, least in zip(found, low, strict=True))
+            for reference, found in constants.items()
+        }
+        return [ReferenceGroup(first.array, axes, offsets)]
+
+    def _axis(self, reference: Index, value: Polynomial, span: int) -> BoxAxis:
+        called, factors, rest = self._called(reference), dict[str, int](), value
+        known = {s.name for s in self.nest.scalars} | {b.name for b in self.tile.batch}
+        for name in sorted(self.ring.names_in(value) & set(self._order), key=self._order.index):
+            factor = value.coefficient(name, 1)
+            is_affine = value.degree(name) == 1 and factor.is_constant and factor.is_integral
+            rest = rest.substitute({name: 0})
+            if not is_affine or name in self.ring.names_in(rest):
+                raise NoBoxError(f"a subscript of '{called}' is no sum of '{self._shown(name)}' and others")
+            if factor.constant_value() < 0:
+                raise NoBoxError(f"a subscript of '{called}' runs down along '{self._shown(name)}'")
+            factors[name] = int(factor.constant_value())
+        if not self.ring.names_in(rest) <= known | self._outer:
+            raise NoBoxError(f"a subscript of '{called}' is computed by the point or read from data")
+        return BoxAxis(factors, self.ring.write(rest), span)
+
+    # --- names
+
+    @property
+    def _order(self) -> tuple[str, ...]:
+        """The variables of boxes: coordinates, the loop that is done in pieces, and those in it."""
+        return (*(c.name for c in self.tile.coordinates), self.path[-1].iterator, *_inner(self.path[-1]))
+
+    @property
+    def _outer(self) -> set[str]:
+        """The iterators that have one value at a time."""
+        return {loop.iterator for loop in self.path[:-1]}
+
+    @property
+    def _iterators(self) -> set[str]:
+        return {loop.iterator for loop in self.path} | set(_inner(self.path[-1]))
+
+    @property
+    def _points(self) -> set[str]:
+        return {c.name for c in self.tile.coordinates}
+
+    def _names(self, reference: Index) -> frozenset[str]:
+        return frozenset[str]().union(*(self.ring.names_in(self.ring.read(s)) for s in reference.subscripts))
+
+    def _variables(self, reference: Index) -> frozenset[str]:
+        """What a reference reads that is not the same for all points, and in all steps."""
+        computed = {s.name for s in statements_in(self.body) if isinstance(s, Declare)}
+        inside = any(isinstance(e, Index) for s in reference.subscripts for e in subexpressions(s))
+        if inside or self._names(reference) & computed:
+            raise NoBoxError(
+                f"a subscript of '{self._called(reference)}' is computed by the point or read from data"
+            )
+        return self._names(reference) & (self._points | self._iterators)
+
+    def _shown(self, name: str) -> str:
+        return next((c.shown for c in self.tile.coordinates if c.name == name), name)
+
+    def _called(self, reference: Index) -> str:
+        """The pointer through which the program reaches the array."""
+        return self.nest.array(reference.array).pointer
+
+    def _data_in(self, body: tuple[Stmt, ...]) -> list[Index]:
+        """References to data, targets included."""
+        data = {a.name for a in self.nest.arrays}
+        found = [e for x in expressions_in(body) for e in subexpressions(x) if isinstance(e, Index)]
+        found += _all_stored(body)
+        return [e for e in found if e.array in data]
+
+
+def stored_by(statement: Stmt) -> Index | None:
+    """The element of an array that a statement assigns, if it does."""
+    target = statement.target if isinstance(statement, Assign) else None
+    return target if isinstance(target, Index) else None
+
+
+def _all_stored(body: tuple[Stmt, ...]) -> list[Index]:
+    return [target for s in statements_in(body) if (target := stored_by(s)) is not None]
+
+
+def _constant(value: Polynomial) -> int:
+    return int(value.evaluate(dict.fromkeys(value.symbols, 0)))

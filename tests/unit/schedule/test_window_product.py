@@ -1,0 +1,288 @@
+"""Kernels whose serial loops read boxes: loops in each other and windows, on the CPU against the serial C."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from comprehensive.loops.normalize import normalize
+from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.schedule.instances import Instance
+from comprehensive.strategies.tilings import tilings
+from comprehensive.toolchain.nvcc import Tool
+from tests.laws.nests import nests_of
+from tests.unit.schedule.tile_runs import compilation_of, run_all, warnings_of
+
+Arrays = dict[str, tuple[tuple[int | str, ...], str]]
+
+VOLUME = """void f(int q, int m, int n, int p, int k, {parameters}, int B0, int B1, int B2)
+{{
+  meta_schedule block(B0, B1, B2) {{
+    meta_for (int o = 0; o < q; o++)
+      meta_for (int i = 0; i < m; i++)
+        meta_for (int j = 0; j < n; j++) {{
+          {body}
+        }}
+  }}
+}}
+"""
+PLANE = """void f(int m, int n, int p, int k, {parameters}, int B0, int B1)
+{{
+  meta_schedule block(B0, B1) {{
+    meta_for (int i = 0; i < m; i++)
+      meta_for (int j = 0; j < n; j++) {{
+        {body}
+      }}
+  }}
+}}
+"""
+LINE = """void f(int n, int p, int k, {parameters}, int B)
+{{
+  meta_schedule block(B) {{
+    meta_for (int i = 0; i < n; i++) {{
+      {body}
+    }}
+  }}
+}}
+"""
+BLOCK = {"B": 5, "B0": 3, "B1": 5, "B2": 2}
+OF_VOLUME = [
+    {"q": q, "m": m, "n": n, "p": p, "k": 2}
+    for q, m, n, p in (
+        (5, 9, 34, 9),
+        (33, 17, 36, 8),
+        (1, 1, 1, 1),
+        (3, 2, 5, 0),
+        (2, 0, 5, 3),
+        (17, 3, 70, 17),
+    )
+]
+OF_PLANE = [
+    {"m": m, "n": n, "p": p, "k": k}
+    for m, n, p, k in (
+        (19, 131, 3, 5),
+        (1, 1, 1, 1),
+        (33, 128, 2, 8),
+        (3, 4, 2, 0),
+        (5, 6, 0, 3),
+        (17, 260, 3, 17),
+    )
+]
+OF_LINE = [
+    {"n": n, "p": p, "k": k}
+    for n, p, k in ((2050, 3, 16), (1, 1, 1), (1027, 2, 5), (512, 2, 33), (3, 2, 0), (7, 0, 4), (0, 2, 2))
+]
+
+CASES: dict[str, tuple[str, Arrays, list[dict[str, int]]]] = {
+    "a layer of a network": (
+        VOLUME.format(
+            parameters="float in[p][m+2][n+2], float k3[q][p][3][3], float out[q][m][n]",
+            body="float s = 0.5f; for (int c = 0; c < p; c++) for (int y = 0; y < 3; y++) for (int x = 0; x < 3; x++) "
+            "s += in[c][i+y][j+x] * k3[o][c][y][x]; out[o][i][j] = s;",
+        ),
+        {"in": (("p", "m+2", "n+2"), "f4"), "k3": (("q", "p", 3, 3), "f4"), "out": (("q", "m", "n"), "f4")},
+        OF_VOLUME,
+    ),
+    "a layer behind pointers": (
+        VOLUME.format(
+            parameters="float *in, float *w, float *out",
+            body="float s = 0; for (int c = 0; c < p; c++) for (int y = 0; y < 3; y++) for (int x = 0; x < 3; x++) "
+            "s += in[(c*(m+2) + i + y)*(n+2) + j + x] * w[((o*p + c)*3 + y)*3 + x]; out[(o*m + i)*n + j] = s;",
+        ),
+        {"in": (("p*(m+2)*(n+2)",), "f4"), "w": (("q*p*9",), "f4"), "out": (("q*m*n",), "f4")},
+        OF_VOLUME,
+    ),
+    "every second point, a bias and what is not negative": (
+        VOLUME.format(
+            parameters="double in[p][2*m+3][2*n+3], double w[3][3][p][q], double bias[q], double out[q][m][n]",
+            body="double s = bias[o]; for (int c = 0; c < p; c++) for (int y = 0; y < 3; y++) "
+            "for (int x = 0; x < 3; x++) s += in[c][2*i+y][2*j+x] * w[y][x][c][o]; out[o][i][j] = s > 0 ? s : 0;",
+        ),
+        {
+            "in": (("p", "2*m+3", "2*n+3"), "f8"),
+            "w": ((3, 3, "p", "q"), "f8"),
+            "bias": (("q",), "f8"),
+            "out": (("q", "m", "n"), "f8"),
+        },
+        OF_VOLUME,
+    ),
+    "channels last, in place": (
+        VOLUME.format(
+            parameters="float in[m+2][n+2][p], float w[q][3][3][p], float out[m][n][q]",
+            body="for (int c = 0; c < p; c++) for (int y = 0; y < 3; y++) for (int x = 0; x < 3; x++) "
+            "out[i][j][o] += in[i+y][j+x][c] * w[o][y][x][c];",
+        ),
+        {"in": (("m+2", "n+2", "p"), "f4"), "w": (("q", 3, 3, "p"), "f4"), "out": (("m", "n", "q"), "f4")},
+        OF_VOLUME,
+    ),
+    "a window known at run time": (
+        PLANE.format(
+            parameters="float in[m+k][n+k], float w[k+1][k+1], float out[m][n]",
+            body="float s = 0; for (int y = 0; y < k; y++) for (int x = 0; x < k; x++) s += in[i+y][j+x] * w[y][x]; "
+            "out[i][j] = s;",
+        ),
+        {"in": (("m+k", "n+k"), "f4"), "w": (("k+1", "k+1"), "f4"), "out": (("m", "n"), "f4")},
+        OF_PLANE,
+    ),
+    "a second loop of a product": (
+        PLANE.format(
+            parameters="float a[m][p][k], float b[p][k][n], float c[m][n]",
+            body="for (int z = 0; z < p; z++) for (int l = 0; l < k; l++) c[i][j] += a[i][z][l] * b[z][l][j];",
+        ),
+        {"a": (("m", "p", "k"), "f4"), "b": (("p", "k", "n"), "f4"), "c": (("m", "n"), "f4")},
+        OF_PLANE,
+    ),
+    "statements between the loops": (
+        PLANE.format(
+            parameters="float a[p+1][m][k+1], float b[p+1][n+k], float w[p+1], double c[m][n]",
+            body="double s = 1; for (int z = 0; z < p; z++) { float t = w[z]; for (int l = 0; l < k; l++) "
+            "{ float d = a[z][i][l] - b[z][j+l]; t += d * d + l; } s += t * z; } c[i][j] = s;",
+        ),
+        {
+            "a": (("p+1", "m", "k+1"), "f4"),
+            "b": (("p+1", "n+k"), "f4"),
+            "w": (("p+1",), "f4"),
+            "c": (("m", "n"), "f8"),
+        },
+        OF_PLANE,
+    ),
+    "several rows of a window": (
+        PLANE.format(
+            parameters="float a[p+1][m+2][n+4], unsigned char w[p+1], float c[m][n]",
+            body="float s = 0; for (int z = 0; z < p; z++) s += w[z] * (a[z][i][j] + a[z][i][j+4] - a[z][i+2][j+1] "
+            "+ a[z][i+2][j]); c[i][j] = s;",
+        ),
+        {"a": (("p+1", "m+2", "n+4"), "f4"), "w": (("p+1",), "u1"), "c": (("m", "n"), "f4")},
+        OF_PLANE,
+    ),
+    "each channel for itself": (
+        VOLUME.format(
+            parameters="float in[q][m+k][n+k], float w[q][k+1][k+1], float out[q][m][n]",
+            body="float s = 0; for (int y = 0; y < k; y++) for (int x = 0; x < k; x++) "
+            "s += in[o][i+y][j+x] * w[o][y][x]; out[o][i][j] = s;",
+        ),
+        {"in": (("q", "m+k", "n+k"), "f4"), "w": (("q", "k+1", "k+1"), "f4"), "out": (("q", "m", "n"), "f4")},
+        OF_VOLUME,
+    ),
+    "elements of rows that need not be whole": (
+        PLANE.format(
+            parameters="float *a, float *b, float *c",
+            body="float s = 0; for (int y = 0; y < p; y++) for (int x = 0; x < k; x++) "
+            "s += b[y*k + x] * (a[(i+y)*(n+k+4) + j+x+3] - a[(i+y+2)*(n+k+4) + j+x]); c[i*n + j] = s;",
+        ),
+        {"a": (("(m+p+2)*(n+k+4)",), "f4"), "b": (("p*k+1",), "f4"), "c": (("m*n",), "f4")},
+        OF_PLANE,
+    ),
+    "a filter": (
+        LINE.format(
+            parameters="float x[n+k], float w[k+1], float y[n]",
+            body="float s = 0; for (int l = 0; l < k; l++) s += x[i+l] * w[l]; y[i] = s;",
+        ),
+        {"x": (("n+k",), "f4"), "w": (("k+1",), "f4"), "y": (("n",), "f4")},
+        OF_LINE,
+    ),
+    "several filters, one of them of every third element": (
+        LINE.format(
+            parameters="int x[3*n+k+4], int w[p+1][k+1], int y[n], int z[n]",
+            body="int s = 0, t = 1; for (int l = 0; l < p; l++) for (int r = 0; r < k; r++) "
+            "{ s += x[3*i+r+4] * w[l][r]; t ^= w[l][r] + x[i+r]; } y[i] = s; z[i] = t;",
+        ),
+        {"x": (("3*n+k+4",), "i4"), "w": (("p+1", "k+1"), "i4"), "y": (("n",), "i4"), "z": (("n",), "i4")},
+        OF_LINE,
+    ),
+}
+
+
+# The others with `make test-all`.
+QUICK = {"a layer behind pointers", "a window known at run time", "statements between the loops", "a filter"}
+NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_instance_computes_what_the_source_does(name: str, tmp_path: Path) -> None:
+    source, arrays, runs = CASES[name]
+    (region,) = compilation_of(source).plan.functions[0].regions
+    assert [tile.recipe for tile in region.tilings] == ["window product"]
+    assert run_all(source, arrays, [{**run, **BLOCK} for run in runs], tmp_path) == set()
+
+
+def test_what_a_step_stages_is_a_box_of_each_array() -> None:
+    source, _, _ = CASES["a layer of a network"]
+    (region,) = compilation_of(source).plan.functions[0].regions
+    (tile,) = region.tilings
+    sizes = dict(zip(tile.kernel.constants, (2, 4, 2, 4, 1, 8, 8, 2, 3), strict=True))
+    rows, columns, weights = 4 * 1 + 2, 2 * 8 + 2, 3 * 3 * 2 * 4
+    # Rows begin at 4 words modulo 8.
+    assert tile.kernel.shared_words.evaluate(sizes) == 2 * 8 * (rows * (columns + 2) + weights // 8 * (8 + 4))
+
+
+def test_a_step_does_every_multiply_add_of_its_tile_and_reads_its_boxes_once() -> None:
+    source, _, _ = CASES["a layer of a network"]
+    (region,) = compilation_of(source).plan.functions[0].regions
+    (tile,) = region.tilings
+    step = tile.work(Instance((2, 8, 2, 4, 1, 8, 8, 2, 3)), 4).step
+    warps, points, turns = 1, 4 * 8, 8 * 3 * 3
+    # A row of three vectors for each turn of y, a vector of weights for each of x; two instructions each.
+    loads = 8 * 3 * 2 * 3 + turns * 2
+    copies = -(-8 * 10 * 18 // (32 * 4)) * (3 + 1) + -(-8 * 9 * 8 // 32) * (3 + 20)
+    assert step.instructions == warps * (turns * points + loads + copies)
+    assert (step.waits, step.barriers) == (0, 1)
+    sectors = 8 * 10 * 3 + 8 * 9 // 8 * 8
+    assert step.bytes == 32 * sectors
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (
+            "for (int l = 0; l < k; l++) for (int r = 0; r < l; r++) c[i][j] += a[l][i+r];",
+            "is not the same for all",
+        ),
+        (
+            "for (int l = 0; l < p; l++) { for (int r = 0; r < k; r++) c[i][j] += a[l][i+r]; "
+            "for (int r = 0; r < k; r++) c[i][j] += a[l][j+r]; }",
+            "several loops beside each other",
+        ),
+        (
+            "for (int l = 0; l < p; l++) for (int r = 0; r < k; r++) c[i][j] += a[l][i+k-r];",
+            "runs down along 'r'",
+        ),
+        (
+            "for (int l = 0; l < p; l++) for (int r = 0; r < k; r++) c[i][j] += a[l][i*r];",
+            "is no sum of 'i' and others",
+        ),
+        (
+            "for (int l = 0; l < p; l++) for (int r = 0; r < k; r++) c[i][j] += r > l ? a[l][i+r] : b[r];",
+            "is read under a condition",
+        ),
+        (
+            "for (int l = 0; l < p; l++) { c[i][j] *= 2; for (int r = 0; r < k; r++) c[i][j] += a[l][i+r]; }",
+            "is assigned between the loops",
+        ),
+        (
+            "for (int l = 0; l < p; l++) { float t = a[l][j]; for (int r = 0; r < k; r++) c[i][j] += t * a[l][i+r]; }",
+            "is read at each point between the loops",
+        ),
+        (
+            "for (int l = 0; l < p; l++) for (int r = 0; r < k; r++) { int t = b[r]; c[i][j] += a[l][t]; }",
+            "is computed by the point or read from data",
+        ),
+        (
+            "for (int l = 0; l < p; l++) for (int r = 0; r < k; r++) c[i][j] += l;",
+            "read nothing that changes",
+        ),
+    ],
+)
+def test_what_is_no_box_says_why(body: str, reason: str) -> None:
+    source = PLANE.format(parameters="float a[m+k+p][n*k+k], float b[m+k], float c[m][n]", body=body)
+    (nest,) = map(normalize, nests_of(source))
+    (found,) = (tiling.result for tiling in tilings(nest) if tiling.recipe == "window product")
+    assert isinstance(found, NotApplicable)
+    assert reason in found.reason
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize("name", NAMES)
+def test_nvcc_compiles_them_without_a_warning(name: str, tmp_path: Path, nvcc: Tool) -> None:
+    assert warnings_of(CASES[name][0], tmp_path, nvcc) == ()
