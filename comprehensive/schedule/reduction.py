@@ -13,8 +13,9 @@ registers too.  Every sum keeps its order, so that the result is the same to the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from comprehensive.kernel_ir.kernel import KernelStmt, Plain
 from comprehensive.kernel_ir.parameters import flat
@@ -22,29 +23,33 @@ from comprehensive.kernel_ir.terms import constant
 from comprehensive.loops.rewrite import map_expr, statements_in
 from comprehensive.metafork.ast import Assign, Call, Declare, Expr, For, If, Index, Name, Stmt
 from comprehensive.schedule.context import ZERO, BlockOrder, TileContext
-from comprehensive.schedule.gemm_loop import patch_steps
-from comprehensive.schedule.gemv_loop import row_steps
 from comprehensive.schedule.operand_layout import OperandLayout
 from comprehensive.schedule.operands import has_steps, loop_of, operands_of
 from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.step import Step
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
 
+Steps: TypeAlias = Callable[[OperandLayout, Step], tuple[KernelStmt, ...]]
+"""What makes the loop, given where pieces lie and what a step of it does."""
 
-def reduction(context: TileContext, order: BlockOrder) -> TileKernel:
+
+def reduction(
+    context: TileContext, order: BlockOrder, steps: Steps, layout_of: type[OperandLayout] = OperandLayout
+) -> TileKernel:
     """The kernel of points with one serial loop whose operands go through shared memory."""
     loop, tile = loop_of(context.tile), context.tile
     assert loop is not None
-    made = Reduction.of(context, tile.alternatives[0].body, loop)
+    made = Reduction.of(context, tile.alternatives[0].body, loop, layout_of)
     layout = made.layout
     return TileKernel(
-        made.body(),
+        made.body(steps),
         (*tile.sizes, tile.depth, tile.stages),
         layout.words(),
         layout.demands(),
         layout.alignments(),
         (4, 1),
         order,
+        layout.patch,
         extents=(loop.bound,) if made.is_loop_alone else (),
         step=Name(tile.depth),
     )
@@ -62,20 +67,21 @@ class Reduction:
     layout: OperandLayout
 
     @staticmethod
-    def of(context: TileContext, body: tuple[Stmt, ...], loop: For) -> Reduction:
+    def of(
+        context: TileContext, body: tuple[Stmt, ...], loop: For, layout_of: type[OperandLayout]
+    ) -> Reduction:
         held, pieces = operands_of(context.nest, context.tile, body, loop)
         at = body.index(loop)
-        layout = OperandLayout.of(context, loop, pieces)
+        layout = layout_of.of(context, loop, pieces)
         return Reduction(context, body[:at], loop, body[at + 1 :], held, layout)
 
-    def body(self) -> tuple[KernelStmt, ...]:
+    def body(self, steps: Steps) -> tuple[KernelStmt, ...]:
         """The kernel after the places of blocks and threads."""
         jam = self._jam(scalars_of((*self.before, *self.after)))
         step = Step(self._jam(scalars_of((*self.before, *self.loop.body))), self.loop, self.layout.pieces)
-        steps = patch_steps if self.layout.is_patched else row_steps
         return (
             *self.layout.tiles(),
-            Plain(self._thread()),
+            Plain(self.layout.thread()),
             *self.layout.feeds(),
             Plain((*self._loaded(jam), *self._begun(jam))),
             *steps(self.layout, step),
@@ -90,11 +96,6 @@ class Reduction:
 
     def _jam(self, scalars: frozenset[str]) -> UnrollAndJam:
         return UnrollAndJam(self.context, scalars, self.layout.places(), self._of_registers)
-
-    def _thread(self) -> tuple[Stmt, ...]:
-        if self.layout.is_patched:
-            return ()
-        return (constant(self.context.names["thread"], self.context.name("t0")),)
 
     def _begun(self, jam: UnrollAndJam) -> tuple[Stmt, ...]:
         """Return what comes before the loop, at points inside of the limits; scalars of the others are 0."""
