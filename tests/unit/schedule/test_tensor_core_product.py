@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from comprehensive.codegen.plan import RegionPlan
 from comprehensive.loops.normalize import normalize
+from comprehensive.machine.device import load_device
+from comprehensive.model.choice import candidates, chosen
 from comprehensive.optimize.protocols import Applied, NotApplicable
 from comprehensive.strategies.tilings import tilings
 from comprehensive.toolchain.nvcc import Tool
 from tests.laws.nests import nests_of
-from tests.unit.schedule.tile_runs import run_all, warnings_of
+from tests.unit.schedule.tile_runs import compilation_of, run_all, texts_of, warnings_of
 
 RECIPE = "tensor-core product"
 PRODUCT = """void f(int m, int n, int k, {parameters}, int B0, int B1)
@@ -96,6 +100,53 @@ def test_products_of_floats_are_another_recipe() -> None:
     parameters = "float a[m][k], float b[k][n], float c[m][n]"
     body = "float s = 0; for (int l = 0; l < k; l++) s += a[i][l] * b[l][j]; c[i][j] = s;"
     assert fitted(body, parameters) is None
+
+
+def test_header_and_manifest_say_so() -> None:
+    made = texts_of(PLAIN)
+    assert "last places of subnormal sums on tensor cores" in made["f.h"]
+    assert made["f.h"].count("CF_TENSOR_CORES &&") == made["f.h"].count("cf_launch.tensor_cores = 1;") == 2
+    tiles = json.loads(made["f.json"])["functions"][0]["regions"][0]["tiles"]
+    assert {tile["recipe"]: tile["tensor_cores"] for tile in tiles if not tile["because"]} == {
+        "product": False,
+        RECIPE: True,
+    }
+
+
+def test_it_is_chosen_where_there_are_tensor_cores() -> None:
+    (region,) = compilation_of(PLAIN).plan.functions[0].regions
+    numbers = {
+        device: chosen_for(region, device, {"m": 4096, "n": 4096, "k": 4096, "B0": 16, "B1": 16})
+        for device in ("h200", "sm_75", "sm_86")
+    }
+    on_tensor_cores = {device for device, recipe in numbers.items() if recipe == RECIPE}
+    assert on_tensor_cores == {"h200"}
+
+
+def chosen_for(region: RegionPlan, device: str, values: dict[str, int]) -> str:
+    """The recipe of the tile that is launched."""
+    found = candidates(region, load_device(device).machine(), values, addresses={}, sweeps_left=1)
+    best = chosen(found, sweeps_left=1)
+    assert best is not None
+    tiling = region.tiling_of(best.number + len(region.leaves) - 1)
+    return "" if tiling is None else tiling[0].recipe
+
+
+def test_counts_of_a_piece_are_those_by_hand() -> None:
+    """16 x 16 threads with 8 x 8 sums each, 16 steps: 8 warps of 2 x 16 instructions, each of 1024 multiply-adds."""
+    (region,) = compilation_of(PLAIN).plan.functions[0].regions
+    plan = next(tiling for tiling in region.tilings if tiling.recipe == RECIPE)
+    work = plan.work(plan.instances[0], 4)
+    multiplied = 8 * 2 * 16
+    read = 8 * 2 * (8 * 2 + 4 * 2)  # of shared memory, 8 bytes a thread without conflicts: two wavefronts
+    staged = 2 * 128 * 16 // 2 // 32
+    assert work.step.wide == multiplied * 1024 // 32
+    assert work.step.bytes == 2 * 128 * 16 * 8
+    assert work.step.barriers == 1
+    # What is read ahead of time is read before the loop once and in every piece: in the model as in the kernel.
+    assert work.step.instructions == multiplied + 2 * read + (3 + 1) * staged
+    assert work.step.wavefronts == 2 * read + 2 * (2 * 128 * 16 * 8 // 128)
+    assert (work.ahead, work.threads, 4 * work.shared_words) == (3, 256, 149504)
 
 
 @pytest.mark.toolchain
