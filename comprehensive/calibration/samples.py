@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from comprehensive.calibration.program import error
 from comprehensive.diagnostics import CompileError
 
-VERSION = 1
+VERSION = 2
 FACTS = ("compute_capability", "multiprocessors", "l2_bytes", "memory_bytes", "memory_khz", "memory_bits")
 RUNS = (
     "clock_mhz",
     "issued",
     "wide",
+    "matrix",
     "shared_latency",
     "barrier",
     "block",

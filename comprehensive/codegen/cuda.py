@@ -28,6 +28,7 @@ from comprehensive.kernel_ir.kernel import (
     Kernel,
     KernelParameter,
     KernelStmt,
+    MultiplyAdd,
     Plain,
     Put,
     SharedTile,
@@ -81,6 +82,7 @@ def kernel_unit(kernel: Kernel) -> str:
         instances=[],
         has_vectors=False,
         has_feeds=False,
+        uses_tensor_cores=False,
         has_shuffles=bool(kernel.shuffled),
     )
 
@@ -107,6 +109,7 @@ def program_unit(plan: ProgramPlan) -> str:
         ],
         has_vectors=any(kernel.together or kernel.has_feeds for kernel in kernels.values()),
         has_feeds=any(kernel.has_feeds for kernel in kernels.values()),
+        uses_tensor_cores=any(kernel.uses_tensor_cores for kernel in kernels.values()),
         has_shuffles=any(kernel.shuffled for kernel in kernels.values()),
     )
 
@@ -196,6 +199,9 @@ def _lines(body: Iterable[KernelStmt], depth: int, style: _Style) -> list[str]:
                 lines.append(
                     f"{margin}cf_store_vector<{TOGETHER}>(&{print_expr(target)}, &{print_expr(registers)});"
                 )
+            case MultiplyAdd(sums=sums, left=left, right=right):
+                arguments = ", ".join(map(print_expr, (sums, left, right)))
+                lines.append(f"{margin}cf_multiply_add({arguments});")
             case Commit():
                 lines.append(f"{margin}cf_commit();")
             case Await():

@@ -47,6 +47,8 @@ class InstanceCost:
     steps: str
     bytes: str
     is_cut: str
+    tensor_cores: bool
+    """Whether doubles are multiplied and added by tensor cores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,7 @@ def _instance(
             [_product([str(t.bytes), *(f"cf_number_of({names[n]})" for n in t.limits)]) for t in plan.traffic]
         ),
         _cut(plan, sizes, names),
+        kernel.uses_tensor_cores,
     )
 
 

@@ -13,19 +13,22 @@ together, so that barriers may stand in it) over plain C statements of one threa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.staircase import Staircase
-from comprehensive.metafork.ast import Expr, For, Index, IntLiteral, ScalarType, Stmt
+from comprehensive.metafork.ast import Expr, For, Index, IntLiteral, Name, ScalarType, Stmt
 
 TOGETHER = "cf_together"
 """The constant of kernels that access vectors: how many elements are accessed together in global memory, 4, 2 or 1."""
 LANES, LANES_WHERE, NEXT = "cf_lanes", "cf_lanes_where", "cf_next"
 """Functions that kernels with shuffles call: the lanes that there are; those of them for which a condition holds; and
 the element (last argument) that the neighbour along x (second argument) holds (third one), or that is read."""
+CONTRACTS = "cf_contracts"
+"""A function of kernels with tensor cores: whether ``a * b + c`` is one multiply-add in them, as those compute it."""
 VECTOR = 4
 """Elements of a vector: neighbouring points of a thread, whose operands and results are together in memory."""
 
@@ -126,9 +129,9 @@ class OfTiles:
 class Feed(OfTiles):
     """A feed: ``name`` copies an array into shared memory, ``rows`` x ``columns`` elements at a time.
 
-    ``source`` is the first element of the first piece; each piece begins ``down`` rows and ``right`` columns after the
-    one before.  Of the first one only ``valid_rows`` and ``valid_columns`` are there, of the others so many fewer.
-    ``stride`` is elements from one row to the next in global memory.  In shared memory rows follow each other; where
+    ``source`` is the first element of the first piece; each piece begins ``down`` rows and ``right`` columns after
+    the one before.  Of the first one only ``valid_rows`` and ``valid_columns`` are there, of the others so many
+    fewer.  ``stride`` is elements from one row to the next in global memory, ``pitch`` in shared memory; where
     ``swizzled``, element ``z`` of row ``r`` lies in the place of ``z ^ r % 8 * v`` with ``v`` elements of 16 bytes.
     Where ``turned``, columns become rows in shared memory, ``pitch`` elements long, and pieces follow each other in
     their rows.  What is constant is over ``Kernel.constants``.
@@ -156,8 +159,11 @@ class Feed(OfTiles):
     @property
     def constants(self) -> tuple[Expr, ...]:
         """The sizes of the feed that are known when the kernel is compiled."""
-        layout = (self.pitch,) if self.turned else (IntLiteral(int(self.swizzled)), self.down, self.right)
-        return (self.vectors, self.rows, self.columns, *layout, self.threads)
+        if self.turned:
+            return (self.vectors, self.rows, self.columns, self.pitch, self.threads)
+        layout = (IntLiteral(int(self.swizzled)), self.down, self.right)
+        padded = () if self.pitch == self.columns else (self.pitch,)
+        return (self.vectors, self.rows, self.columns, *layout, self.threads, *padded)
 
     @property
     def numbers(self) -> tuple[Expr, ...]:
@@ -248,6 +254,22 @@ class VectorStore(OfTiles):
 
 
 @dataclass(frozen=True, slots=True)
+class MultiplyAdd(OfTiles):
+    """The threads of each warp add products of doubles to all their sums, eight steps of a loop on tensor cores.
+
+    A warp has 8 x 4 threads, and thread (g, q) ``rows`` x ``columns`` sums: of row ``8*i + g`` and column
+    ``8*(j/2) + 2*q + j%2``.  ``left[i][e]`` is of row ``8*i + g`` and ``right[j][e]`` of column ``8*j + g``, both of
+    step ``4*e + q`` (PTX ISA, fragments of ``mma.m16n8k8`` with ``.f64``).
+    """
+
+    sums: Name
+    left: Index
+    right: Index
+    rows: Expr
+    columns: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Commit(OfTiles):
     """The end of a step of the pipeline, to which everything belongs that has begun since the last one."""
 
@@ -275,9 +297,25 @@ KernelStmt: TypeAlias = (
     | StageBox
     | Vectors
     | VectorStore
+    | MultiplyAdd
     | Commit
     | Await
 )
+
+
+def uses_tensor_cores(body: Iterable[KernelStmt]) -> bool:
+    """Whether there is a :class:`MultiplyAdd` in a body."""
+    for statement in body:
+        match statement:
+            case MultiplyAdd():
+                return True
+            case UniformFor() if uses_tensor_cores(statement.body):
+                return True
+            case UniformIf() if uses_tensor_cores((*statement.then, *statement.otherwise)):
+                return True
+            case _:
+                pass
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +382,11 @@ class Kernel:
     @property
     def has_feeds(self) -> bool:
         return any(isinstance(statement, Feed | Box) for statement in self.body)
+
+    @property
+    def uses_tensor_cores(self) -> bool:
+        """Whether threads multiply and add doubles on tensor cores."""
+        return uses_tensor_cores(self.body)
 
     @property
     def uses_shared_memory(self) -> bool:

@@ -18,6 +18,7 @@ from comprehensive.kernel_ir.kernel import (
     Feed,
     Fetch,
     KernelStmt,
+    MultiplyAdd,
     OfTiles,
     Plain,
     Put,
@@ -165,6 +166,8 @@ def names_in_kernel(body: Iterable[KernelStmt]) -> frozenset[str]:
                 names |= _read_by((registers, source, statement.count, statement.apart))
             case VectorStore(target=target, registers=registers):
                 names |= _read_by((target, registers))
+            case MultiplyAdd(sums=sums, left=left, right=right):
+                names |= _read_by((sums, left, right))
             case Await():
                 names |= names_read(statement.pending)
             case Barrier() | Comment() | Commit():

@@ -130,9 +130,12 @@ def constant(name: str, value: Expr) -> Declare:
     return Declare(ScalarType.INT, name, initial=value, const=True)
 
 
-def counting(counter: str, bound: Expr, body: tuple[Stmt, ...] = (), *, unrolled: bool = False) -> For:
+def counting(
+    counter: str, bound: Expr, body: tuple[Stmt, ...] = (), *, unrolled: bool = False, rolled: bool = False
+) -> For:
     """Return the loop ``for (int counter = 0; counter < bound; counter++)``."""
-    return For(ScalarType.INT, counter, IntLiteral(0), "<", bound, IntLiteral(1), body, unrolled=unrolled)
+    first, step = IntLiteral(0), IntLiteral(1)
+    return For(ScalarType.INT, counter, first, "<", bound, step, body, unrolled=unrolled, rolled=rolled)
 
 
 def condition(value: Condition, coordinates: Mapping[str, str], order: Sequence[str] = ()) -> Expr | None:

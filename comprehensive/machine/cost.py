@@ -60,13 +60,15 @@ class TileWork:
 class Launch:
     """A launch: ``is_cut`` says whether the limits cut a tile.
 
-    ``bytes`` are those of all data that it accesses, each once.
+    ``bytes`` are those of all data that it accesses, each once.  With ``tensor_cores`` these multiply and
+    add doubles.
     """
 
     blocks: int
     steps: int
     is_cut: bool
     bytes: int
+    tensor_cores: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ def cost(machine: Mapping[str, int], work: TileWork, launch: Launch) -> Cost | N
     busiest = -(-launch.blocks // machine["multiprocessors"])
     resident = max(1, min(held, busiest))
     terms = [_latency(machine, work, launch, busiest, resident)]
-    terms += _throughput(machine, work, launch.steps, busiest, resident)
+    terms += _throughput(machine, work, launch, busiest, resident)
     if launch.is_cut:
         first = _add(machine["block_cycles"], _alone(machine, work, work.cut_once))
         step = _alone(machine, work, work.cut_step)
@@ -156,19 +158,20 @@ def _chain(first: int, steps: int, step: int) -> str:
 
 
 def _throughput(
-    machine: Mapping[str, int], work: TileWork, steps: int, busiest: int, resident: int
+    machine: Mapping[str, int], work: TileWork, launch: Launch, busiest: int, resident: int
 ) -> list[Term]:
     """Units of a full multiprocessor, each with what it has to do.
 
     While a block meets at a barrier or waits for shared memory only the other ones begin instructions.
     """
     once, step = work.once.rounded, work.step.rounded
-    total = tuple(_add(a, _multiply(steps, b)) for a, b in zip(once, step, strict=True))
+    total = tuple(_add(a, _multiply(launch.steps, b)) for a, b in zip(once, step, strict=True))
     instructions, wide, wavefronts, bytes_, _, shared_waits, barriers, _ = total
     waiting = _multiply(shared_waits, machine["shared_latency_cycles"])
     waiting = _add(waiting, _multiply(barriers, machine["barrier_cycles"]))
     issued, idle = machine["issued_per_cycle"], waiting // resident
-    lanes, rate = machine["wide_lanes"], machine["l2_bytes_per_kilocycle"]
+    lanes = machine["wide_tensor_lanes" if launch.tensor_cores else "wide_lanes"]
+    rate = machine["l2_bytes_per_kilocycle"]
     start, starts = machine["warp_start_cycles"], max(LEAST_STARTS, work.warps)
     units = (
         ("instructions", _add(instructions // issued, idle), f"{instructions}/{issued} + {idle}"),

@@ -35,6 +35,11 @@ SPEEDS = _table(
     ),
     Speed("wide_lanes", "results of arithmetic on doubles in a cycle of a multiprocessor", "results"),
     Speed(
+        "wide_tensor_lanes",
+        "multiply-adds of doubles by tensor cores in a cycle of a multiprocessor, 1 without them",
+        "results",
+    ),
+    Speed(
         "l2_bytes_per_kilocycle", "between a multiprocessor and the second-level cache, all at work", "bytes"
     ),
     Speed("dram_bytes_per_kilocycle", "between the device and its memory", "bytes"),

@@ -164,7 +164,8 @@ class For:
 
     ``type`` is None where the header assigns an outer variable instead of declaring one.  ``relation`` is one of
     ``< <= > >= !=``.  ``step`` is the signed increment (``i--`` has ``IntLiteral(-1)``; ``i -= e`` has
-    ``Unary("-", e)``).  The compiler is told to unroll what is ``unrolled``; no source says so.
+    ``Unary("-", e)``).  The compiler is told to unroll what is ``unrolled``, and to leave what is ``rolled``; no
+    source says so.
     """
 
     type: ScalarType | None
@@ -176,6 +177,7 @@ class For:
     body: tuple[Stmt, ...]
     span: Span = _span()
     unrolled: bool = False
+    rolled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

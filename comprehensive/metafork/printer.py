@@ -163,7 +163,7 @@ class _Statements:
             case If(condition, then, otherwise):
                 return margin + self.branches(condition, then, otherwise, indent)
             case For() | MetaFor():
-                pragma = f"{margin}#pragma unroll\n" if isinstance(stmt, For) and stmt.unrolled else ""
+                pragma = _unrolling(stmt, margin)
                 return f"{pragma}{margin}{print_header(stmt)}{self.inner(stmt.body, indent)}"
             case While(condition, body):
                 return f"{margin}while ({print_expr(condition)}){self.inner(body, indent)}"
@@ -204,6 +204,12 @@ class _Statements:
         if len(body) == 1 and not braces and not isinstance(body[0], Declare | Block):
             return "\n" + self.all(body, indent + 1)
         return f" {{\n{self.all(body, indent + 1)}{INDENT * indent}}}\n"
+
+
+def _unrolling(loop: For | MetaFor, margin: str) -> str:
+    if isinstance(loop, For) and (loop.unrolled or loop.rolled):
+        return f"{margin}#pragma unroll{' 1' if loop.rolled else ''}\n"
+    return ""
 
 
 def _ends_with_if(stmt: Stmt) -> bool:

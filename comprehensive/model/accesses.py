@@ -76,6 +76,12 @@ class Tally:
         self.instructions += done
         self.wide += done if wide else 0
 
+    def tensor_cores(self, instructions: float, multiply_adds: int, times: float) -> None:
+        """Instructions of tensor cores by all warps, of so many multiply-adds of doubles each."""
+        done = instructions * times * self.warps
+        self.instructions += done
+        self.wide += done * multiply_adds / WARP
+
     def is_loaded(self, array: str, offset: Any, active: Mask | None) -> bool:
         """Whether this region has read the same elements before; from now on it has."""
         places = self._of_all(offset)

@@ -20,6 +20,7 @@ from typing import Any, TypeAlias, assert_never
 import numpy as np
 
 from comprehensive.kernel_ir.kernel import (
+    CONTRACTS,
     LANES,
     LANES_WHERE,
     TOGETHER,
@@ -33,6 +34,7 @@ from comprehensive.kernel_ir.kernel import (
     Fetch,
     Kernel,
     KernelStmt,
+    MultiplyAdd,
     OfTiles,
     Plain,
     Put,
@@ -95,6 +97,10 @@ PERIOD = 4
 """Turns after these that stand for all others: accesses of 16 bytes make every fourth turn the same."""
 TURNS_OF_DATA = 8
 """The turns that a loop is taken to do whose header reads data."""
+MMA_MULTIPLY_ADDS = 16 * 8 * 8
+"""Those of an instruction of tensor cores for doubles."""
+MMA_DEPTH = 8
+"""Instructions that the next eight steps of a sum wait for, about: one that is eight multiply-adds long."""
 PLACEHOLDER = "cf_again"
 """A function of kernels that returns its argument."""
 FIRST = "the first element"
@@ -203,6 +209,8 @@ class Walk:
                 together = self.values[TOGETHER]
                 for first in range(0, VECTOR, together):
                     self._access(_moved(statement.target, first), together, times, stores=True)
+            case MultiplyAdd():
+                self._multiplied(statement, times)
             case Commit():
                 pass
             case Await():
@@ -402,6 +410,8 @@ class Walk:
                 return self._chosen(expression, times)
             case Cast():
                 return _as(expression.type, self._value(expression.operand, times))
+            case Call(function=function) if function == CONTRACTS:
+                return 1  # by default it does
             case Call(function=function, arguments=arguments):
                 values = [self._value(argument, times) for argument in arguments]
                 if function == PLACEHOLDER:
@@ -429,6 +439,13 @@ class Walk:
         instructions = SLOW if expression.operator == "/" else 1
         self._arithmetic(instructions, times)
         return self._deeper(left, right, instructions)
+
+    def _multiplied(self, statement: MultiplyAdd, times: float) -> None:
+        """Count eight steps of all sums of the warps: an instruction does 16 x 8 of them."""
+        rows, columns = self._number(statement.rows), self._number(statement.columns)
+        done = -(-rows // 2) * -(-columns // 2)
+        self.tally.tensor_cores(done, MMA_MULTIPLY_ADDS, times)
+        self.tally.chain += MMA_DEPTH
 
     def _added(self, product: Value, other: Value) -> Data:
         """One instruction, which has been counted with the product, and waits for the other value as late as that."""

@@ -209,7 +209,8 @@ def _launch(plan: TilePlan, instance: Instance, values: Mapping[str, int], sweep
         limit % size_of(c.extent, sizes) for c, limit in zip(plan.coordinates, limits, strict=False)
     )
     bytes_ = sum(t.bytes * prod(max(0, limits[n]) for n in t.limits) for t in plan.traffic)
-    return Launch(min(SATURATED, blocks), steps, is_cut, min(SATURATED, bytes_))
+    tensor_cores = plan.kernel.uses_tensor_cores
+    return Launch(min(SATURATED, blocks), steps, is_cut, min(SATURATED, bytes_), tensor_cores)
 
 
 def _limits(plan: TilePlan, values: Mapping[str, int]) -> list[int]:

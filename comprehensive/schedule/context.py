@@ -39,7 +39,7 @@ from comprehensive.metafork.fresh import Namer
 ZERO, ONE = IntLiteral(0), IntLiteral(1)
 
 PATCH = (4, 8)
-"""Threads of a warp along the two coordinates of a reduction."""
+"""Threads of a warp along the two coordinates of a reduction, unless a recipe has other patches."""
 OF_ARRAYS = ("shared", "piece", "private", "feed", "fragment", "window", "value")
 """What has a name for each array."""
 GROUP = 8
@@ -103,6 +103,10 @@ class TileContext:
             "turn",
             "vector",
             "row",
+            "column",
+            "across",
+            "contracted",
+            "half",
             "lane",
             "reach",
             "parts",
@@ -172,16 +176,19 @@ class TileContext:
 
     # --- where blocks and threads are
 
-    def places(self, order: BlockOrder, lanes: Expr | None = None) -> KernelStmt:
+    def places(
+        self, order: BlockOrder, lanes: Expr | None = None, patch: tuple[int, int] = PATCH
+    ) -> KernelStmt:
         """Coordinates of the thread in the block, and of the first point of the tile of the block.
 
-        So many ``lanes`` share a point, if any do.
+        So many ``lanes`` share a point, if any do.  Where a warp is a ``patch``, that has so many threads along each
+        coordinate.
         """
         coordinates = self.tile.coordinates
         last = len(coordinates) - 1
         grouped = order is BlockOrder.GROUPS
         declared: list[Stmt] = self._batch() or [constant(self.names["block"], Name("blockIdx.x"))]
-        declared += self._patches() if grouped else []
+        declared += self._patches(patch) if grouped else []
         for number, c in enumerate(coordinates):
             if not grouped:
                 thread = Name(f"threadIdx.{AXES[last - number]}")
@@ -225,10 +232,10 @@ class TileContext:
             places.append(apart if number == last else Binary("+", Binary("*", thread, Name(c.each)), value))
         return tuple(places)
 
-    def _patches(self) -> list[Stmt]:
+    def _patches(self, patch: tuple[int, int]) -> list[Stmt]:
         """Threads of a warp as a patch: what it reads of rows and of columns of the tile is then the least."""
         second = Name(self.tile.coordinates[1].threads)
-        rows, columns = IntLiteral(PATCH[0]), IntLiteral(PATCH[1])
+        rows, columns = map(IntLiteral, patch)
         thread = self.name("thread")
         warp, lane = (
             Binary("/", thread, product([rows, columns])),

@@ -58,13 +58,13 @@ def patch_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
     count = constant(whole.identifier, Binary("/", layout.limit, depth))
     start = Declare(ScalarType.INT, slot.identifier, initial=ZERO)
     return (
-        *_first_pieces(layout),
+        *first_pieces(layout),
         Plain((*_fragments(layout), count, start)),
         *_loaded(layout, slot, ZERO, ZERO),
         UniformFor(
             counting(layout.context.names["step"], whole),
             (
-                Plain(_neighbours(layout)),
+                Plain(neighbours(layout)),
                 UniformFor(counting(layout.context.names["z"], depth, unrolled=True), _step(layout, step)),
                 Plain((Assign(slot, "=", context.name("next")),)),
             ),
@@ -73,7 +73,7 @@ def patch_steps(layout: OperandLayout, step: Step) -> tuple[KernelStmt, ...]:
     )
 
 
-def _first_pieces(layout: OperandLayout) -> tuple[KernelStmt, ...]:
+def first_pieces(layout: OperandLayout) -> tuple[KernelStmt, ...]:
     stages = Name(layout.context.tile.stages)
     ahead = layout.context.name("ahead")
     others, turned = layout.stages(ahead, turned=False), layout.stages(ahead, turned=True)
@@ -87,7 +87,7 @@ def _first_pieces(layout: OperandLayout) -> tuple[KernelStmt, ...]:
     )
 
 
-def _neighbours(layout: OperandLayout) -> tuple[Stmt, ...]:
+def neighbours(layout: OperandLayout) -> tuple[Stmt, ...]:
     """The slots of the next piece and of the one before, which has been read."""
     stages, slot = Name(layout.context.tile.stages), layout.context.name("slot")
     behind, before = Binary("+", slot, ONE), Binary("-", slot, ONE)

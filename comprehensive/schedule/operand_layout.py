@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from comprehensive.algebra import Polynomial
 from comprehensive.kernel_ir.kernel import (
@@ -56,11 +57,11 @@ class OperandLayout:
     loop: For
     pieces: Mapping[str, OperandTile]
 
-    @staticmethod
-    def of(context: TileContext, loop: For, pieces: Mapping[str, OperandTile]) -> OperandLayout:
+    @classmethod
+    def of(cls, context: TileContext, loop: For, pieces: Mapping[str, OperandTile]) -> Self:
         # 8-byte elements first: every piece is then aligned without padding.
         ordered = sorted(pieces, key=lambda name: -context.nest.array(name).type.size_bytes)
-        return OperandLayout(context, loop, {name: pieces[name] for name in ordered})
+        return cls(context, loop, {name: pieces[name] for name in ordered})
 
     # --- sizes
 
@@ -68,6 +69,11 @@ class OperandLayout:
     def is_patched(self) -> bool:
         """Whether there are two coordinates, and the threads of a warp a patch."""
         return len(self.context.tile.coordinates) == 2
+
+    @property
+    def patch(self) -> tuple[int, int]:
+        """The threads of a warp along each coordinate, if there are two."""
+        return PATCH
 
     def words(self) -> Polynomial:
         """4-byte words of shared memory of a block."""
@@ -79,7 +85,7 @@ class OperandLayout:
         swizzled = [self._vector(name) for name in self.pieces if self.is_swizzled(name)]
         counts = [(tile.depth, SWIZZLE * max(swizzled) if swizzled else VECTOR)]
         if self.is_patched:
-            counts += [(c.threads, patch) for c, patch in zip(tile.coordinates, PATCH, strict=True)]
+            counts += [(c.threads, patch) for c, patch in zip(tile.coordinates, self.patch, strict=True)]
             counts += [(c.each, VECTOR) for c in tile.coordinates]
         multiples: list[Expr] = [
             Binary("==", Binary("%", Name(name), IntLiteral(count)), ZERO) for name, count in counts
@@ -150,6 +156,12 @@ class OperandLayout:
         )
 
     # --- declarations
+
+    def thread(self) -> tuple[Stmt, ...]:
+        """What says which thread it is, and where in the tile its points are."""
+        if self.is_patched:
+            return ()
+        return (constant(self.context.names["thread"], self.context.name("t0")),)
 
     def tiles(self) -> tuple[KernelStmt, ...]:
         context = self.context

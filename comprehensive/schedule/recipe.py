@@ -20,7 +20,7 @@ from comprehensive.kernel_ir.kernel import Alignment, Kernel, KernelParameter, K
 from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.metafork.ast import Expr, IntLiteral
 from comprehensive.optimize.protocols import NotApplicable
-from comprehensive.schedule.context import BlockOrder, TileContext
+from comprehensive.schedule.context import PATCH, BlockOrder, TileContext
 from comprehensive.schedule.instances import Instance
 
 
@@ -40,6 +40,8 @@ class TileKernel:
     together: tuple[int, ...] = ()
     """The vector widths that the kernel is compiled for, in elements, the widest first; none where it has no choice."""
     order: BlockOrder = BlockOrder.ROWS
+    patch: tuple[int, int] = PATCH
+    """The threads of a warp along each coordinate, where blocks are in groups."""
     block: tuple[Expr, ...] | None = None
     """The extents of a block; None where each coordinate has its threads."""
     lanes: Expr | None = None

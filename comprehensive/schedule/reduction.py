@@ -12,15 +12,14 @@ Every sum keeps its order, so that the result is the same to the bit (`around_lo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from comprehensive.kernel_ir.kernel import KernelStmt, Plain, UniformIf
-from comprehensive.kernel_ir.terms import constant
 from comprehensive.metafork.ast import For, Name, Stmt
 from comprehensive.schedule.around_loop import AroundLoop
 from comprehensive.schedule.context import BlockOrder, TileContext
-from comprehensive.schedule.gemm_loop import patch_steps
-from comprehensive.schedule.gemv_loop import row_steps
 from comprehensive.schedule.operand_layout import OperandLayout
 from comprehensive.schedule.operands import loop_of, operands_of
 from comprehensive.schedule.predicate import some_point
@@ -28,21 +27,27 @@ from comprehensive.schedule.recipe import TileKernel
 from comprehensive.schedule.step import Step
 from comprehensive.schedule.unroll_and_jam import UnrollAndJam, scalars_of
 
+Steps: TypeAlias = Callable[[OperandLayout, Step], tuple[KernelStmt, ...]]
+"""What makes the loop, given where pieces lie and what a step of it does."""
 
-def reduction(context: TileContext, order: BlockOrder) -> TileKernel:
+
+def reduction(
+    context: TileContext, order: BlockOrder, steps: Steps, layout_of: type[OperandLayout] = OperandLayout
+) -> TileKernel:
     """The kernel of points with one serial loop whose operands go through shared memory."""
     loop, tile = loop_of(context.tile), context.tile
     assert loop is not None
-    made = Reduction.of(context, tile.alternatives[0].body, loop)
+    made = Reduction.of(context, tile.alternatives[0].body, loop, layout_of)
     layout = made.layout
     return TileKernel(
-        made.body(),
+        made.body(steps),
         (*tile.sizes, tile.depth, tile.stages),
         layout.words(),
         layout.demands(),
         layout.alignments(),
         (4, 1),
         order,
+        layout.patch,
         extents=(loop.bound,) if made.around.is_loop_alone else (),
         step=Name(tile.depth),
     )
@@ -58,22 +63,23 @@ class Reduction:
     layout: OperandLayout
 
     @staticmethod
-    def of(context: TileContext, body: tuple[Stmt, ...], loop: For) -> Reduction:
+    def of(
+        context: TileContext, body: tuple[Stmt, ...], loop: For, layout_of: type[OperandLayout]
+    ) -> Reduction:
         held, pieces = operands_of(context.nest, context.tile, body, loop)
         at = body.index(loop)
-        layout = OperandLayout.of(context, loop, pieces)
+        layout = layout_of.of(context, loop, pieces)
         around = AroundLoop(context, body[:at], body[at + 1 :], held, (layout.limit,))
         return Reduction(context, loop, around, layout)
 
-    def body(self) -> tuple[KernelStmt, ...]:
+    def body(self, steps: Steps) -> tuple[KernelStmt, ...]:
         """The kernel after the places of blocks and threads."""
         around = self.around
         jam = self._jam(scalars_of((*around.before, *around.after)))
         step = Step(self._jam(scalars_of((*around.before, *self.loop.body))), self.loop, self.layout.pieces)
-        steps = patch_steps if self.layout.is_patched else row_steps
         return (
             *self.layout.tiles(),
-            Plain(self._thread()),
+            Plain(self.layout.thread()),
             *self.layout.feeds(),
             *self._where_needed(
                 (
@@ -91,8 +97,3 @@ class Reduction:
 
     def _jam(self, scalars: frozenset[str]) -> UnrollAndJam:
         return UnrollAndJam(self.context, scalars, self.layout.places(), self.around.of_registers)
-
-    def _thread(self) -> tuple[Stmt, ...]:
-        if self.layout.is_patched:
-            return ()
-        return (constant(self.context.names["thread"], self.context.name("t0")),)

@@ -90,6 +90,22 @@ __device__ inline void multiply_add(double &x, double factor)
   asm volatile("fma.rn.f64 %0, %0, %1, %0;" : "+d"(x) : "d"(factor));
 }
 
+// 16 x 8 sums of a warp, eight steps; before compute capability 8.0 nothing.
+__device__ inline void multiply_matrices(double (&x)[4], double factor)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};"
+               : "+d"(x[0]), "+d"(x[1]), "+d"(x[2]), "+d"(x[3])
+               : "d"(factor));
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%2}, {%0, %1};"
+                 : "+d"(x[i % 2 * 2]), "+d"(x[i % 2 * 2 + 1])
+                 : "d"(factor));
+#endif
+}
+
 __device__ inline void shift(unsigned &x, unsigned by)
 {
   asm volatile("shf.l.wrap.b32 %0, %0, %0, %1;" : "+r"(x) : "r"(by));
@@ -99,7 +115,7 @@ inline void launches() {} // on the host, before each launch
 
 #endif
 
-constexpr int version = 1;
+constexpr int version = 2;
 constexpr int most_multiprocessors = 4096;
 constexpr int block_threads = 256, block_warps = block_threads / 32; // of a usual block
 constexpr int line_words = 32;                                        // what a warp loads of memory at once
@@ -325,6 +341,23 @@ __global__ void compute_wide(int steps, double factor, double *found, Span span)
   if (threadIdx.x % 32 == 0) ends(span);
 }
 
+// Products of 16 x 8 and 8 x 8 doubles on tensor cores, one after the other in each of several sums.
+__global__ void compute_matrices(int steps, double factor, double *found, Span span)
+{
+  double x[chains][4];
+  for (int i = 0; i < 4 * chains; i++) x[i / 4][i % 4] = i;
+  meet();
+  if (threadIdx.x % 32 == 0) begins(span);
+#pragma unroll 4
+  for (int step = 0; step < steps; step++)
+#pragma unroll
+    for (int i = 0; i < chains; i++) multiply_matrices(x[i], factor);
+  double all = 0;
+  for (int i = 0; i < 4 * chains; i++) all += x[i / 4][i % 4];
+  found[blockIdx.x * blockDim.x + threadIdx.x] = all;
+  if (threadIdx.x % 32 == 0) ends(span);
+}
+
 constexpr int read_threads = 512, read_vectors = 4; // vectors that a thread has on their way
 constexpr int chunk_vectors = read_threads * read_vectors;
 constexpr long long chunk_bytes = chunk_vectors * 16LL;
@@ -521,6 +554,16 @@ struct Calibration {
     return 1.0 * chains * steps * threads / spans.cycles();
   }
 
+  // 1 where there is no unit for them.
+  double matrix()
+  {
+    constexpr int steps = 256, threads = 1024;
+    start(compute_matrices, multiprocessors, threads, 0, steps, 0.0, wide_found.data(), spans.reset());
+    wait("products of matrices");
+    const double cycles = spans.cycles();
+    return attribute(cudaDevAttrComputeCapabilityMajor) >= 8 ? 16.0 * 8 * 8 * chains * steps * (threads / 32) / cycles : 1;
+  }
+
   // Bytes in a cycle of the device, of data that is read again and again.
   double reread(unsigned chunks)
   {
@@ -689,6 +732,7 @@ int main()
   c.print("clock_mhz", [&] { return 1000 * c.rate(); });
   c.print("issued", [&] { return c.issued(); });
   c.print("wide", [&] { return c.wide(); });
+  c.print("matrix", [&] { return c.matrix(); });
   c.print("shared_latency", [&] { return c.shared_latency(); });
   c.print("barrier", [&] { return c.barrier(); });
   c.print("block", [&] { return c.turns().block; });

@@ -367,12 +367,14 @@ struct Exchange {
 
 struct Thread {
   Fiber *fiber = nullptr;
+  const double *operands[2] = {}; /* its fragments, which its warp multiplies */
   State state = State::ready;
   int line = 0;
   uint3 index = { 0, 0, 0 };
   Exchange exchange;
 };
 
+constexpr size_t warp = 32;
 constexpr size_t most_threads = 1024; /* of any device */
 
 struct Block {
@@ -417,6 +419,27 @@ template <typename T> T shuffle(unsigned lanes, T value, int by, int line)
   return value;
 }
 
+/* mma.m16n8k8 of doubles, for all sums of a warp (PTX ISA, "Matrix Fragments for mma.m16n8k8"): lane (g, q) has of the left
+   matrix steps q and q + 4 of rows g of each 8, of the right one the same steps of columns g, and sums of columns 2 * q
+   and 2 * q + 1. Rounded as the compiler is told to, one step after the other. */
+template <int Rows, int Columns>
+void multiply_add(double (&sums)[Rows][Columns], const double (&left)[Rows][2], const double (&right)[Columns / 2][2])
+{
+  const size_t number = static_cast<size_t>(block.running - block.threads), lane = number % warp, first = number - lane;
+  block.threads[number].operands[0] = left[0];
+  block.threads[number].operands[1] = right[0];
+  ballot(~0u, true, __LINE__);
+  for (int i = 0; i < Rows; i++)
+    for (int j = 0; j < Columns; j++)
+      for (size_t step = 0; step < 8; step++) {
+        const size_t of_row = lane / 4 * 4 + step % 4, of_column = (lane % 4 * 2 + static_cast<size_t>(j % 2)) * 4 + step % 4;
+        const double a = block.threads[first + of_row].operands[0][2 * static_cast<size_t>(i) + step / 4];
+        const double b = block.threads[first + of_column].operands[1][2 * static_cast<size_t>(j / 2) + step / 4];
+        sums[i][j] += a * b;
+      }
+  ballot(~0u, true, __LINE__); /* before fragments change */
+}
+
 /* A fiber serves one thread of every block of every launch. */
 inline void serve()
 {
@@ -454,8 +477,6 @@ inline bool together(size_t count)
   }
   return true;
 }
-
-constexpr size_t warp = 32;
 
 /* Whether all lanes that the thread waits for are at the same place, and name the same lanes. */
 inline bool met(size_t number, size_t count)

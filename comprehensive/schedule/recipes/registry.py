@@ -13,6 +13,7 @@ from comprehensive.schedule.recipes.points import Points
 from comprehensive.schedule.recipes.product import Product
 from comprehensive.schedule.recipes.rows import Rows
 from comprehensive.schedule.recipes.split_rows import SplitRows
+from comprehensive.schedule.recipes.tensor_core_product import TensorCoreProduct
 from comprehensive.schedule.recipes.transposition import Transposition
 from comprehensive.schedule.recipes.window_product import WindowProduct
 
@@ -21,6 +22,7 @@ IN_ANOTHER_ORDER: tuple[Recipe, ...] = (SplitRows(),)
 """Those that add up sums in another order than that of the source, tried first where that is allowed."""
 ALTERNATIVES: tuple[tuple[Recipe, ...], ...] = (
     (Transposition(), Product(), WindowProduct(), Rows(), Points()),
+    (TensorCoreProduct(),),
 )
 
 

@@ -17,6 +17,7 @@ from comprehensive.loops.ir import Nest, RegisterTile
 from comprehensive.optimize.protocols import NotApplicable
 from comprehensive.schedule.batch import with_inner
 from comprehensive.schedule.context import BlockOrder, TileContext
+from comprehensive.schedule.gemv_loop import row_steps
 from comprehensive.schedule.instances import Instance, for_wide_elements, has_wide_elements, table
 from comprehensive.schedule.operands import loop_of, reduction_obstacle
 from comprehensive.schedule.predicate import predicated
@@ -37,7 +38,7 @@ class Rows:
         return tile if obstacle is None else NotApplicable(obstacle)
 
     def lower(self, context: TileContext) -> TileKernel:
-        return reduction(context, BlockOrder.ROWS)
+        return reduction(context, BlockOrder.ROWS, row_steps)
 
     def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
         return for_wide_elements(

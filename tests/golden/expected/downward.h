@@ -186,7 +186,7 @@ static inline cf_count downward_tile_cost(int cf_number, const cf_machine *machi
     { { 152, 0, 40, 1056, 1, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 114, 0, 30, 800, 1, 0, 0, 8 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
   };
   const long long cf_limit0 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;

@@ -266,7 +266,7 @@ static inline cf_count heat3d_1_tile_cost(int cf_number, const cf_machine *machi
     { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 1 together */
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -553,7 +553,7 @@ static inline cf_count heat3d_2_tile_cost(int cf_number, const cf_machine *machi
     { { 124, 0, 40, 2560, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 93, 0, 27, 1888, 1, 0, 0, 7 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 53, 0, 0 }, /* T0 = 1, T1 = 4, T2 = 32, U0 = 1, U1 = 1, U2 = 1, M = 8, 1 together */
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {

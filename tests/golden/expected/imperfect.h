@@ -203,7 +203,7 @@ static inline cf_count scaled_rows_1_tile_cost(int cf_number, const cf_machine *
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = m; /* m */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -431,7 +431,7 @@ static inline cf_count scaled_rows_2_tile_cost(int cf_number, const cf_machine *
   };
   const long long cf_limit0 = n; /* n */
   const long long cf_limit1 = m; /* m */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;
@@ -636,7 +636,7 @@ static inline cf_count scaled_rows_3_tile_cost(int cf_number, const cf_machine *
     { { 24, 0, 132, 4608, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 18, 0, 99, 3456, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
   };
   const long long cf_limit0 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;

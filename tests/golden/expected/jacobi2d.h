@@ -228,7 +228,7 @@ static inline cf_count jacobi2d_1_tile_cost(int cf_number, const cf_machine *mac
     { { 0, 0, 172, 42624, 1, 0, 0, 0 }, { 2550, 0, 900, 0, 0, 20, 1, 100 }, { 470, 0, 363, 32256, 36, 0, 0, 0 }, { 1709, 0, 603, 0, 0, 20, 1, 100 }, 8, 64, 10240, 0 }, /* T0 = 2, T1 = 128, U0 = 20, U1 = 1, K = 7, M = 4 */
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   switch (cf_number) {
   case 1: /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6 */
@@ -501,7 +501,7 @@ static inline cf_count jacobi2d_2_tile_cost(int cf_number, const cf_machine *mac
     { { 0, 0, 172, 42624, 1, 0, 0, 0 }, { 2550, 0, 900, 0, 0, 20, 1, 100 }, { 470, 0, 363, 32256, 36, 0, 0, 0 }, { 1709, 0, 603, 0, 0, 20, 1, 100 }, 8, 64, 10240, 0 }, /* T0 = 2, T1 = 128, U0 = 20, U1 = 1, K = 7, M = 4 */
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   switch (cf_number) {
   case 1: /* T0 = 8, T1 = 32, U0 = 2, U1 = 4, M = 6 */

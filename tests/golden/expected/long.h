@@ -148,7 +148,7 @@ static inline cf_count wide_tile_cost(int cf_number, const cf_machine *machine, 
     { { 28, 0, 16, 2048, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 21, 0, 12, 1536, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 41, 0, 0 }, /* T0 = 128, U0 = 1, M = 8 */
   };
   const long long cf_limit0 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;

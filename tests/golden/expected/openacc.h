@@ -149,7 +149,7 @@ static inline cf_count openacc_1_tile_cost(int cf_number, const cf_machine *mach
     { { 40, 0, 12, 1536, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 30, 0, 9, 1152, 1, 0, 0, 1 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
   };
   const long long cf_limit0 = m; /* m */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;

@@ -405,7 +405,7 @@ static inline cf_count reductions_2_tile_cost(int cf_number, const cf_machine *m
   };
   const long long cf_limit0 = 1; /* 1 */
   const long long cf_limit1 = i_folded; /* i_folded */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -810,7 +810,7 @@ static inline cf_count reductions_4_tile_cost(int cf_number, const cf_machine *m
   };
   const long long cf_limit0 = 1; /* 1 */
   const long long cf_limit1 = i_folded; /* i_folded */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {

@@ -219,7 +219,7 @@ static inline cf_count shuffles_tile_cost(int cf_number, const cf_machine *machi
     { { 56, 0, 24, 1088, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 56, 0, 22, 864, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16, 1 together */
   };
   const long long cf_limit0 = cf_sub(n, 2); /* n - 2 */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {

@@ -261,7 +261,7 @@ static inline cf_count product_tile_cost(int cf_number, const cf_machine *machin
     { { 840, 0, 196, 4096, 1, 0, 1, 0 }, { 1376, 0, 128, 2048, 0, 2, 1, 16 }, { 840, 0, 196, 4096, 1, 0, 1, 0 }, { 1376, 0, 128, 2048, 0, 2, 1, 16 }, 2, 88, 2176, 1 }, /* T0 = 8, T1 = 8, U0 = 4, U1 = 4, D = 16, S = 2, M = 8, 1 together */
   };
   const long long cf_limit0 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {
@@ -664,7 +664,7 @@ static inline cf_count rounded_tile_cost(int cf_number, const cf_machine *machin
     { { 4560, 0, 398, 12800, 2, 0, 0, 0 }, { 1586, 0, 137, 4224, 0, 1, 1, 19 }, { 4560, 0, 398, 12800, 2, 0, 0, 0 }, { 1586, 0, 137, 4224, 0, 1, 1, 19 }, 1, 41, 8448, 3 }, /* T0 = 32, U0 = 1, D = 64, S = 4, M = 1, 1 together */
   };
   const long long cf_limit0 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   switch (cf_number) {

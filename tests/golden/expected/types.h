@@ -152,7 +152,7 @@ static inline cf_count mix_tile_cost(int cf_number, const cf_machine *machine, u
     { { 88, 0, 32, 2816, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 66, 0, 24, 2112, 1, 0, 0, 2 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 41, 0, 0 }, /* T0 = 128, U0 = 1, M = 8 */
   };
   const long long cf_limit0 = cf_signed(n); /* (long)n */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;

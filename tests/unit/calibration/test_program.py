@@ -41,6 +41,7 @@ def test_the_benchmark_finds_what_the_pretended_device_has(tmp_path: Path) -> No
     assert found["multiprocessors"] == 1
     assert found["issued_per_cycle"] == 4
     assert found["wide_lanes"] == pytest.approx(64, rel=0.05)
+    assert found["wide_tensor_lanes"] == pytest.approx(128, rel=0.05)
     assert found["l2_bytes_per_kilocycle"] == pytest.approx(0.7 * 24000, rel=0.05)
     assert found["dram_bytes_per_kilocycle"] == pytest.approx(6200, rel=0.05)
     assert found["kept_bytes"] == pytest.approx(3 << 18, rel=0.1)
@@ -89,9 +90,9 @@ def test_without_a_compiler_one_is_told_what_to_do(tmp_path: Path, monkeypatch: 
     ("text", "words"),
     [
         ("sleep 600", r"the benchmark did not end within 0.5 s \[CF0953\]"),
-        ("echo 'calibration 1'; kill -SEGV $$", r"ended by SIGSEGV \[CF0953\]"),
+        ("echo 'calibration 2'; kill -SEGV $$", r"ended by SIGSEGV \[CF0953\]"),
         ("echo 'no such library' >&2; exit 127", r"ended by status 127: no such library \[CF0953\]"),
-        ("echo 'calibration 1'; echo 'error copying: too hot'; exit 1", r"copying: too hot \[CF0954\]"),
+        ("echo 'calibration 2'; echo 'error copying: too hot'; exit 1", r"copying: too hot \[CF0954\]"),
     ],
 )
 def test_a_benchmark_that_does_not_end_well_is_told(tmp_path: Path, text: str, words: str) -> None:

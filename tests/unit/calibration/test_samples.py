@@ -23,7 +23,7 @@ def test_an_answer_is_read() -> None:
     [
         ("", "begins with ''"),
         ("hello\n", "begins with 'hello'"),
-        (answer().replace("calibration 1", "calibration 2"), "begins with 'calibration 2'"),
+        (answer().replace("calibration 2", "calibration 1"), "begins with 'calibration 1'"),
         (answer().removesuffix("done\n"), "its end is missing"),
         (answer().replace("runs turn 620 630 625\n", ""), "it lacks turn"),
         (answer().replace("fact l2_bytes", "fact other"), "it lacks l2_bytes"),

@@ -78,7 +78,9 @@ def test_rates_follow_from_speeds():
 @pytest.mark.parametrize("device", devices(), ids=device_names())
 def test_every_device_has_every_speed(device):
     assert set(SPEEDS) <= set(device.machine())
-    assert all(device.machine()[name] > 1 for name in SPEEDS)
+    # Not every device has tensor cores for doubles.
+    assert all(device.machine()[name] > 1 for name in SPEEDS if name != "wide_tensor_lanes")
+    assert device.speeds["wide_tensor_lanes"] >= 1
 
 
 @pytest.mark.parametrize("device", devices(), ids=device_names())

@@ -22,6 +22,7 @@ typedef struct cf_machine {
   long long multiprocessors; /* multiprocessors of the device, in multiprocessors */
   long long issued_per_cycle; /* instructions of warps that a multiprocessor begins in a cycle, in instructions */
   long long wide_lanes; /* results of arithmetic on doubles in a cycle of a multiprocessor, in results */
+  long long wide_tensor_lanes; /* multiply-adds of doubles by tensor cores in a cycle of a multiprocessor, 1 without them, in results */
   long long l2_bytes_per_kilocycle; /* between a multiprocessor and the second-level cache, all at work, in bytes */
   long long dram_bytes_per_kilocycle; /* between the device and its memory, in bytes */
   long long kept_bytes; /* data that stays in the second-level cache from launch to launch, in bytes */
@@ -342,6 +343,7 @@ typedef struct cf_tile_work {
 typedef struct cf_extent {
   cf_count blocks, steps, bytes; /* bytes: of all data, each once */
   int is_cut;
+  int tensor_cores; /* whether doubles are multiplied and added by tensor cores */
 } cf_extent;
 
 static inline cf_count cf_most(cf_count a, cf_count b) { return a > b ? a : b; }
@@ -398,9 +400,10 @@ static inline void cf_term(cf_terms *terms, cf_count cycles)
 
 /* Those of the units of the busiest multiprocessor, where it is full. While a block meets at a barrier or waits for shared
    memory only the other ones that are there begin instructions. */
-static inline void cf_throughput(const cf_machine *machine, const cf_tile_work *work, cf_count steps, cf_count resident,
-                                 cf_count busiest, cf_terms *terms)
+static inline void cf_throughput(const cf_machine *machine, const cf_tile_work *work, const cf_extent *launch,
+                                 cf_count resident, cf_count busiest, cf_terms *terms)
 {
+  const cf_count steps = launch->steps;
   const cf_work *once = &work->once, *step = &work->step;
   const cf_count instructions = cf_plus(once->instructions, cf_times(steps, step->instructions));
   const cf_count wide = cf_plus(once->wide, cf_times(steps, step->wide));
@@ -411,8 +414,9 @@ static inline void cf_throughput(const cf_machine *machine, const cf_tile_work *
   const cf_count idle = cf_plus(cf_times(shared_waits, cf_speed(machine->shared_latency_cycles)),
                                 cf_times(barriers, cf_speed(machine->barrier_cycles)));
   const cf_count starts = cf_most(4, work->warps);
+  const cf_count lanes = cf_speed(launch->tensor_cores ? machine->wide_tensor_lanes : machine->wide_lanes);
   cf_term(terms, cf_times(busiest, cf_plus(instructions / cf_speed(machine->issued_per_cycle), idle / resident)));
-  cf_term(terms, cf_times(busiest, cf_times(wide, 32) / cf_speed(machine->wide_lanes)));
+  cf_term(terms, cf_times(busiest, cf_times(wide, 32) / lanes));
   cf_term(terms, cf_times(busiest, wavefronts));
   cf_term(terms, cf_times(busiest, cf_times(bytes, 1000) / cf_speed(machine->l2_bytes_per_kilocycle)));
   cf_term(terms, cf_times(busiest, cf_times(cf_speed(machine->warp_start_cycles), starts)));
@@ -432,7 +436,7 @@ static inline cf_count cf_cost(const cf_machine *machine, const cf_tile_work *wo
   if (held < 1) return CF_SATURATED;
   if (busiest <= 4 * resident) cf_term(&terms, cf_times(busiest / resident + (busiest % resident != 0), alone));
   else cf_term(&terms, cf_times(busiest, cf_plus(alone, cf_speed(machine->turn_cycles))) / resident);
-  cf_throughput(machine, work, launch->steps, resident, busiest, &terms);
+  cf_throughput(machine, work, launch, resident, busiest, &terms);
   if (launch->is_cut) {
     const cf_count cut = cf_plus(cf_speed(machine->block_cycles), cf_alone(machine, work, &work->cut_once));
     cf_term(&terms, cf_plus(cut, cf_times(launch->steps, cf_alone(machine, work, &work->cut_step))));
@@ -795,7 +799,7 @@ static inline cf_count cf_leaf_cycles(const cf_machine *machine, const cf_sites 
   cf_block block;
   cf_tile_work work = { { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0, 0 },
                         { 0, 0, 0, 0, 0, 0, 0, 0 }, 0, 0, 0, 0 };
-  cf_extent launch = { 1, 0, 0, 0 };
+  cf_extent launch = { 1, 0, 0, 0, 0 };
   cf_count threads = 1, busiest, room;
   int k;
   for (k = 0; k < 3; k++) {
@@ -860,35 +864,36 @@ static inline int cf_fills_better(int value, int other)
    itself takes their place; an architecture that is not there has those of the last one before it. */
 static inline void cf_set_speeds(cf_machine *machine, int compute_capability)
 {
-  static const long long speeds[][14] = {
-    { 75, 68, 4, 2, 20000, 350000, 4000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 80, 108, 4, 32, 24000, 960000, 30000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 86, 82, 4, 2, 20000, 480000, 4500000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 87, 16, 4, 2, 20000, 137000, 3000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 88, 16, 4, 2, 20000, 137000, 3000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 89, 128, 4, 2, 20000, 348000, 54000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 90, 132, 4, 64, 24000, 1500000, 40000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 100, 148, 4, 64, 24000, 3760000, 100000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 103, 148, 4, 2, 24000, 3760000, 100000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 110, 20, 4, 2, 20000, 150000, 24000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 120, 170, 4, 2, 20000, 650000, 72000000, 600, 30, 30, 40, 500, 400, 2300 },
-    { 121, 48, 4, 2, 20000, 99000, 18000000, 600, 30, 30, 40, 500, 400, 2300 },
+  static const long long speeds[][15] = {
+    { 75, 68, 4, 2, 1, 20000, 350000, 4000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 80, 108, 4, 32, 64, 24000, 960000, 30000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 86, 82, 4, 2, 1, 20000, 480000, 4500000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 87, 16, 4, 2, 1, 20000, 137000, 3000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 88, 16, 4, 2, 1, 20000, 137000, 3000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 89, 128, 4, 2, 1, 20000, 348000, 54000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 90, 132, 4, 64, 128, 24000, 1500000, 40000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 100, 148, 4, 64, 1, 24000, 3760000, 100000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 103, 148, 4, 2, 1, 24000, 3760000, 100000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 110, 20, 4, 2, 1, 20000, 150000, 24000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 120, 170, 4, 2, 1, 20000, 650000, 72000000, 600, 30, 30, 40, 500, 400, 2300 },
+    { 121, 48, 4, 2, 1, 20000, 99000, 18000000, 600, 30, 30, 40, 500, 400, 2300 },
   };
   int row = (int)(sizeof speeds / sizeof speeds[0]) - 1;
   while (row > 0 && speeds[row][0] > compute_capability) row--;
   machine->multiprocessors = speeds[row][1];
   machine->issued_per_cycle = speeds[row][2];
   machine->wide_lanes = speeds[row][3];
-  machine->l2_bytes_per_kilocycle = speeds[row][4];
-  machine->dram_bytes_per_kilocycle = speeds[row][5];
-  machine->kept_bytes = speeds[row][6];
-  machine->global_latency_cycles = speeds[row][7];
-  machine->shared_latency_cycles = speeds[row][8];
-  machine->barrier_cycles = speeds[row][9];
-  machine->warp_start_cycles = speeds[row][10];
-  machine->block_cycles = speeds[row][11];
-  machine->turn_cycles = speeds[row][12];
-  machine->launch_cycles = speeds[row][13];
+  machine->wide_tensor_lanes = speeds[row][4];
+  machine->l2_bytes_per_kilocycle = speeds[row][5];
+  machine->dram_bytes_per_kilocycle = speeds[row][6];
+  machine->kept_bytes = speeds[row][7];
+  machine->global_latency_cycles = speeds[row][8];
+  machine->shared_latency_cycles = speeds[row][9];
+  machine->barrier_cycles = speeds[row][10];
+  machine->warp_start_cycles = speeds[row][11];
+  machine->block_cycles = speeds[row][12];
+  machine->turn_cycles = speeds[row][13];
+  machine->launch_cycles = speeds[row][14];
 }
 
 #elif CF_INTERFACE != 4

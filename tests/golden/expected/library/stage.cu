@@ -53,8 +53,10 @@ __device__ __forceinline__ int cf_again(int value)
 // Down rows and Right columns after the one before. Of the first piece the first `rows` and `columns` are there. The
 // stride is from one row to the next. Where rows begin at multiples of 16 bytes (Aligned), 16 bytes at a time, the last of
 // a row with what follows in the same 16 bytes, in the same row of memory. Swizzled: 16 bytes of a row change places with
-// others of the same 128, by row, so that threads that read down a column find different banks.
-template <typename T, bool Aligned, int Rows, int Columns, bool Swizzled, int Down, int Right, int Threads> class cf_feed {
+// others of the same 128, by row, so that threads that read down a column find different banks. In shared memory rows are
+// Pitch elements apart.
+template <typename T, bool Aligned, int Rows, int Columns, bool Swizzled, int Down, int Right, int Threads, int Pitch = Columns>
+class cf_feed {
   static constexpr int size = static_cast<int>(sizeof(T));
   static constexpr bool vectors = Rows > 1 && Columns % (16 / size) == 0;
   static constexpr bool whole = Aligned && vectors;
@@ -64,6 +66,7 @@ template <typename T, bool Aligned, int Rows, int Columns, bool Swizzled, int Do
   static constexpr int line = 128 / size;                // elements among which groups change places
   static constexpr int each = upright ? Threads / groups : 1; // rows of a turn
   static constexpr int turns = Swizzled && each < 8 ? 8 / each : 1; // after so many places are the same again
+  static_assert(!whole || Pitch % together == 0, "vectors begin at multiples of 16 bytes");
   static_assert(!Swizzled || (upright && Columns % line == 0 && (groups & (groups - 1)) == 0 && (each & (each - 1)) == 0),
       "groups change places with bits of their numbers");
   const T *next;
@@ -85,12 +88,12 @@ public:
     this->columns -= column;
 #pragma unroll
     for (int turn = 0; turn < (Swizzled ? turns : 0); turn++)
-      places[turn] = row * Columns + (column ^ (row + turn * each) % 8 * (16 / size));
+      places[turn] = row * Pitch + (column ^ (row + turn * each) % 8 * (16 / size));
   }
 
   __device__ __forceinline__ void stage(T *shared)
   {
-    if (upright && !Swizzled) shared += row_of(thread) * Columns + column_of(thread);
+    if (upright && !Swizzled) shared += row_of(thread) * Pitch + column_of(thread);
 #pragma unroll
     for (int from = 0; from < count; from += Threads) {
       const int number = upright ? from : from + thread, row = row_of(number), column = column_of(number);
@@ -101,7 +104,7 @@ public:
         int place = across;
         if (Swizzled) place = (places[from / Threads % turns] ^ across % line) + across / line * line;
         if (across < columns)
-          cf_copy<whole ? 16 : size>(shared + row * Columns + place, next + row * stride + across);
+          cf_copy<whole ? 16 : size>(shared + row * Pitch + place, next + row * stride + across);
       }
     }
     next += Down * stride + Right;
