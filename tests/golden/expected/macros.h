@@ -189,7 +189,7 @@ static inline cf_count macros_tile_cost(int cf_number, const cf_machine *machine
     { { 72, 0, 148, 4640, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 54, 0, 111, 3488, 1, 0, 0, 4 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
   };
   const long long cf_limit0 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;

@@ -154,7 +154,7 @@ static inline cf_count triangle_tile_cost(int cf_number, const cf_machine *machi
     { { 5836, 0, 25476, 101888, 256, 0, 0, 256 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, { 6729, 0, 30195, 120064, 352, 0, 0, 352 }, { 0, 0, 0, 0, 0, 0, 0, 0 }, 4, 32, 0, 0 }, /* T0 = 128, U0 = 1, M = 16 */
   };
   const long long cf_limit0 = n; /* n */
-  cf_extent cf_launch = { 0, 1, 0, 0 };
+  cf_extent cf_launch = { 0, 1, 0, 0, 0 };
   const cf_tile_work *cf_work_of = cf_works;
   (void)cf_sweeps;
   (void)cf_together;

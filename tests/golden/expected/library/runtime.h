@@ -340,6 +340,11 @@ typedef struct cf_tile_work {
   cf_count ahead; /* steps by which copies are begun before they are waited for */
 } cf_tile_work;
 
+/* 0: tiles on tensor cores are left out, as is best where kernels are compiled with -fmad=false. */
+#ifndef CF_TENSOR_CORES
+#define CF_TENSOR_CORES 1
+#endif
+
 typedef struct cf_extent {
   cf_count blocks, steps, bytes; /* bytes: of all data, each once */
   int is_cut;
