@@ -25,6 +25,27 @@ template <int Bytes> __device__ __forceinline__ void cf_copy(void *shared, const
   *static_cast<element *>(shared) = *static_cast<const element *>(global);
 }
 
+// The same under a condition, without a branch.
+template <int Bytes> __device__ __forceinline__ void cf_copy_where(bool condition, void *shared, const void *global)
+{
+#if CF_ASYNCHRONOUS
+  if (Bytes >= 4) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+    constexpr int size = Bytes >= 4 ? Bytes : 4;
+    if (Bytes == 16)
+      asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.cg.shared.global [%0], [%1], 16; }" ::"r"(to),
+          "l"(global), "r"(static_cast<int>(condition))
+          : "memory");
+    else
+      asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p cp.async.ca.shared.global [%0], [%1], %3; }" ::"r"(to),
+          "l"(global), "r"(static_cast<int>(condition)), "n"(size)
+          : "memory");
+    return;
+  }
+#endif
+  if (condition) cf_copy<Bytes>(shared, global);
+}
+
 __device__ __forceinline__ void cf_commit()
 {
 #if CF_ASYNCHRONOUS
@@ -177,17 +198,18 @@ private:
 
 // Copies boxes of an array into shared memory by all Threads of the block, E0 x E1 x E2 x E3 elements each, of which the
 // first n0 x n1 x n2 x n3 are there. Neighbours along axis k are s0, s1, s2 and 1 elements apart in global memory, P0 to
-// P3 in shared memory, where one of these is 1. Where it is the last, Together elements are copied at once; else eight
-// threads along the last axis are beside as many along the other one, so that they find different banks.
+// P3 in shared memory, where one of these is 1. Where it is the last, Together elements are copied at once; else groups of
+// eight threads along the last axis lie beside each other along that one, so that they find different banks.
 template <typename T, int Together, int Threads, int E0, int E1, int E2, int E3, int P0, int P1, int P2, int P3> class cf_box {
   static constexpr int size = static_cast<int>(sizeof(T));
   static constexpr bool turned = P3 != 1;
-  static constexpr int together = turned ? 1 : Together * size <= 16 ? Together : 16 / size;
-  static constexpr int groups = (E3 + together - 1) / together;
+  static constexpr int together = turned || E3 < Together ? 1 : Together * size <= 16 ? Together : 16 / size;
+  static constexpr int groups = E3 / together; // what is left of a row is copied element by element
   static constexpr int lanes = turned && groups > 8 ? 8 : groups, stripes = (groups + lanes - 1) / lanes;
   static constexpr int beside = !turned ? 1 : P2 == 1 ? E2 : P1 == 1 ? E1 : E0;
   static constexpr int count = E0 * E1 * E2 * lanes * stripes;
   static constexpr bool upright = Threads % lanes == 0; // a thread stays in its lane
+  static constexpr bool even = upright && beside % (upright ? Threads / lanes : 1) == 0; // and in a few of those beside
   const long s0, s1, s2;
   const int thread;
 
@@ -196,19 +218,29 @@ public:
 
   __device__ __forceinline__ void stage(T *shared, const T *first, int n0, int n1, int n2, int n3) const
   {
+    const unsigned self = cf_again(thread); // places are found anew: all of them would take too many registers
 #pragma unroll
     for (int from = 0; from < count; from += Threads) {
-      if (count % Threads != 0 && from + thread >= count) break;
-      const int lane = (upright ? thread : from + thread) % lanes;
-      const int row = upright ? thread / lanes + from / lanes : (from + thread) / lanes;
-      const int across = row % beside, others = row / beside / stripes;
-      const int i3 = (row / beside % stripes * lanes + lane) * together;
-      const int i2 = turned && P2 == 1 ? across : others % E2, above = turned && P2 == 1 ? others : others / E2;
-      const int i1 = turned && P2 != 1 && P1 == 1 ? across : above % E1;
-      const int i0 = turned && P2 != 1 && P1 != 1 ? across : turned && P2 != 1 ? above : above / E1;
-      if (i0 < n0 && i1 < n1 && i2 < n2 && i3 < n3)
-        cf_copy<together * size>(
-            shared + i0 * P0 + i1 * P1 + i2 * P2 + i3 * P3, first + i0 * s0 + i1 * s1 + i2 * s2 + i3);
+      const unsigned lane = (upright ? self : from + self) % lanes;
+      const unsigned row = upright ? self / lanes + from / lanes : (from + self) / lanes;
+      const unsigned across = even ? self / lanes + from / lanes % beside : row % beside;
+      const unsigned stripe = even ? from / lanes / beside : row / beside, others = stripe / stripes;
+      const unsigned i3 = (stripe % stripes * lanes + lane) * together;
+      const unsigned i2 = turned && P2 == 1 ? across : others % E2, above = turned && P2 == 1 ? others : others / E2;
+      const unsigned i1 = turned && P2 != 1 && P1 == 1 ? across : above % E1;
+      const unsigned i0 = turned && P2 != 1 && P1 != 1 ? across : turned && P2 != 1 ? above : above / E1;
+      const bool exists = from + Threads <= count || from + self < count;
+      const bool inside = int(i0) < n0 && int(i1) < n1 && int(i2) < n2 && int(i3) + together <= n3;
+      cf_copy_where<together * size>(exists && inside, shared + (i0 * P0 + i1 * P1 + i2 * P2 + i3 * P3),
+          first + (i0 * s0 + i1 * s1 + i2 * s2 + i3));
+    }
+    if (n3 % together == 0) return;
+    const int left = n3 % together;
+#pragma unroll 1
+    for (int number = thread; number < E0 * E1 * E2 * left; number += Threads) {
+      const int row = number / left, i3 = n3 - left + number % left, i2 = row % E2, i1 = row / E2 % E1, i0 = row / E2 / E1;
+      cf_copy_where<size>(i0 < n0 && i1 < n1 && i2 < n2, shared + (i0 * P0 + i1 * P1 + i2 * P2 + i3 * P3),
+          first + (i0 * s0 + i1 * s1 + i2 * s2 + i3));
     }
   }
 };
