@@ -115,7 +115,7 @@ def _meets(step: Step) -> bool:
     opcode = step.instruction.opcode
     if opcode.base == "bar":
         return "warp" in opcode.modifiers
-    return opcode.base == "elect" or (
+    return opcode.base in ("elect", "mma") or (
         opcode.base in ("shfl", "vote", "match", "redux") and "sync" in opcode.modifiers
     )
 
