@@ -26,6 +26,8 @@ TOGETHER = "cf_together"
 LANES, LANES_WHERE, NEXT = "cf_lanes", "cf_lanes_where", "cf_next"
 """Functions that kernels with shuffles call: the lanes that there are; those of them for which a condition holds; and
 the element (last argument) that the neighbour along x (second argument) holds (third one), or that is read."""
+EXPECTED = "__builtin_expect"
+"""A function that returns its first argument, a condition; the second one says whether it usually holds."""
 VECTOR = 4
 """Elements of a vector: neighbouring points of a thread, whose operands and results are together in memory."""
 
@@ -113,7 +115,7 @@ class SharedTile:
     name: str
     type: ScalarType
     offset_words: Expr
-    """The offset in 4-byte words, an expression over scalars of the nest."""
+    """The offset in 4-byte words, an expression over scalars of the nest; it may differ between threads."""
 
 
 class OfTiles:
@@ -171,6 +173,21 @@ class Stage(OfTiles):
 
     feed: str
     shared: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class StageRow(OfTiles):
+    """The lanes of a row begin to copy ``count`` elements of it to shared memory; ``vectors``: 16 bytes at a time."""
+
+    shared: Expr
+    type: ScalarType
+    source: Index
+    """The first element."""
+    count: Expr
+    lane: Expr
+    lanes: Expr
+    """The threads of the row, each with its number ``lane``; a constant."""
+    vectors: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +250,7 @@ KernelStmt: TypeAlias = (
     | SharedTile
     | Feed
     | Stage
+    | StageRow
     | Fetch
     | Put
     | Vectors
@@ -306,6 +324,11 @@ class Kernel:
     @property
     def has_feeds(self) -> bool:
         return any(isinstance(statement, Feed) for statement in self.body)
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether it copies to shared memory past registers."""
+        return any(isinstance(statement, Feed | StageRow) for statement in self.body)
 
     @property
     def uses_shared_memory(self) -> bool:

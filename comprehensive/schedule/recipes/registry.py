@@ -11,6 +11,7 @@ from comprehensive.schedule.recipe import Recipe
 from comprehensive.schedule.recipes.overlapped_sweeps import OverlappedSweeps
 from comprehensive.schedule.recipes.points import Points
 from comprehensive.schedule.recipes.product import Product
+from comprehensive.schedule.recipes.resident_rows import ResidentLoops
 from comprehensive.schedule.recipes.rows import Rows
 from comprehensive.schedule.recipes.split_rows import SplitRows
 from comprehensive.schedule.recipes.transposition import Transposition
@@ -18,7 +19,10 @@ from comprehensive.schedule.recipes.transposition import Transposition
 OVERLAPPED_SWEEPS = OverlappedSweeps()
 IN_ANOTHER_ORDER: tuple[Recipe, ...] = (SplitRows(),)
 """Those that add up sums in another order than that of the source, tried first where that is allowed."""
-ALTERNATIVES: tuple[tuple[Recipe, ...], ...] = ((Transposition(), Product(), Rows(), Points()),)
+ALTERNATIVES: tuple[tuple[Recipe, ...], ...] = (
+    (Transposition(), Product(), Rows(), Points()),
+    (ResidentLoops(),),
+)
 
 
 def recipe_of(tile: RegisterTile) -> Recipe:
