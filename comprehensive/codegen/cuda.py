@@ -34,6 +34,7 @@ from comprehensive.kernel_ir.kernel import (
     SharedTile,
     Stage,
     StageBox,
+    StageRow,
     ThreadIf,
     UniformFor,
     UniformIf,
@@ -81,8 +82,8 @@ def kernel_unit(kernel: Kernel) -> str:
         tables=(),
         instances=[],
         has_vectors=False,
-        has_feeds=False,
         uses_tensor_cores=False,
+        has_copies=False,
         has_shuffles=bool(kernel.shuffled),
     )
 
@@ -108,8 +109,8 @@ def program_unit(plan: ProgramPlan) -> str:
             for together in ([(count,) for count in tile.kernel.together] or [()])
         ],
         has_vectors=any(kernel.together or kernel.has_feeds for kernel in kernels.values()),
-        has_feeds=any(kernel.has_feeds for kernel in kernels.values()),
         uses_tensor_cores=any(kernel.uses_tensor_cores for kernel in kernels.values()),
+        has_copies=any(kernel.has_copies for kernel in kernels.values()),
         has_shuffles=any(kernel.shuffled for kernel in kernels.values()),
     )
 
@@ -181,6 +182,12 @@ def _lines(body: Iterable[KernelStmt], depth: int, style: _Style) -> list[str]:
                 lines.append(margin + _feed(statement))
             case Stage():
                 lines.append(f"{margin}{statement.feed}.stage({print_expr(statement.shared)});")
+            case StageRow(shared, _, source, count, lane):
+                constants = f"{print_expr(statement.vectors)}, {print_expr(statement.lanes)}"
+                numbers = ", ".join(map(print_expr, (count, lane)))
+                lines.append(
+                    f"{margin}cf_stage_row<{constants}>({print_expr(shared)}, &{print_expr(source)}, {numbers});"
+                )
             case Fetch():
                 lines.append(f"{margin}{statement.feed}.fetch();")
             case Put():

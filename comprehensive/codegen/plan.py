@@ -6,7 +6,7 @@ the header, of the CUDA source and of the manifest.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from comprehensive.algebra import Quotient, System
@@ -14,10 +14,10 @@ from comprehensive.codegen.profile import NOTHING, Profile
 from comprehensive.codegen.versions import ORIGINAL, Adaptation, KernelKey, Version
 from comprehensive.kernel_ir.kernel import Kernel
 from comprehensive.kernel_ir.terms import size_of
-from comprehensive.loops.access import atomically_updated
+from comprehensive.loops.access import atomically_updated, substitute
 from comprehensive.loops.ir import Batch, Coordinate, Nest, Sweeps
 from comprehensive.machine.cost import TileWork
-from comprehensive.metafork.ast import Expr, Function
+from comprehensive.metafork.ast import Expr, Function, IntLiteral
 from comprehensive.schedule.instances import Instance
 
 USUAL_REGISTERS = 32
@@ -77,7 +77,7 @@ class TilePlan:
     reassociated: bool = False
     """Whether sums are added up in another order than that of the source."""
     conditions: tuple[Expr, ...] = ()
-    """Conditions on scalars of the region; the kernel runs only where all of them hold."""
+    """Conditions on scalars of the region and the constants; an instance runs only where all of them hold."""
     batch: tuple[Batch, ...] = ()
     """Coordinates along which a tile is one point wide; their limits are the last ones of the kernel."""
 
@@ -97,6 +97,11 @@ class TilePlan:
     def sizes(self, instance: Instance) -> dict[str, int]:
         """Return the sizes of an instance by the names of the kernel's constants."""
         return dict(zip(self.kernel.constants, instance.sizes, strict=True))
+
+    def conditions_of(self, sizes: Mapping[str, int]) -> tuple[Expr, ...]:
+        """Return the conditions on scalars of the region alone, for the sizes of an instance."""
+        constants: dict[str, Expr] = {name: IntLiteral(size) for name, size in sizes.items()}
+        return tuple(substitute(condition, constants) for condition in self.conditions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ class SourceView:
     """The constant arrays that kernels read, by name."""
     has_vectors: bool
     """Whether a kernel accesses several elements at once."""
-    has_feeds: bool
+    has_copies: bool
     """Whether a kernel copies to shared memory in stages."""
     uses_tensor_cores: bool
     """Whether threads of a kernel multiply and add on tensor cores."""
@@ -171,8 +171,8 @@ def source_view(
         kernels=kernels,
         tables=tables_of(regions),
         has_vectors=any(kernel.together or kernel.has_feeds for kernel in tiles),
-        has_feeds=any(kernel.has_feeds for kernel in tiles),
         uses_tensor_cores=any(kernel.uses_tensor_cores for kernel in tiles),
+        has_copies=any(kernel.has_copies for kernel in tiles),
         has_shuffles=any(leaf.kernel.shuffled for region in regions for leaf in region.leaves),
         has_memories=any(function.memory for function in functions),
         functions=tuple(_function(function, names) for function in plan.functions),

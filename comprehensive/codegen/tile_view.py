@@ -130,7 +130,7 @@ def _instance(
     types = {s.name: s.type for s in plan.nest.scalars}
     names = [limits[limit] for _, limit in kernel.limits]
     # A condition over what cannot be computed is CF_UNDEFINED.
-    conditions = (f"{guard(c, types).condition} == 1" for c in plan.conditions)
+    conditions = (f"{guard(c, types).condition} == 1" for c in plan.conditions_of(sizes))
     countable = (f"cf_limit({name}) != CF_UNDEFINED" for name in dict.fromkeys(names))
     return InstanceCost(
         number,

@@ -29,6 +29,8 @@ LANES, LANES_WHERE, NEXT = "cf_lanes", "cf_lanes_where", "cf_next"
 the element (last argument) that the neighbour along x (second argument) holds (third one), or that is read."""
 CONTRACTS = "cf_contracts"
 """A function of kernels with tensor cores: whether ``a * b + c`` is one multiply-add in them, as those compute it."""
+EXPECTED = "__builtin_expect"
+"""A function that returns its first argument, a condition; the second one says whether it usually holds."""
 VECTOR = 4
 """Elements of a vector: neighbouring points of a thread, whose operands and results are together in memory."""
 
@@ -116,7 +118,7 @@ class SharedTile:
     name: str
     type: ScalarType
     offset_words: Expr
-    """The offset in 4-byte words, an expression over scalars of the nest."""
+    """The offset in 4-byte words, an expression over scalars of the nest; it may differ between threads."""
 
 
 class OfTiles:
@@ -177,6 +179,21 @@ class Stage(OfTiles):
 
     feed: str
     shared: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class StageRow(OfTiles):
+    """The lanes of a row begin to copy ``count`` elements of it to shared memory; ``vectors``: 16 bytes at a time."""
+
+    shared: Expr
+    type: ScalarType
+    source: Index
+    """The first element."""
+    count: Expr
+    lane: Expr
+    lanes: Expr
+    """The threads of the row, each with its number ``lane``; a constant."""
+    vectors: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +308,7 @@ KernelStmt: TypeAlias = (
     | SharedTile
     | Feed
     | Stage
+    | StageRow
     | Fetch
     | Put
     | Box
@@ -387,6 +405,11 @@ class Kernel:
     def uses_tensor_cores(self) -> bool:
         """Whether threads multiply and add doubles on tensor cores."""
         return uses_tensor_cores(self.body)
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether it copies to shared memory past registers."""
+        return any(isinstance(statement, Feed | Box | StageRow) for statement in self.body)
 
     @property
     def uses_shared_memory(self) -> bool:

@@ -25,6 +25,7 @@ from comprehensive.kernel_ir.kernel import (
     SharedTile,
     Stage,
     StageBox,
+    StageRow,
     ThreadIf,
     UniformFor,
     UniformIf,
@@ -156,6 +157,8 @@ def names_in_kernel(body: Iterable[KernelStmt]) -> frozenset[str]:
                 names |= _read_by((statement.source, *statement.constants, *statement.numbers))
             case Stage() | Put():
                 names |= {statement.feed} | names_read(statement.shared)
+            case StageRow(shared, _, source, count, lane, lanes, vectors):
+                names |= _read_by((shared, source, count, lane, lanes, vectors))
             case Fetch():
                 names.add(statement.feed)
             case Box(strides=strides, thread=thread):

@@ -341,8 +341,9 @@ class RegisterTile:
     ``coordinates`` are outermost first; neighbours along the last one are neighbours in memory.  A serial loop of the
     bodies runs in steps of ``depth`` with ``stages`` of them in flight.  A multiprocessor shall have room for so many
     ``blocks``.  Points may run in any order.  With ``sweeps`` a tile does several of them in one launch.
-    ``conditions`` over scalars of the nest have to hold for a launch.  A ``batch`` of tiles lies along further
-    coordinates, outermost first, which come before the others.  ``linear`` are references that might have rows.
+    ``conditions`` over scalars of the nest and the constants have to hold for a launch.  A ``batch`` of tiles lies
+    along further coordinates, outermost first, which come before the others.  ``linear`` are references that might have
+    rows.
     """
 
     coordinates: tuple[Coordinate, ...]

@@ -134,6 +134,10 @@ class Tally:
         self.instructions += times * accesses * (COPYING if copies and together == 1 else 1)
         self.wavefronts += times * max(accesses, -(-bytes_ // LINE_BYTES))
 
+    def waits_for_copies(self) -> None:
+        """The region ends with a wait for copies that it began."""
+        self._reads_global = True
+
     def end_of_region(self, times: float) -> None:
         if self._reads_global:
             self.waits += times

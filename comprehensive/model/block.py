@@ -21,6 +21,7 @@ import numpy as np
 
 from comprehensive.kernel_ir.kernel import (
     CONTRACTS,
+    EXPECTED,
     LANES,
     LANES_WHERE,
     TOGETHER,
@@ -41,6 +42,7 @@ from comprehensive.kernel_ir.kernel import (
     SharedTile,
     Stage,
     StageBox,
+    StageRow,
     ThreadIf,
     UniformFor,
     UniformIf,
@@ -139,7 +141,7 @@ class Walk:
             self.values[f"blockIdx.{axis}"] = position
         self._active: Mask | None = None
         self._data = {p.name: p.type for p in kernel.parameters if p.pointer}
-        self._shared: dict[str, tuple[int, ScalarType]] = {}
+        self._shared: dict[str, tuple[Value, ScalarType]] = {}
         self._feeds: dict[str, Feed] = {}
         self._boxes: dict[str, Box] = {}
         self._wide = ScalarType.DOUBLE in self._data.values()
@@ -178,7 +180,10 @@ class Walk:
                     for _, taken in self._branches(statement.condition, times):
                         self.statements(statement.then if taken else statement.otherwise, times)
                 case SharedTile():
-                    self._shared[statement.name] = (4 * self._number(statement.offset_words), statement.type)
+                    self._shared[statement.name] = (
+                        4 * self._value(statement.offset_words, 0),
+                        statement.type,
+                    )
                 case OfTiles():
                     self._of_tiles(statement, times)
                 case _:
@@ -194,6 +199,8 @@ class Walk:
                 self._boxes[statement.name] = statement
             case StageBox():
                 self._box_staged(self._boxes[statement.feed], times)
+            case StageRow():
+                self._staged_row(statement, times)
             case Fetch():
                 self._fetched(self._feeds[statement.feed], times)
             case Put():
@@ -229,6 +236,10 @@ class Walk:
                     self._set(statement.name, _as(statement.type, value), 0)
                 case Assign():
                     self._assign(statement, times)
+                case If(condition=Call(function=function, arguments=(_, IntLiteral(value=usual)))) if (
+                    function == EXPECTED
+                ):
+                    self.plain(statement.then if usual else statement.otherwise, times)
                 case If():
                     for _, taken in self._branches(statement.condition, times):
                         self.plain(statement.then if taken else statement.otherwise, times)
@@ -507,6 +518,16 @@ class Walk:
         together = together if self._number(box.pitches[-1]) == 1 else 1
         self.tally.piece(prod(extents) * size, columns * size, together, size, times)
         self.tally.put(prod(extents) * size, together, size, times, copies=True)
+
+    def _staged_row(self, statement: StageRow, times: float) -> None:
+        """Copies of as many rows as the lanes of one leave to others, all begun at once and waited for together."""
+        count, size = self._number(statement.count), statement.type.size_bytes
+        rows = self.tally.threads // self._number(statement.lanes)
+        together = 16 // size if self._value(statement.vectors, 0) else 1
+        bytes_ = rows * count * size
+        self.tally.piece(bytes_, max(1, count * size), together, size, times)
+        self.tally.put(bytes_, together, size, times, copies=True)
+        self.tally.waits_for_copies()
 
     def _fetched(self, feed: Feed, times: float) -> None:
         """Count the loads that bring a piece into registers, which are stored to shared memory later."""

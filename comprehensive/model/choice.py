@@ -175,15 +175,15 @@ def _obstacle(
     for atom in plan.system.atoms:
         if not atom.holds({name: point[name] for name in atom.symbols}):
             return atom.substitute(sizes).format()
-    return size_obstacle(plan, values)
+    return size_obstacle(plan, sizes, values)
 
 
-def size_obstacle(plan: TilePlan, values: Mapping[str, int]) -> str:
-    """Return why a tile cannot run at these values of scalars, on whatever machine; an empty text where it can."""
+def size_obstacle(plan: TilePlan, sizes: Mapping[str, int], values: Mapping[str, int]) -> str:
+    """Return why a tile of these sizes cannot run at these values of scalars; an empty text where it can."""
     try:
         if any(abs(limit) > LARGEST_COUNT for limit in _limits(plan, values)):
             return "a kernel counts in 32 bits"
-        for condition in plan.conditions:
+        for condition in plan.conditions_of(sizes):
             if not wide_value(plan.nest, condition, values):
                 return f"{print_expr(condition)} does not hold"
     except UndefinedBehaviour as error:

@@ -53,14 +53,14 @@ class _Tile:
     def work(self, variant: Variant, together: int) -> TileWork:
         few, more = (2, 3) if self.tile.sweeps is None else (3, 5)  # sweeps of a launch are an odd number
         inside = self._block(together, few, cut=False)
-        # A reduction does the same where the limits cut its tile, but for what it loads and stores.
-        outside = inside if self.kernel.has_feeds else self._block(together, few, cut=True)
+        # A kernel that stages what it reads does the same where the limits cut its tile, but for loads and stores.
+        outside = inside if self.kernel.has_copies else self._block(together, few, cut=True)
         steps = INNER_TURNS ** max(0, self.loops - 1)
         each = 1 / (more - few) / steps
         step = cut_step = Work()
         if self.has_steps:
             step = cut_step = (self._block(together, more, cut=False) - inside) * each
-            if not self.kernel.has_feeds:
+            if not self.kernel.has_copies:
                 cut_step = (self._block(together, more, cut=True) - outside) * each
         first = Work(waits=1) if self.kernel.has_feeds else Work()  # for the first piece
         return TileWork(

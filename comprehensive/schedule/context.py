@@ -177,12 +177,17 @@ class TileContext:
     # --- where blocks and threads are
 
     def places(
-        self, order: BlockOrder, lanes: Expr | None = None, patch: tuple[int, int] = PATCH
+        self,
+        order: BlockOrder,
+        lanes: Expr | None = None,
+        patch: tuple[int, int] = PATCH,
+        *,
+        interleaved: bool = False,
     ) -> KernelStmt:
         """Coordinates of the thread in the block, and of the first point of the tile of the block.
 
-        So many ``lanes`` share a point, if any do.  Where a warp is a ``patch``, that has so many threads along each
-        coordinate.
+        So many ``lanes`` share a point, if any do: neighbours, or, ``interleaved``, every so many-th thread.  Where a
+        warp is a ``patch``, that has so many threads along each coordinate.
         """
         coordinates = self.tile.coordinates
         last = len(coordinates) - 1
@@ -193,10 +198,15 @@ class TileContext:
             if not grouped:
                 thread = Name(f"threadIdx.{AXES[last - number]}")
                 place = thread if lanes is None else Binary("/", thread, lanes)
+                if interleaved:
+                    place = Binary("%", thread, Name(c.threads))
                 declared.append(constant(self.names[f"t{number}"], place))
             declared.append(constant(self.names[f"blocks{number}"], c.tiles(self.limit(number))))
         if lanes is not None:
-            declared.append(constant(self.names["lane"], Binary("%", Name("threadIdx.x"), lanes)))
+            lane = Binary("%", Name("threadIdx.x"), lanes)
+            if interleaved:
+                lane = Binary("/", Name("threadIdx.x"), product([Name(c.threads) for c in coordinates]))
+            declared.append(constant(self.names["lane"], lane))
         declared += self._grouped() if grouped else self._in_order(order)
         for number, c in enumerate(coordinates):
             declared.append(constant(self.names[f"o{number}"], c.origin(self.name(f"i{number}"))))

@@ -23,7 +23,8 @@ def lower_tile(variant: Variant, name: str) -> Kernel:
     assert tile is not None
     context = TileContext.of(nest, tile, loops_of(nest, tile))
     made = recipe_of(tile).lower(context)
-    body = without_unused((context.places(made.order, made.lanes, made.patch), *made.body))
+    places = context.places(made.order, made.lanes, made.patch, interleaved=made.interleaved)
+    body = without_unused((places, *made.body))
     parameters = (*context.parameters(body), *made.parameters)
     return Kernel(
         name=name,

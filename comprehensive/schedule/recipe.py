@@ -46,6 +46,8 @@ class TileKernel:
     """The extents of a block; None where each coordinate has its threads."""
     lanes: Expr | None = None
     """How many threads share a point; None for one."""
+    interleaved: bool = False
+    """Whether neighbouring threads have neighbouring points; else the threads that share a point are neighbours."""
     extents: tuple[Expr, ...] = ()
     """Numbers over scalars of the nest that are at least 1 where there is something to do."""
     parameters: tuple[KernelParameter, ...] = ()

@@ -236,7 +236,7 @@ def _run_function(
             values = every[r]
             tile = plan.regions[r].tile_of(leaf)
             tiling = plan.regions[r].tiling_of(leaf)
-            if tiling is not None and size_obstacle(tiling[0], integers[r]):
+            if tiling is not None and size_obstacle(*tiling, integers[r]):
                 continue  # a condition on sizes that a launch looks at
             # A tile runs on every machine that it fits, whatever the parameters; the fake device has room.
             machine = {} if tile else machine_for(tree, leaf, values)

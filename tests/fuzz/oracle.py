@@ -474,7 +474,7 @@ class _Runner:
                     tiles, sizes = tiling
                     machine = {**load_device("sm_90").parameters(), **sizes}
                     fits = all(atom.holds(machine) for atom in tiles.system.atoms)
-                    if fits and not size_obstacle(tiles, values[r]):
+                    if fits and not size_obstacle(tiles, sizes, values[r]):
                         chosen = {**program, tile or "": region.tile_of(number)}
                         name = f"{region.name} {kind} {region.tile_of(number)}"
                         cases.append(_Case(kind, name, (r, number), {}, chosen, region.tile_of(number)))

@@ -1,6 +1,7 @@
 """A product of doubles as nvcc compiles it: the PTX interpreter gives the bits of a chain of multiply-adds in order.
 
-Contracted or not, as the compiler is told: the kernel finds out by itself, and leaves tensor cores alone where it is not.
+Contracted or not, as the compiler is told: the kernel finds out by itself, and leaves tensor cores alone where it is
+not.
 """
 
 from __future__ import annotations

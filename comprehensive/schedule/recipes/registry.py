@@ -11,6 +11,7 @@ from comprehensive.schedule.recipe import Recipe
 from comprehensive.schedule.recipes.overlapped_sweeps import OverlappedSweeps
 from comprehensive.schedule.recipes.points import Points
 from comprehensive.schedule.recipes.product import Product
+from comprehensive.schedule.recipes.resident_rows import ResidentLoops
 from comprehensive.schedule.recipes.rows import Rows
 from comprehensive.schedule.recipes.split_rows import SplitRows
 from comprehensive.schedule.recipes.tensor_core_product import TensorCoreProduct
@@ -23,6 +24,7 @@ IN_ANOTHER_ORDER: tuple[Recipe, ...] = (SplitRows(),)
 ALTERNATIVES: tuple[tuple[Recipe, ...], ...] = (
     (Transposition(), Product(), WindowProduct(), Rows(), Points()),
     (TensorCoreProduct(),),
+    (ResidentLoops(),),
 )
 
 

@@ -21,6 +21,7 @@ from comprehensive.model.tile_work import tile_work
 from comprehensive.optimize.tree import Tree
 from tests.compiled_specs import compiled
 
+PROGRAMS = Path(__file__).parents[2] / "golden" / "programs"
 ARITHMETIC_AND_ADDRESSES = 3
 """Instructions of an access: itself and two for its address."""
 
@@ -229,3 +230,18 @@ def test_arithmetic_on_scalars_and_iterators_has_a_cost(name: str, tmp_path: Pat
             instance, region.tilings[0].kernel.together[-1] if region.tilings[0].kernel.together else 0
         )
         assert work.once.instructions > 0
+
+
+def test_rows_that_are_resident_are_copied_once() -> None:
+    """2 rows, 128 threads each: a step is 128 elements of both."""
+    compilation = compile_file(PROGRAMS / "resident_rows.mf", Options(registers="estimate"))
+    tilings = compilation.plan.functions[0].regions[0].tilings
+    (plan,) = (tiling for tiling in tilings if tiling.recipe == "resident rows")
+    work = plan.work(plan.instances[0], 4)
+    assert work.shared_words == 2 * 4096 + 32 + 2 * 128 + 2
+    elements = 2 * 128
+    # Copied from memory and stored to it; the walk along zeros of both signs, which is rare, does not count.
+    assert work.step.bytes == 2 * 4 * elements
+    # One wait for all copies; eight turns of 16 elements of a walk wait for shared memory, and a turn of three loops.
+    assert (work.once.waits, work.step.waits, work.step.shared_waits) == (1, 0, 8 + 3)
+    assert work.cut_step == work.step

@@ -84,8 +84,9 @@ def run_all(
     directory: Path,
     *,
     reassociate: bool = False,
+    backwards: Sequence[bool] = (False,),
 ) -> set[tuple[int, str]]:
-    """Runs the one function ``f`` of a source with every instance and all sizes.
+    """Runs the one function ``f`` of a source with every instance and all sizes, its threads in these orders.
 
     Arrays have shapes, numbers or expressions of the sizes, and types.  Where sums may be added up in another order,
     numbers are such that they are exact.  Returns the instances that were refused, with the constraint.
@@ -111,13 +112,15 @@ def run_all(
                 values = random.randint(-100, 100, extents)
                 real = values % 16 if reassociate else values * 0.37
                 data[array] = (real if kind[0] == "f" else values).astype(kind)
-            expected, actual = ({k: v.copy() for k, v in data.items()} for _ in range(2))
+            expected = {k: v.copy() for k, v in data.items()}
             built.serial.call("f", {**sizes, **expected})
             chosen = {a.name: sizes[a.name] for a in host.program} | {host.tile: number}
             given = {a.name: sizes[a.name] for a in host.arguments if not a.pointer}
-            outcome = built.kernels.call("f", {**given, **actual}, chosen)
-            if outcome.status != 0:
-                refused.add((number, outcome.constraint))
-                continue
-            assert first_difference(expected, actual) is None, f"instance {number} at {sizes}"
+            for order in backwards:
+                actual = {k: v.copy() for k, v in data.items()}
+                outcome = built.kernels.call("f", {**given, **actual}, chosen, backwards=order)
+                if outcome.status != 0:
+                    refused.add((number, outcome.constraint))
+                    break
+                assert first_difference(expected, actual) is None, f"instance {number} at {sizes}"
     return refused

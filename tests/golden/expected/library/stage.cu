@@ -60,6 +60,21 @@ template <int Pending> __device__ __forceinline__ void cf_await()
 #endif
 }
 
+// Begins to copy `count` elements of a row to shared memory by the Lanes threads that share it; 16 bytes at a time where it
+// begins at a multiple of them (Aligned).
+template <bool Aligned, int Lanes, typename T>
+__device__ __forceinline__ void cf_stage_row(T *shared, const T *row, int count, int lane)
+{
+  constexpr int size = static_cast<int>(sizeof(T)), together = Aligned ? 16 / size : 1;
+#pragma unroll 4
+  for (int at = lane * together; at <= count - together; at += Lanes * together)
+    cf_copy<together * size>(shared + at, row + at);
+  if (together > 1 && lane < count % together) {
+    const int at = count / together * together + lane;
+    cf_copy<size>(shared + at, row + at);
+  }
+}
+
 // The value, of which the compiler no longer knows where it comes from: what is computed from it is computed again
 // instead of being kept in registers.
 __device__ __forceinline__ int cf_again(int value)

@@ -1,0 +1,455 @@
+"""Loop distribution: what several threads may do of the loops of a point, apart from what one has to do in order.
+
+::
+
+    for (j < n) { y[j] = expf(a[j] - most);  sum += y[j]; }
+        -->  all lanes of the point:  for (j < n) y[j] = expf(a[j] - most);
+             one of them:             for (j < n) sum += y[j];
+
+A statement that depends on a step before it is done in order, and so is all that depends on such a statement; every
+other statement is done by the lanes, each a share of the steps (Allen and Kennedy, Automatic translation of Fortran
+programs to vector form, 1987).  A value that the ordered part needs and that is dear to compute is computed by the
+lanes and kept in a temporary row, one element for each step (their scalar expansion); what is cheap is computed again.
+The greatest and the least of numbers, and sums of integers, are the same in any order (:mod:`any_order`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from comprehensive.kernel_ir.names import names_in_body
+from comprehensive.loops.access import names_read, substitute
+from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.loops.rewrite import all_names, always_evaluated, statements_in, subexpressions
+from comprehensive.loops.types import environment_of, type_of, with_declarations
+from comprehensive.metafork.ast import (
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Declare,
+    Expr,
+    For,
+    Index,
+    Name,
+    ScalarType,
+    Stmt,
+    Unary,
+)
+from comprehensive.metafork.fresh import Namer
+from comprehensive.schedule.any_order import AnyOrder, any_order_of
+from comprehensive.schedule.context import ONE, ZERO, is_same_for_all_points
+from comprehensive.schedule.row_references import RowReferences, accesses
+
+
+@dataclass(frozen=True, slots=True)
+class Straight:
+    """A statement beside the loops: what all lanes compute, or one of them stores."""
+
+    statement: Declare | Assign
+
+
+@dataclass(frozen=True, slots=True)
+class Parallel:
+    """A loop of which every lane does a share of the steps; ``merged`` are put together from all lanes behind it."""
+
+    loop: For
+    merged: tuple[AnyOrder, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """Loops, and statements between them, that one lane does in the order of the source."""
+
+    body: tuple[Stmt, ...]
+
+
+Phase: TypeAlias = Straight | Parallel | Ordered
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    phases: tuple[Phase, ...]
+    temporaries: Mapping[str, ScalarType]
+    """Rows that hold a value for each step of a loop; references to them have the iterator as their subscript."""
+
+
+def row_loops(body: Sequence[Stmt]) -> tuple[For, ...]:
+    """The loops of a point that are in no other one."""
+    return tuple(s for s in body if isinstance(s, For))
+
+
+def distribution_of(nest: Nest, tile: RegisterTile, body: tuple[Stmt, ...]) -> Distribution | str:
+    """The phases of a point, or why it cannot be taken apart."""
+    if (obstacle := _shape_obstacle(nest, body)) is not None:
+        return obstacle
+    references = RowReferences(nest, tile)
+    if (obstacle := _storage_obstacle(references, body)) is not None:
+        return obstacle
+    taken = all_names(nest) | {s.name for s in statements_in(body) if isinstance(s, Declare)}
+    taken |= {c.name for c in (*tile.coordinates, *tile.batch)} | {loop.iterator for loop in row_loops(body)}
+    types = with_declarations(environment_of(nest), body)
+    types |= {c.name: ScalarType.INT for c in (*tile.coordinates, *tile.batch)}
+    temporaries: dict[str, ScalarType] = {}
+    phases: list[Phase] = []
+    name = Namer(taken)
+    for statement in body:
+        if isinstance(statement, For):
+            known = with_declarations(types | {statement.iterator: ScalarType.INT}, statement.body)
+            split = _Split(statement, references, known, name)
+            phases += split.phases()
+            temporaries |= split.temporaries
+        else:
+            assert isinstance(statement, Declare | Assign)
+            phases.append(Straight(statement))
+    return Distribution(tuple(_joined(phases)), temporaries)
+
+
+def _shape_obstacle(nest: Nest, body: Sequence[Stmt]) -> str | None:
+    for statement in statements_in(tuple(body)):
+        if isinstance(statement, Declare) and statement.dims:
+            return f"'{statement.name}' is an array of the point"
+    for statement in body:
+        match statement:
+            case For() if not is_same_for_all_points(nest, statement):
+                return f"the extent of the loop over '{statement.iterator}' is not the same for all points"
+            case For() if (statement.start, statement.relation, statement.step) != (ZERO, "<", ONE):
+                return f"the loop over '{statement.iterator}' does not count up from 0"
+            case For() if any(isinstance(s, For) for s in statement.body):
+                return "there are loops in each other"
+            case For() if all(isinstance(s, Declare | Assign) for s in statement.body):
+                pass
+            case Declare() | Assign():
+                pass
+            case _:
+                return "there is a statement that is neither an assignment nor a loop over such"
+    return None
+
+
+def _storage_obstacle(references: RowReferences, body: Sequence[Stmt]) -> str | None:
+    """Why the lanes of a point could meet in data that it assigns; None where they keep to rows and to elements.
+
+    Of what is assigned, loops use one row, and statements beside them one element.
+    """
+    found = [(s, access) for s, loop in _with_loops(body) for access in accesses(s, loop)]
+    for storage in sorted({references.storage(a.reference.array) for _, a in found if a.writes}):
+        own = [(s, a) for s, a in found if references.storage(a.reference.array) == storage]
+        places = [references.place(a.reference, a.loop) for _, a in own]
+        if all(place is not None for place in places):
+            if len({place.prefix for place in places if place is not None}) > 1:
+                return f"different rows of '{storage}' are used"
+            continue
+        if any(a.loop is not None for _, a in own):
+            return f"'{storage}' is assigned, and a loop uses it other than along a row"
+        if any(not (isinstance(s, Assign) and isinstance(s.target, Index)) for s, _ in own):
+            return f"an element of '{storage}' is assigned and read into a scalar"
+        if len({references.values(a.reference) for _, a in own}) > 1:
+            return f"different elements of '{storage}' are used"
+    return None
+
+
+def _with_loops(body: Sequence[Stmt]) -> Iterator[tuple[Stmt, For | None]]:
+    for statement in body:
+        if isinstance(statement, For):
+            yield from ((inner, statement) for inner in statement.body)
+        else:
+            yield statement, None
+
+
+def _joined(phases: Sequence[Phase]) -> list[Phase]:
+    """The phases with ordered loops joined, and what stands between them, which the lane then does on its way."""
+    result: list[Phase] = []
+    between: list[Straight] = []
+    for phase in phases:
+        before = result[-1] if result else None
+        match phase:
+            case Straight() if isinstance(before, Ordered):
+                between.append(phase)
+            case Ordered() if isinstance(before, Ordered):
+                result[-1] = Ordered((*before.body, *(s.statement for s in between), *phase.body))
+                between = []
+            case _:
+                result += [*between, phase]
+                between = []
+    return [*result, *between]
+
+
+@dataclass
+class _Split:
+    """One loop, and which of its statements are done in order."""
+
+    loop: For
+    references: RowReferences
+    types: Mapping[str, ScalarType]
+    name: Namer
+    temporaries: dict[str, ScalarType] = field(default_factory=dict[str, ScalarType])
+    _expanded: dict[Expr, str] = field(default_factory=dict[Expr, str])
+
+    def phases(self) -> list[Phase]:
+        merged = self._merged()
+        ordered = self._ordered(set(merged))
+        body = self.loop.body
+        chain = [s for k, s in enumerate(body) if k in ordered]
+        lanes = [s for k, s in enumerate(body) if k not in ordered]
+        chain = self._with_values(chain, lanes)
+        values = [
+            Assign(Index(row, (Name(self.loop.iterator),)), "=", value)
+            for value, row in self._expanded.items()
+        ]
+        result: list[Phase] = []
+        kept = tuple(update for k, update in merged.items() if k not in ordered)
+        if kept or values or any(isinstance(s, Assign) and isinstance(s.target, Index) for s in lanes):
+            result.append(Parallel(replace(self.loop, body=(*lanes, *values)), kept))
+        if chain:
+            result.append(Ordered((replace(self.loop, body=tuple(chain)),)))
+        return result
+
+    @property
+    def _own(self) -> set[str]:
+        """The scalars of a step."""
+        return {s.name for s in self.loop.body if isinstance(s, Declare)}
+
+    def _merged(self) -> dict[int, AnyOrder]:
+        """The statements whose results are the same in any order of the steps, by their numbers."""
+        found: dict[int, AnyOrder] = {}
+        for k, statement in enumerate(self.loop.body):
+            update = any_order_of(statement, self.types)
+            if update is None or update.name in self._own:
+                continue
+            others = [s for n, s in enumerate(self.loop.body) if n != k]
+            if any(update.name in _read(s) | _written(s) for s in others):
+                continue
+            slice_ = tuple(s for s in self.loop.body[:k] if _written(s) & self._own)
+            read = {self._storage(a.reference) for s in (*slice_, statement) for a in accesses(s, self.loop)}
+            if update.zeros and read & {self._storage(i) for s in self.loop.body for i in _stores(s)}:
+                continue  # its zeros could not be looked at again
+            found[k] = replace(update, steps=(*slice_, statement))
+        return found
+
+    def _ordered(self, merged: set[int]) -> set[int]:
+        """The statements that are done in order: the least set that is closed under what depends on it."""
+        body = self.loop.body
+        found = {k for k, s in enumerate(body) if _written(s) - self._own and k not in merged}
+        found |= self._carried()
+        while True:
+            more = {k for k in range(len(body)) if k not in found and self._follows(k, found)}
+            if not more:
+                return found
+            found |= more
+
+    def _carried(self) -> set[int]:
+        """Statements that use what other steps assign: different places of a row that is assigned."""
+        body = self.loop.body
+        found: set[int] = set()
+        for storage in {self._storage(i) for s in body for i in _stores(s)}:
+            users = {k: self._places(s, storage) for k, s in enumerate(body)}
+            if len({place for places in users.values() for place in places}) > 1:
+                found |= {k for k, places in users.items() if places}
+        return found
+
+    def _follows(self, k: int, ordered: set[int]) -> bool:
+        """Whether a statement has to be done in order, since some others are."""
+        body = self.loop.body
+        for other in ordered:
+            names = _written(body[other])
+            if names & (_read(body[k]) | _written(body[k])):
+                return True
+            # A scalar of a step with several values cannot be handed on.
+            assigned = {n for s in body if isinstance(s, Assign) for n in _written(s)}
+            if _written(body[k]) & _read(body[other]) & assigned:
+                return True
+            ours, theirs = (
+                set(map(self._storage, _stores(body[k]))),
+                set(map(self._storage, _stores(body[other]))),
+            )
+            if ours & theirs or (k > other and ours & self._storages(body[other])):
+                return True
+            if k > other and theirs & self._storages(body[k]):
+                return True
+        return False
+
+    # --- what the ordered part needs
+
+    def _with_values(self, chain: Sequence[Stmt], lanes: Sequence[Stmt]) -> list[Stmt]:
+        """The ordered statements with what is dear read from temporary rows, and what is cheap computed again."""
+        if not chain:
+            return []
+        changing = {name for s in chain for name in _written(s)}
+        changing |= {self._storage(i) for s in chain for i in _stores(s)}
+        stored = {self._storage(i) for s in (*chain, *lanes) for i in _stores(s)}
+        copies: list[Stmt] = []
+        values: dict[str, Expr] = {}
+        wanted = {name for s in chain for name in _read(s)}
+        for statement in reversed(lanes):
+            if not isinstance(statement, Declare) or statement.name not in wanted:
+                continue
+            assert statement.initial is not None
+            if self._is_cheap(statement.initial, stored):
+                copies.insert(0, statement)
+                wanted |= names_read(statement.initial)
+            else:
+                values[statement.name] = self._row(Name(statement.name), statement.type, statement.name)
+        result: list[Stmt] = []
+        for statement in (*copies, *chain):
+            match statement:
+                case Declare(initial=initial) if initial is not None:
+                    value = self._handed(substitute(initial, values), changing)
+                    result.append(replace(statement, initial=value))
+                case Assign():
+                    value = self._handed(substitute(statement.value, values), changing)
+                    result.append(replace(statement, value=value))
+                case _:
+                    result.append(statement)
+        return result
+
+    def _handed(self, expr: Expr, changing: set[str]) -> Expr:
+        """The expression with its dear parts that do not depend on the steps before read from rows."""
+        always = {id(e) for e in always_evaluated(expr)}
+
+        def walk(e: Expr) -> Expr:
+            if id(e) in always and self._is_dear(e) and self._is_free(e, changing):
+                return self._row(e, type_of(e, self.types), "value")
+            match e:
+                case Binary():
+                    return replace(e, left=walk(e.left), right=walk(e.right))
+                case Conditional():
+                    return replace(
+                        e, condition=walk(e.condition), then=walk(e.then), otherwise=walk(e.otherwise)
+                    )
+                case Call():
+                    return replace(e, arguments=tuple(map(walk, e.arguments)))
+                case Unary() | Cast():
+                    return replace(e, operand=walk(e.operand))
+                case _:
+                    return e
+
+        return walk(expr)
+
+    def _row(self, value: Expr, type: ScalarType, wish: str) -> Index:
+        if value not in self._expanded:
+            self._expanded[value] = self.name(wish)
+            self.temporaries[self._expanded[value]] = type
+        return Index(self._expanded[value], (Name(self.loop.iterator),))
+
+    def _is_dear(self, e: Expr) -> bool:
+        match e:
+            case Call():
+                return True
+            case Binary(operator=operator):
+                return operator in ("/", "%")
+            case Index():
+                return self.references.is_data(e.array) and self.references.place(e, self.loop) is None
+            case _:
+                return False
+
+    def _is_cheap(self, e: Expr, stored: set[str]) -> bool:
+        """Whether a value may be computed twice: nothing dear in it, and it is the same again."""
+        if any(self._is_dear(part) for part in subexpressions(e)):
+            return False
+        return not any(
+            isinstance(part, Index) and self._storage(part) in stored for part in subexpressions(e)
+        )
+
+    def _is_free(self, e: Expr, changing: set[str]) -> bool:
+        if names_read(e) & changing or not names_read(e) - self.temporaries.keys() <= self.types.keys():
+            return False
+        arrays = {part.array for part in subexpressions(e) if isinstance(part, Index)}
+        return (
+            not arrays & self.temporaries.keys() and not set(map(self.references.storage, arrays)) & changing
+        )
+
+    # --- data
+
+    def _storage(self, reference: Index) -> str:
+        return self.references.storage(reference.array)
+
+    def _storages(self, statement: Stmt) -> set[str]:
+        return {self._storage(a.reference) for a in accesses(statement, self.loop)}
+
+    def _places(self, statement: Stmt, storage: str) -> set[object]:
+        own = [a.reference for a in accesses(statement, self.loop) if self._storage(a.reference) == storage]
+        return {self.references.place(reference, self.loop) for reference in own}
+
+
+def _read(statement: Stmt) -> set[str]:
+    """The scalars that a statement reads."""
+    match statement:
+        case Declare(initial=initial):
+            return set() if initial is None else set(names_read(initial))
+        case Assign(target=target, operator=operator, value=value):
+            read = set(names_read(value))
+            if isinstance(target, Index):
+                return read.union(*map(names_read, target.subscripts))
+            return read if operator == "=" else read | {target.identifier}
+        case _:
+            return set()
+
+
+def _written(statement: Stmt) -> set[str]:
+    """The scalars that a statement gives a value."""
+    match statement:
+        case Declare(name=name) | Assign(target=Name(identifier=name)):
+            return {name}
+        case _:
+            return set()
+
+
+def _stores(statement: Stmt) -> tuple[Index, ...]:
+    match statement:
+        case Assign(target=Index() as target):
+            return (target,)
+        case _:
+            return ()
+
+
+# --- what phases have to do with each other
+
+
+def in_order(phase: Phase) -> Iterator[tuple[int, Stmt, For | None]]:
+    """The statements of a phase, numbered, each with the loop around it."""
+    match phase:
+        case Straight(statement):
+            yield 0, statement, None
+        case Parallel(loop):
+            yield from ((time, s, loop) for time, s in enumerate(loop.body))
+        case Ordered(body):
+            time = 0
+            for statement in body:
+                inner = statement.body if isinstance(statement, For) else (statement,)
+                loop = statement if isinstance(statement, For) else None
+                for each in inner:
+                    yield time, each, loop
+                    time += 1
+
+
+def scalars_told(phases: Sequence[Phase], number: int) -> Mapping[str, ScalarType]:
+    """The scalars that one lane computes in an ordered phase and all lanes read later, in order."""
+    phase = phases[number]
+    assert isinstance(phase, Ordered)
+    types = {
+        s.name: s.type
+        for each in phases
+        for _, s, loop in in_order(each)
+        if isinstance(s, Declare) and not loop
+    }
+    steps = {s.name for _, s, loop in in_order(phase) if loop is not None and isinstance(s, Declare)}
+    later = names_read_after(phases, number, by_all=True) - steps
+    changed = (name for _, s, _ in in_order(phase) for name in _written(s) if name in later)
+    return {name: types[name] for name in changed}
+
+
+def names_read_after(phases: Sequence[Phase], number: int, *, by_all: bool = False) -> frozenset[str]:
+    """The names that later phases read; ``by_all`` lanes, so that what one of them does alone does not count."""
+    names = frozenset[str]()
+    for phase in phases[number + 1 :]:
+        match phase:
+            case Ordered() if by_all:
+                continue
+            case Straight(Assign(target=Index())) if by_all:
+                continue
+            case _:
+                names |= names_in_body(tuple(s for _, s, _ in in_order(phase)))
+    return names

@@ -1,0 +1,86 @@
+"""Several loops over a row, with values carried from one to the next: softmax, layer norm, the logarithm of a sum.
+
+::
+
+    for (j) most = max(most, a[y][j]);  for (j) { y[y][j] = expf(a[y][j] - most); sum += .. };  for (j) y[y][j] /= sum
+        a block: T0 rows, D threads a row; rows of up to S elements stay in shared memory
+
+Composed of: split, bind, distribute (what has no order to all threads of a row, what has one to one of them), stage
+(SHARED, whole rows, asynchronous), expand (values that the ordered part needs), share places (`distribute.py`,
+`resident_rows.py`, `row_phases.py`).  Sums keep their order.  Longer rows are left to others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from comprehensive.kernel_ir.kernel import Kernel
+from comprehensive.kernel_ir.terms import product
+from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.metafork.ast import Binary, Name
+from comprehensive.optimize.protocols import NotApplicable
+from comprehensive.schedule.batch import with_inner
+from comprehensive.schedule.context import TileContext
+from comprehensive.schedule.distribute import distribution_of, row_loops
+from comprehensive.schedule.instances import Instance, for_wide_elements, table
+from comprehensive.schedule.operands import loop_of, loops_of, reduction_obstacle
+from comprehensive.schedule.recipe import TileKernel
+from comprehensive.schedule.resident_rows import ResidentRows
+from comprehensive.schedule.row_phases import RowPhases
+from comprehensive.schedule.walk_ahead import AHEAD
+
+
+@dataclass(frozen=True, slots=True)
+class ResidentLoops:
+    name: str = "resident rows"
+
+    def fit(self, nest: Nest, tile: RegisterTile) -> RegisterTile | NotApplicable | None:
+        loop = loop_of(tile)
+        if loop is None or not loops_of(nest, tile):
+            return None
+        body, *others = (alternative.body for alternative in tile.alternatives)
+        if others:
+            return NotApplicable("there is a serial loop under a condition")
+        if len(row_loops(body)) == 1 and reduction_obstacle(nest, tile, body, loop) is None:
+            return None  # one loop that assigns no rows: operands go through shared memory in pieces
+        tile = with_inner(tile, 1)
+        distribution = distribution_of(nest, tile, body)
+        if isinstance(distribution, str):
+            return NotApplicable(distribution)
+        resident = ResidentRows(nest, tile, distribution)
+        if not resident.rows:
+            return NotApplicable("no row is used more than once")
+        fits = (Binary("<=", row.count, Name(tile.stages)) for row in resident.rows.values())
+        conditions = tuple(dict.fromkeys((*tile.conditions, *fits)))
+        return replace(tile, lanes=tile.depth, conditions=conditions)
+
+    def lower(self, context: TileContext) -> TileKernel:
+        tile = context.tile
+        distribution = distribution_of(context.nest, tile, tile.alternatives[0].body)
+        assert not isinstance(distribution, str)
+        resident = ResidentRows(context.nest, tile, distribution)
+        made = RowPhases(context, resident)
+        (c,) = tile.coordinates
+        is_copied = any(row.is_staged for row in resident.rows.values())
+        return TileKernel(
+            made.body(),
+            (*tile.sizes, tile.depth, tile.stages),
+            made.words(),
+            made.demands(),
+            made.alignments(),
+            (4, 1) if is_copied else (),
+            block=(product([Name(c.threads), Name(tile.depth)]),),
+            lanes=Name(tile.depth),
+            interleaved=True,
+            step=Name(tile.depth),
+        )
+
+    def instances(self, kernel: Kernel, tile: RegisterTile) -> tuple[Instance, ...]:
+        """Those of the table, whose longest row is in words: of several rows, or wide ones, so much shorter."""
+        (c,) = tile.coordinates
+        words = kernel.shared_words.coefficient(c.threads, 1).coefficient(tile.stages, 1).constant_value()
+        place = kernel.constants.index(tile.stages)
+        return tuple(
+            Instance((*i.sizes[:place], int(i.sizes[place] // words // AHEAD * AHEAD), *i.sizes[place + 1 :]))
+            for i in for_wide_elements(kernel, table("resident_rows"))
+        )

@@ -1,0 +1,230 @@
+"""Rows that stay in shared memory while a point goes through its loops: the phases of a point in, their rows out.
+
+::
+
+    phases: most = max a[j];  y[j] = expf(a[j] - most);  sum += y[j];  y[j] /= sum
+        -->  row a: staged, in the first place;  row y: in the same place, since a is no longer read
+             of the stores to y, those of the second phase stay in the row: the last phase stores all of them again
+
+A row is what references with the same subscripts before the last one come to, up to the same end.  It is resident where
+one lane reads it in order, where several phases read it, and where a phase reads what another one has stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from comprehensive.algebra import Polynomial
+from comprehensive.loops.ir import Nest, RegisterTile
+from comprehensive.metafork.ast import Expr, For, Index, ScalarType
+from comprehensive.schedule.distribute import Distribution, Ordered, Parallel, in_order
+from comprehensive.schedule.meetings import Use
+from comprehensive.schedule.row_references import Access, Place, RowReferences, accesses
+
+Key: TypeAlias = tuple[str, tuple[Polynomial, ...], Polynomial]
+LAST = 1 << 30
+"""A time in a phase behind all of its statements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An access of a row: in which phase, and when in it."""
+
+    access: Access
+    place: Place
+    phase: int
+    time: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row in shared memory: ``count`` elements from ``first`` on, which is where the least subscript begins."""
+
+    name: str
+    type: ScalarType
+    first: Index
+    """The element of the array where it begins; of a temporary row one without an array."""
+    begin: Polynomial
+    count: Expr
+    """How many elements it has: the bound of the loop that goes through all of them."""
+    is_staged: bool
+    """Whether it is copied from memory before the first phase."""
+    slot: int
+    """The number of its place in shared memory, which several rows may have, one after the other."""
+
+
+@dataclass
+class ResidentRows:
+    """Which rows are resident, and where each reference goes."""
+
+    nest: Nest
+    tile: RegisterTile
+    distribution: Distribution
+    references: RowReferences = field(init=False)
+    rows: dict[Key, Row] = field(init=False, default_factory=dict[Key, Row])
+    steps: dict[Key, list[Step]] = field(init=False, default_factory=dict[Key, list[Step]])
+
+    def __post_init__(self) -> None:
+        self.references = RowReferences(self.nest, self.tile)
+        for number, phase in enumerate(self.distribution.phases):
+            for time, statement, loop in in_order(phase):
+                for access in accesses(statement, loop):
+                    place = self.references.place(access.reference, loop)
+                    if place is not None:
+                        self.steps.setdefault(place.row, []).append(Step(access, place, number, time))
+        for key, steps in self.steps.items():
+            if self._is_wanted(key, steps):
+                self.rows[key] = self._row(steps)
+        self._share_places()
+
+    # --- where references go
+
+    def row_of(self, reference: Index, loop: For | None) -> tuple[Row, int] | None:
+        """The resident row of a reference, and how far behind its iterator the element lies."""
+        place = self.references.place(reference, loop)
+        if place is None or place.row not in self.rows:
+            return None
+        row = self.rows[place.row]
+        return row, int((place.offset - row.begin).constant_value())
+
+    def is_stored(self, reference: Index, loop: For, phase: int) -> bool:
+        """Whether elements that a phase assigns go to memory: not those of a temporary row, or stored again later."""
+        place = self.references.place(reference, loop)
+        if place is None or place.row not in self.rows:
+            return True
+        if place.storage in self.distribution.temporaries:
+            return False
+        steps = self.steps[place.row]
+        return not any(s.access.writes and s.phase > phase and s.place == place for s in steps)
+
+    def is_kept(self, reference: Index, loop: For, phase: int, time: int) -> bool:
+        """Whether something reads the elements that a statement assigns from the row."""
+        place = self.references.place(reference, loop)
+        if place is None or place.row not in self.rows:
+            return False
+        if isinstance(self.distribution.phases[phase], Ordered):
+            return True
+        steps = self.steps[place.row]
+        return any(not s.access.writes and (s.phase, s.time) > (phase, time) for s in steps)
+
+    def is_assigned(self, row: Row, loop: For) -> bool:
+        """Whether a loop assigns elements of a row."""
+        written = (
+            self.row_of(access.reference, loop)
+            for statement in loop.body
+            for access in accesses(statement, loop)
+            if access.writes
+        )
+        return any(found is not None and found[0] == row for found in written)
+
+    def uses(self, number: int) -> list[Use]:
+        """What a phase uses of rows; in steps that lanes share, the same place of a row is one thread's."""
+        written = {key[0] for key, steps in self.steps.items() if any(s.access.writes for s in steps)}
+        is_parallel = isinstance(self.distribution.phases[number], Parallel)
+        found: list[Use] = []
+        for key, steps in self.steps.items():
+            for step in (s for s in steps if s.phase == number):
+                place, writes = step.place, step.access.writes
+                if key in self.rows:
+                    behind = place.offset - self.rows[key].begin
+                    found.append(Use(self.rows[key].slot, behind if is_parallel else None, writes))
+                if place.storage in written:
+                    found.append(Use(place.storage, place.offset if is_parallel else None, writes))
+        return found
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """The bytes of an element, for each place in shared memory."""
+        sizes = {row.slot: row.type.size_bytes for row in self.rows.values()}
+        return tuple(sizes[slot] for slot in sorted(sizes))
+
+    # --- which rows there are
+
+    def _is_wanted(self, key: Key, steps: Sequence[Step]) -> bool:
+        storage, prefix, _ = key
+        if storage in self.distribution.temporaries:
+            return True
+        sure = [s.place.offset for s in steps if s.access.always]
+        if not sure or any(not (s.place.offset - sure[0]).is_constant for s in steps):
+            return False
+        begin = min(sure, key=lambda offset: (offset - sure[0]).constant_value())
+        if any((s.place.offset - begin).constant_value() < 0 for s in steps):
+            return False
+        writes = {s.phase for s in steps if s.access.writes}
+        if writes and sum(other[0] == storage for other in self.steps) > 1:
+            return False  # another part of the row is used in another way
+        read = {s.phase for s in steps if not s.access.writes}
+        if any(isinstance(self.distribution.phases[phase], Ordered) for phase in read | writes):
+            return True
+        if writes:
+            return bool(read) and len(read | writes) > 1
+        points = {c.name for c in self.tile.coordinates}
+        return len(read) > 1 and any(points & self.references.names(value) for value in prefix)
+
+    def _row(self, steps: Sequence[Step]) -> Row:
+        sure = [s for s in steps if s.access.always]
+        least = min(sure, key=lambda s: (s.place.offset - sure[0].place.offset).constant_value())
+        loop = least.access.loop
+        assert loop is not None
+        reference = least.access.reference
+        begin = self.references.written(least.place.offset)
+        first = Index(reference.array, (*reference.subscripts[:-1], begin))
+        earliest = min(steps, key=lambda s: (s.phase, s.time, s.access.writes))
+        is_filled = earliest.access.writes and earliest.place == least.place
+        is_data = self.references.is_data(reference.array)
+        type = (
+            self.nest.array(reference.array).type
+            if is_data
+            else self.distribution.temporaries[reference.array]
+        )
+        return Row(
+            reference.array, type, first, least.place.offset, loop.bound, is_data and not is_filled, -1
+        )
+
+    def _share_places(self) -> None:
+        """Give every row a place: that of a row that is no longer read, if there is one."""
+        last: dict[int, Key] = {}
+        order = sorted(self.rows, key=lambda key: (not self.rows[key].is_staged, self._begins(key)))
+        for key in order:
+            row = self.rows[key]
+            free = (
+                slot
+                for slot, before in last.items()
+                if self.rows[before].type.size_bytes == row.type.size_bytes and self._follows(before, key)
+            )
+            slot = next(free, len(last))
+            last[slot] = key
+            self.rows[key] = replace(row, slot=slot)
+
+    def _follows(self, before: Key, key: Key) -> bool:
+        """Whether a row may have the place of another one from its first element on.
+
+        In the phase in which the one ends and the other begins every step has to go to the same element of both.
+        """
+        if self.rows[key].is_staged:
+            return False
+        ends = max((s.phase, self._time(s)) for s in self.steps[before])
+        begins = self._begins(key)
+        if ends[0] != begins[0] or ends[1] > begins[1]:
+            return ends < begins and ends[0] != begins[0]
+        phase = self.distribution.phases[ends[0]]
+        loops = {id(s.access.loop) for row in (before, key) for s in self.steps[row] if s.phase == ends[0]}
+        if len(loops) > 1 or (isinstance(phase, Parallel) and any(m.zeros for m in phase.merged)):
+            return False
+        places = {
+            (s.place.offset - self.rows[row].begin).constant_value()
+            for row in (before, key)
+            for s in self.steps[row]
+            if s.phase == ends[0]
+        }
+        return len(places) == 1
+
+    def _begins(self, key: Key) -> tuple[int, int]:
+        return min((s.phase, s.time) for s in self.steps[key])
+
+    def _time(self, step: Step) -> int:
+        """When an access is over; what one lane stores in order is copied to memory behind the phase."""
+        is_ordered = isinstance(self.distribution.phases[step.phase], Ordered)
+        return LAST if step.access.writes and is_ordered else step.time
