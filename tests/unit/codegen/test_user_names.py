@@ -159,6 +159,11 @@ def test_any_name_of_generated_code_is_free_for_the_program(folder: Path, part: 
         emitted(folder, program(shape, some))
 
 
+def test_names_of_functions_that_launchers_call_are_free_for_the_program(folder: Path) -> None:
+    names = {"a": "memcpy", "b": "memset", "n": "memcmp", "p": "snprintf", "s": "machine", "t": "strcmp"}
+    emitted(folder, SWEEPS.format(function="named", **names, i="i"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_any_name_of_the_shared_code_is_free_for_the_program(folder: Path, shape: str) -> None:
